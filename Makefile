@@ -1,0 +1,47 @@
+# Two commands do everything: `make demo` shows the whole chain, `make test` checks it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEMO ?= .cache/demo
+
+.PHONY: demo test dashboard lint types pytest browser-note clean
+.DEFAULT_GOAL := demo
+
+# The stamp is newer than what it depends on, so a second run installs nothing.
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing (about 5 GB with torch, a few minutes) ..."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[train,elan,dev]"
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/python -m offline.demo.show --data $(DEMO) --out exported/demo
+
+dashboard: $(STAMP)
+	@test -f exported/demo/manifest.json || $(MAKE) demo
+	$(BIN)/streamlit run streamlit_app.py
+
+test: $(STAMP) lint types browser-note pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+pytest: $(STAMP)
+	$(BIN)/python -m pytest
+
+# Browser tests are left out where there is no Chromium, unless REQUIRE_BROWSER=1 asks for them.
+browser-note:
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || \
+	  if [ "$$REQUIRE_BROWSER" = 1 ]; then \
+	    echo "REQUIRE_BROWSER=1 but no Chromium was found: install the package chromium."; exit 2; \
+	  else \
+	    echo "No Chromium: the tests marked 'browser' are left out."; \
+	  fi
+
+clean:
+	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The live side: from frames to guidance. Runs without torch."""
