@@ -1,0 +1,179 @@
+"""A linear recogniser of key-steps: shrunken discriminant analysis on order-free features, relearned in seconds.
+
+Everything is numpy, so that the live side can learn anew after a review without torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Labels
+from guide.errors import BundleError
+
+Floats = NDArray[np.float64]
+
+_TINY = 1e-9
+_TEMPERATURES = tuple(2.0 ** (n / 2) for n in range(15))  # 1 to 128
+
+
+@dataclass(frozen=True, slots=True)
+class RecogniserSettings:
+    """How the recogniser is learned.
+
+    >>> RecogniserSettings().components
+    200
+    """
+
+    components: int = 200
+    """Principal components kept: recordings are few and features many."""
+    shrinkage: float = 0.3
+    """How far the within-step covariance is drawn towards a sphere."""
+    known_share: float = 0.995
+    """Frames of a left-out demonstration that must not look unknown: sets how far is too far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recogniser:
+    """Scores each step (and background) for a feature vector.
+
+    >>> rows = np.array([[0.0, 1.0], [0.1, 0.9], [1.0, 0.0], [0.9, 0.1]])
+    >>> learned = learn_recogniser([rows], [np.array([1, 1, 2, 2])], RecogniserSettings())
+    >>> int(learned.numbers[learned.log_posterior(np.array([[0.0, 0.8]])).argmax()])
+    1
+    """
+
+    mean: Floats  # (P,)
+    projection: Floats  # (P, d), to a space in which every step spreads like a unit sphere
+    centres: Floats  # (C, d)
+    numbers: Labels  # (C,) step numbers, 0 for background
+    distance_limit: float
+    """Squared distance beyond which a frame is unknown activity."""
+    temperature: float
+    """Divides the log-likelihoods: frames of strangers are less certain than the demonstrations' own."""
+
+    def distances(self, features: NDArray[Any]) -> Floats:
+        """Squared distances (T, C) to each centre, in units of a step's own spread."""
+        return _squares((np.asarray(features, np.float64) - self.mean) @ self.projection, self.centres)
+
+    def log_posterior(self, features: NDArray[Any]) -> Floats:
+        """The calibrated logarithm of each step's probability, (T, C)."""
+        return _log_posterior(self.distances(features), self.temperature)
+
+    def is_unknown(self, features: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether a frame lies far from everything learnt, (T,)."""
+        return np.asarray(self.distances(features).min(1) > self.distance_limit)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What goes into the bundle."""
+        scalars = np.array([self.distance_limit, self.temperature])
+        return {
+            "mean": self.mean,
+            "projection": self.projection,
+            "centres": self.centres,
+            "numbers": self.numbers,
+            "scalars": scalars,
+        }
+
+    @staticmethod
+    def from_arrays(arrays: dict[str, NDArray[Any]]) -> Recogniser:
+        """The recogniser in a bundle's arrays; raises BundleError if they do not fit together."""
+        try:
+            mean, projection, centres = (
+                np.asarray(arrays[key], np.float64) for key in ("mean", "projection", "centres")
+            )
+            numbers = np.asarray(arrays["numbers"], np.int64)
+            limit, temperature = (float(value) for value in arrays["scalars"])
+        except (KeyError, ValueError, TypeError) as cause:
+            raise BundleError(f"the recogniser lacks or spoils {cause}: train or export the bundle again.") from cause
+        if centres.ndim != 2 or projection.shape != (len(mean), centres.shape[1]) or len(centres) != len(numbers):
+            raise BundleError(
+                f"the recogniser's shapes {mean.shape}, {projection.shape}, {centres.shape} and {numbers.shape} "
+                "do not fit together: train or export the bundle again."
+            )
+        return Recogniser(mean, projection, centres, numbers, limit, temperature)
+
+
+def learn_recogniser(
+    recordings: Sequence[NDArray[Any]], labels: Sequence[Labels], settings: RecogniserSettings
+) -> Recogniser:
+    """The recogniser of recordings' features (T, P) with step numbers (T,); every number that occurs is a class.
+
+    How far is too far and how sure is sure are set on each recording by a recogniser learned from the others.
+    """
+    rows = np.concatenate([np.asarray(features, np.float64) for features in recordings])
+    mean, spread = rows.mean(0), rows.std(0)
+    scale = 1.0 / np.where(spread > _TINY, spread, 1.0)
+    components = _principal((rows - mean) * scale, settings.components)
+    reduced = [((np.asarray(features) - mean) * scale) @ components for features in recordings]
+    numbers, centres, whitening = _discriminant(reduced, labels, settings.shrinkage)
+    limit, temperature = _calibrate(reduced, labels, settings)
+    return Recogniser(mean, scale[:, None] * (components @ whitening), centres @ whitening, numbers, limit, temperature)
+
+
+def _discriminant(
+    recordings: Sequence[Floats], labels: Sequence[Labels], shrinkage: float
+) -> tuple[Labels, Floats, Floats]:
+    """Class numbers (C,), their means (C, d) and the whitening (d, d) of what is left around them."""
+    rows = np.concatenate(list(recordings))
+    numbers, classes = np.unique(np.concatenate(list(labels)), return_inverse=True)
+    centres = np.stack([rows[classes == number].mean(0) for number in range(len(numbers))])
+    return numbers.astype(np.int64), centres, _whitening(rows - centres[classes], shrinkage)
+
+
+def _calibrate(
+    recordings: Sequence[Floats], labels: Sequence[Labels], settings: RecogniserSettings
+) -> tuple[float, float]:
+    """Distance limit and temperature, from every recording judged by the others (by itself where it is alone)."""
+    nearest, correct = [], []
+    for number, (rows, truth) in enumerate(zip(recordings, labels, strict=True)):
+        others = [i for i in range(len(recordings)) if i != number] or [number]
+        numbers, centres, whitening = _discriminant(
+            [recordings[i] for i in others], [labels[i] for i in others], settings.shrinkage
+        )
+        distances = _squares(rows @ whitening, centres @ whitening)
+        known = np.isin(truth, numbers)
+        nearest.append(distances.min(1))
+        correct.append((distances[known], np.searchsorted(numbers, truth[known])))
+    limit = float(np.quantile(np.concatenate(nearest), settings.known_share))
+    return limit, min(_TEMPERATURES, key=lambda t: _surprise(correct, t))
+
+
+def _surprise(judged: Sequence[tuple[Floats, NDArray[np.intp]]], temperature: float) -> float:
+    """How improbable the true labels are on the whole."""
+    return -sum(
+        float(np.take_along_axis(_log_posterior(distances, temperature), truth[:, None], 1).sum())
+        for distances, truth in judged
+    )
+
+
+def _log_posterior(distances: Floats, temperature: float) -> Floats:
+    scores = -0.5 * distances / temperature
+    scores = scores - scores.max(1, keepdims=True)
+    return np.asarray(scores - np.log(np.exp(scores).sum(1, keepdims=True)))
+
+
+def _squares(rows: Floats, centres: Floats) -> Floats:
+    squares = (rows**2).sum(1)[:, None] - 2.0 * rows @ centres.T + (centres**2).sum(1)
+    return np.asarray(np.maximum(squares, 0.0))
+
+
+def _principal(rows: Floats, most: int) -> Floats:
+    """The leading principal directions, (P, d), of the smaller of the two Gram matrices."""
+    is_wide = len(rows) < rows.shape[1]
+    values, vectors = np.linalg.eigh(rows @ rows.T if is_wide else rows.T @ rows)
+    kept = np.argsort(values)[::-1][:most]
+    kept = kept[values[kept] > _TINY * max(float(values.max()), _TINY)]
+    return np.asarray(rows.T @ vectors[:, kept] / np.sqrt(values[kept]) if is_wide else vectors[:, kept])
+
+
+def _whitening(residuals: Floats, shrinkage: float) -> Floats:
+    """A matrix W with W W' the inverse of the shrunken within-class covariance."""
+    covariance = residuals.T @ residuals / max(len(residuals), 1)
+    sphere = np.trace(covariance) / len(covariance) * np.eye(len(covariance))
+    values, vectors = np.linalg.eigh((1 - shrinkage) * covariance + shrinkage * sphere)
+    return np.asarray(vectors / np.sqrt(np.maximum(values, _TINY)))

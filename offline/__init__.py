@@ -1,0 +1,1 @@
+"""The workshop: learns a procedure from recordings and exports it for the live side."""

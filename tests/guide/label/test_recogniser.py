@@ -1,0 +1,78 @@
+"""The recogniser is discriminant analysis, knows strangers from steps, and survives the way through a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from guide.bundle import read_arrays
+from guide.domain import Labels
+from guide.errors import BundleError
+from guide.label.recogniser import Recogniser, RecogniserSettings, learn_recogniser
+
+SETTINGS = RecogniserSettings(components=20)
+
+
+def make_recordings(seed: int, count: int = 4) -> tuple[list[NDArray[np.float64]], list[Labels]]:
+    rng = np.random.default_rng(seed)
+    directions = np.random.default_rng(99).normal(size=(4, 30)) * 2.0
+    labels = [rng.integers(0, 4, size=80) for _ in range(count)]
+    return [directions[truth] + rng.normal(size=(80, 30)) for truth in labels], labels
+
+
+def test_steps_of_strangers_are_recognised() -> None:
+    learned = learn_recogniser(*make_recordings(0), SETTINGS)
+    rows, truth = make_recordings(1, count=1)
+    guessed = learned.numbers[learned.log_posterior(rows[0]).argmax(1)]
+    assert (guessed == truth[0]).mean() > 0.97
+
+
+def test_without_shrinkage_it_equals_the_textbook() -> None:
+    rows, labels = make_recordings(0)
+    learned = learn_recogniser(rows, labels, RecogniserSettings(components=30, shrinkage=0.0))
+    x, y = np.concatenate(rows), np.concatenate(labels)
+    means = np.stack([x[y == c].mean(0) for c in range(4)])
+    residual = x - means[y]
+    inverse = np.linalg.inv(residual.T @ residual / len(x))
+    expected = np.stack([np.einsum("td,de,te->t", x - m, inverse, x - m) for m in means], axis=1)
+    assert np.allclose(learned.distances(x), expected, rtol=1e-6)
+
+
+def test_probabilities_are_calibrated_to_one() -> None:
+    learned = learn_recogniser(*make_recordings(0), SETTINGS)
+    rows, truth = make_recordings(2, count=1)
+    posterior = np.exp(learned.log_posterior(rows[0]))
+    assert np.allclose(posterior.sum(1), 1.0)
+    assert posterior.max(1).mean() == pytest.approx((posterior.argmax(1) == truth[0]).mean(), abs=0.05)
+
+
+def test_what_was_never_seen_is_unknown() -> None:
+    learned = learn_recogniser(*make_recordings(0), SETTINGS)
+    rows, _ = make_recordings(1, count=1)
+    assert learned.is_unknown(rows[0]).mean() < 0.05
+    assert learned.is_unknown(rows[0] + 40.0).all()
+
+
+def test_more_features_than_frames() -> None:
+    rng = np.random.default_rng(0)
+    rows = [rng.normal(size=(10, 200)), rng.normal(size=(12, 200))]
+    learned = learn_recogniser(rows, [np.arange(10) % 2, np.arange(12) % 2], SETTINGS)
+    assert np.isfinite(learned.log_posterior(rows[0])).all()
+
+
+def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
+    rows, labels = make_recordings(0)
+    learned = learn_recogniser(rows, labels, SETTINGS)
+    np.savez(tmp_path / "recogniser.npz", **learned.to_arrays())  # type: ignore[arg-type]
+    read = Recogniser.from_arrays(read_arrays(tmp_path / "recogniser.npz"))
+    assert np.array_equal(read.log_posterior(rows[0]), learned.log_posterior(rows[0]))
+
+
+@pytest.mark.parametrize("spoilt", [{"centres": np.zeros((4, 3))}, {"scalars": np.zeros(1)}, {"mean": np.zeros(2)}])
+def test_arrays_that_do_not_fit_are_refused(spoilt: dict[str, NDArray[np.float64]]) -> None:
+    learned = learn_recogniser(*make_recordings(0), SETTINGS)
+    with pytest.raises(BundleError, match="recogniser"):
+        Recogniser.from_arrays({**learned.to_arrays(), **spoilt})

@@ -1,0 +1,43 @@
+"""Appearance sees the present and its difference to the recent past, and nothing of when."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.perceive.appearance import Appearance, AppearanceSettings, appearance
+
+SETTINGS = AppearanceSettings(smoothing_s=0.5, memory_s=4.0)
+
+
+def test_weights_fade_by_e_every_span() -> None:
+    rows = appearance(np.array([[1.0], [3.0]], np.float32), np.array([0.0, 0.5]), SETTINGS)
+    present = (np.exp(-1.0) * 1 + 3) / (np.exp(-1.0) + 1)
+    past = (np.exp(-0.125) * 1 + 3) / (np.exp(-0.125) + 1)
+    assert np.allclose(rows[1], [present, present - past])
+
+
+def test_a_still_picture_does_not_differ_from_its_past() -> None:
+    rows = appearance(np.full((20, 3), 2.5, np.float32), np.arange(20) / 5, SETTINGS)
+    assert np.allclose(rows, [2.5] * 3 + [0.0] * 3)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(derandomize=True, deadline=None, max_examples=20)
+def test_what_lies_far_back_does_not_matter(seed: int) -> None:
+    """The same minute after two different beginnings gives the same features: order is not in them."""
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(size=(300, 4)).astype(np.float32)
+    beginnings = [rng.normal(size=(100, 4)).astype(np.float32) for _ in range(2)]
+    times = np.arange(400) / 5
+    one, two = (appearance(np.concatenate([start, shared]), times, SETTINGS)[-1] for start in beginnings)
+    assert np.allclose(one, two, atol=1e-5)
+
+
+def test_after_a_reset_it_starts_anew() -> None:
+    stage = Appearance(SETTINGS)
+    first = stage.push(np.array([1.0], np.float32), 0.0)
+    stage.push(np.array([5.0], np.float32), 1.0)
+    stage.reset()
+    assert np.array_equal(stage.push(np.array([1.0], np.float32), 9.0), first)

@@ -1,0 +1,110 @@
+"""Training converges, survives being stopped anywhere, and several processes do what one does."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.multiprocessing.spawn import spawn
+
+from offline.batches import Batches, Clip
+from offline.loop import CHECKPOINT, METRICS, LoopSettings, Progress, train, weights_hash
+
+
+def make_batches() -> Batches:
+    rng = np.random.default_rng(0)
+    clips = []
+    for _ in range(5):
+        numbers = np.arange(48)
+        inputs = 0.1 * rng.normal(size=(48, 6)).astype(np.float32) + numbers[:, None] / 48
+        clips.append(Clip(inputs, np.stack([np.maximum(numbers - 1, 0), numbers], 1), numbers.astype(np.float64)))
+    return Batches(clips, videos=4, frames=8, seed=1)
+
+
+def make_model(dropout: float = 0.3) -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Flatten(), nn.Linear(12, 16), nn.ReLU(), nn.Dropout(dropout), nn.Linear(16, 4))
+
+
+def position_loss(embeddings: Tensor, steps: Tensor, lengths: Tensor) -> Tensor:
+    """Couples all videos of the batch, as the cycle losses do."""
+    wanted = steps / lengths[:, None]
+    return ((embeddings.mean(-1) - wanted) ** 2).mean() + (embeddings.mean((0, 1)) - 0.5).square().sum()
+
+
+def make_settings(iterations: int = 60, patience: int = 100) -> LoopSettings:
+    return LoopSettings(1e-2, 1e-5, iterations, evaluate_every=10, patience=patience, seed=4)
+
+
+def test_the_loss_falls_and_is_written_down(tmp_path: Path) -> None:
+    trained = train(make_model(), position_loss, make_batches(), make_settings(), tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / METRICS).read_text().splitlines()]
+    assert trained.iterations == 60
+    assert "60 iterations" in trained.why_ended
+    assert [line["iteration"] for line in lines] == [10, 20, 30, 40, 50, 60]
+    assert lines[-1]["held_out"] < 0.5 * lines[0]["held_out"]
+
+
+def test_training_that_no_longer_gains_converges(tmp_path: Path) -> None:
+    settings = LoopSettings(1e-12, 1e-5, 500, evaluate_every=5, patience=3, seed=0)
+    trained = train(make_model(), position_loss, make_batches(), settings, tmp_path)
+    assert trained.iterations == 20
+    assert trained.why_ended.startswith("converged")
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 5])
+def test_a_run_that_was_stopped_ends_with_the_same_weights(tmp_path: Path, stop_after: int) -> None:
+    whole = train(make_model(), position_loss, make_batches(), make_settings(), tmp_path / "whole")
+
+    def stop(progress: Progress, loss: float, rate: float) -> None:
+        if progress.iteration == stop_after * 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(make_model(), position_loss, make_batches(), make_settings(), tmp_path / "cut", stop)
+    continued = train(make_model(), position_loss, make_batches(), make_settings(), tmp_path / "cut")
+    assert continued == whole
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
+    first = train(make_model(), position_loss, make_batches(), make_settings(), tmp_path)
+    stamp = (tmp_path / CHECKPOINT).stat().st_mtime_ns
+    assert train(make_model(), position_loss, make_batches(), make_settings(), tmp_path) == first
+    assert (tmp_path / CHECKPOINT).stat().st_mtime_ns == stamp
+
+
+def test_the_hash_tells_weights_apart() -> None:
+    model = make_model()
+    before = weights_hash(model)
+    with torch.no_grad():
+        next(model.parameters()).add_(1e-6)
+    assert weights_hash(model) != before
+
+
+def _worker(rank: int, world: int, folder: str) -> None:
+    os.environ.update(MASTER_ADDR="127.0.0.1", GLOO_SOCKET_IFNAME="lo")
+    torch.set_num_threads(1)
+    store = f"file://{folder}/store"
+    dist.init_process_group("gloo", init_method=store, rank=rank, world_size=world)
+    try:
+        train(make_model(dropout=0.0), position_loss, make_batches(), make_settings(30), Path(folder) / "run")
+    finally:
+        dist.destroy_process_group()
+
+
+def test_two_processes_get_the_loss_curve_of_one(tmp_path: Path) -> None:
+    train(make_model(dropout=0.0), position_loss, make_batches(), make_settings(30), tmp_path / "one")
+    spawn(_worker, args=(2, str(tmp_path)), nprocs=2)  # type: ignore[no-untyped-call]
+    curves = [
+        [json.loads(line) for line in (folder / METRICS).read_text().splitlines()]
+        for folder in (tmp_path / "one", tmp_path / "run")
+    ]
+    for one, two in zip(*curves, strict=True):
+        assert two["loss"] == pytest.approx(one["loss"], abs=1e-5)
+        assert two["held_out"] == pytest.approx(one["held_out"], abs=1e-5)
