@@ -1,0 +1,92 @@
+"""How every command starts and ends: options from a dataclass; one sentence and code 2 when a user can put it right."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import tyro
+
+from guide.errors import GuideError
+
+FAULT = 2
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+PIPE_CLOSED = 141  # 128 + SIGPIPE: the reader (head, less) went away
+
+Config = TypeVar("Config")
+
+_ADVICE = {
+    errno.ENOSPC: ("the disk is full", "free some space or choose another folder"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space or choose another folder"),
+    errno.EACCES: ("permission was refused", "choose a place this user may read and write"),
+    errno.EPERM: ("permission was refused", "choose a place this user may read and write"),
+    errno.EROFS: ("the file system is read-only", "choose a folder that can be written"),
+    errno.ENOENT: ("it does not exist", "check the path"),
+    errno.ENOTDIR: ("a folder was expected, a file came", "check the path"),
+    errno.EISDIR: ("a file was expected, a folder came", "check the path"),
+    errno.EEXIST: ("something already stands there", "choose another name"),
+}
+
+
+def entry(config_type: type[Config], action: Callable[[Config], None], args: Sequence[str] | None = None) -> None:
+    """Read `config_type` from the command line (or `args`) and run `action` on it.
+
+    The docstrings of the dataclass and its fields are the help text. A wrong option exits with code 2.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Greeting:
+    ...     name: str = "world"
+    >>> entry(Greeting, lambda config: print("hello", config.name), args=["--name", "you"])
+    hello you
+    """
+    run(lambda: action(tyro.cli(config_type, args=args)))
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run `main`; what a user can put right becomes one sentence on stderr and exit code 2, never a traceback.
+
+    Raises SystemExit: 2 after a GuideError or a path that cannot be read or written, 130 after Ctrl-C,
+    141 when the reader of our output went away. Anything else is our own fault and passes through.
+    """
+    try:
+        main()
+        sys.stdout.flush()
+    except GuideError as error:
+        _leave(str(error), FAULT)
+    except KeyboardInterrupt:
+        _leave("Stopped.", INTERRUPTED)
+    except BrokenPipeError:
+        _silence_stdout()
+        raise SystemExit(PIPE_CLOSED) from None
+    except OSError as error:
+        if error.errno not in _ADVICE:
+            raise
+        _leave(sentence(error), FAULT)
+
+
+def sentence(error: OSError) -> str:
+    """One sentence for an operating system error: which path, what is wrong with it, what to do next.
+
+    >>> sentence(PermissionError(errno.EACCES, "Permission denied", "/root/out"))
+    'cannot use /root/out: permission was refused; choose a place this user may read and write.'
+    """
+    what, todo = _ADVICE.get(error.errno or 0, (error.strerror or str(error), "check the path and try again"))
+    place = f"cannot use {error.filename}" if error.filename is not None else "cannot go on"
+    return f"{place}: {what}; {todo}."
+
+
+def _leave(message: str, code: int) -> None:
+    sys.stderr.write(message.rstrip() + "\n")
+    raise SystemExit(code)
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain about the closed pipe."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # stdout is not a real file (a test captures it): nothing to silence
+        return

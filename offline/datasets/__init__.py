@@ -1,0 +1,1 @@
+"""Readers for data sets with true steps, one file a data set."""

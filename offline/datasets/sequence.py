@@ -1,0 +1,76 @@
+"""What every reader of true steps gives: for each task its steps, for each recording which step was done when."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from guide.domain import BACKGROUND, KeyStep, Labels, Segment
+
+# Times come as decimal seconds and rates as decimal numbers: 0.1 s x 10 must be frame 1, not frame 2.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class StepSequence:
+    """The steps done in one recording, in seconds, by start; background has no segment.
+
+    >>> sequence = StepSequence("a", 3.0, (Segment(2, 0.5, 1.5), Segment(1, 1.5, 2.0)))
+    >>> sequence.labels(rate=2).tolist()
+    [0, 2, 2, 1, 0, 0]
+    """
+
+    id: str
+    duration_s: float
+    segments: tuple[Segment, ...]
+    mistakes: tuple[tuple[str, ...], ...] = ()
+    """What went wrong in each segment; empty where the data set does not say."""
+    skipped: tuple[int, ...] = ()
+    """Steps the data set names as left out."""
+
+    def __post_init__(self) -> None:
+        if self.mistakes and len(self.mistakes) != len(self.segments):
+            raise ValueError(
+                f"{self.id}: {len(self.segments)} segments need as many mistakes, got {len(self.mistakes)}"
+            )
+
+    def labels(self, rate: float) -> Labels:
+        """The step at each time i / rate before the end; where segments overlap the later one wins."""
+        labels = np.full(_frame(self.duration_s, rate), BACKGROUND, dtype=np.int64)
+        for segment in self.segments:
+            labels[_frame(segment.start, rate) : _frame(segment.end, rate)] = segment.step
+        return labels
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSequences:
+    """A task's steps, numbered from 1, and the sequences of its recordings.
+
+    >>> task = TaskSequences("tea", (KeyStep(1, "boil water"),), (StepSequence("a", 3.0, (Segment(1, 0.0, 2.0),)),))
+    >>> task.videos
+    1
+    """
+
+    name: str
+    steps: tuple[KeyStep, ...]
+    recordings: tuple[StepSequence, ...]
+    """One a recording."""
+    views: tuple[StepSequence, ...] = ()
+    """One a camera, where a recording was filmed by several."""
+    stated_videos: int | None = None
+    """How many videos the data set itself counts, where that differs from the recordings found."""
+
+    @property
+    def videos(self) -> int:
+        return len(self.recordings) if self.stated_videos is None else self.stated_videos
+
+    def step_name(self, number: int) -> str:
+        """The name of the step with this number."""
+        return self.steps[number - 1].name
+
+
+def _frame(at: float, rate: float) -> int:
+    """The first frame i with i / rate at or after `at`."""
+    return math.ceil(at * rate - _ROUNDING)

@@ -1,0 +1,67 @@
+"""True step sequences as JSON lines: `python -m offline.sequences DIR --task T --out FILE`."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from rich.console import Console
+
+from guide.command import entry
+from offline.datasets.folder import choose_task, read_all
+from offline.datasets.sequence import StepSequence, TaskSequences
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Write which step was done when, one line a recording, from a data set with true steps."""
+
+    folder: Annotated[Path, tyro.conf.Positional]
+    """Folder with egoprocel.json, or with CaptainCook4D's annotations."""
+    task: str
+    """EgoProceL's task (such as Pizza.cmu), CaptainCook4D's recipe number or name."""
+    out: Path
+    """File to write: {"id", "steps": [{"name", "start", "end"}]} a line, in seconds."""
+    clean_only: bool = False
+    """Leave out recordings marked as holding a mistake."""
+
+
+def to_line(sequence: StepSequence, task: TaskSequences) -> str:
+    """One recording as a JSON line; a step has `mistake` where it is tagged, a recording `skipped` where steps are."""
+    record: dict[str, Any] = {"id": sequence.id, "steps": []}
+    for number, segment in enumerate(sequence.segments):
+        step: dict[str, Any] = {"name": task.step_name(segment.step), "start": segment.start, "end": segment.end}
+        if sequence.mistakes and sequence.mistakes[number]:
+            step["mistake"] = list(sequence.mistakes[number])
+        record["steps"].append(step)
+    if sequence.skipped:
+        record["skipped"] = [task.step_name(number) for number in sequence.skipped]
+    return json.dumps(record, ensure_ascii=False)
+
+
+def write_sequences(task: TaskSequences, out: Path) -> None:
+    """Write every recording of `task` to `out`, aside first: a full disk or Ctrl-C leaves no half file."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    aside = out.with_name(out.name + ".part")
+    try:
+        aside.write_text("".join(to_line(recording, task) + "\n" for recording in task.recordings), encoding="utf-8")
+        os.replace(aside, out)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def run(config: Config) -> None:
+    """Read, choose the task, write, and say what was written."""
+    task = choose_task(read_all(config.folder, config.clean_only), config.task)
+    write_sequences(task, config.out)
+    steps = sum(len(recording.segments) for recording in task.recordings)
+    console = Console(soft_wrap=True)
+    console.print(f"{config.out}: {len(task.recordings)} recordings, {steps} steps of {task.name}", highlight=False)
+
+
+if __name__ == "__main__":
+    entry(Config, run)

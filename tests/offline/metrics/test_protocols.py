@@ -1,0 +1,144 @@
+"""Protocols A, B, D and the old pooled one against small answers worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.domain import Labels
+from offline.metrics.protocols import PROTOCOLS, Protocol, protocol_a, protocol_b, protocol_d, protocol_pooled
+from offline.metrics.score import NOTHING, Score, harmonic
+
+
+def labels(*values: int) -> Labels:
+    return np.array(values, dtype=np.int64)
+
+
+# Found 5 lies on 3 of the 4 background frames, found 1 on background, step 1, step 1, step 2, found 2 on step 2.
+TRUTH = [labels(0, 0, 0, 0, 1, 1), labels(2, 2)]
+FOUND = [labels(5, 5, 5, 1, 1, 1), labels(1, 2)]
+
+
+def close(score: Score, precision: float, recall: float, iou: float) -> bool:
+    wanted = (precision, recall, harmonic(precision, recall), iou)
+    return (score.precision, score.recall, score.f1, score.iou) == pytest.approx(wanted)
+
+
+def test_a_by_hand() -> None:
+    """5 -> background, 1 -> 1, 2 -> 2: mean of (1, 2/4, 1), (3/4, 1, 1/2) and (3/4, 2/4, 1/2)."""
+    assert close(protocol_a(TRUTH, FOUND), 5 / 6, 3 / 4, 7 / 12)
+
+
+def test_d_by_hand() -> None:
+    """1 -> 1, 2 -> 2, and 5 is one step too many: sums (1/2 + 1), (1 + 1/2), (1/2 + 1/2) over 3."""
+    assert close(protocol_d(TRUTH, FOUND), 1 / 2, 1 / 2, 1 / 3)
+
+
+def test_pooled_by_hand() -> None:
+    """3 right of 8 frames given a step and of 4 that are one."""
+    assert close(protocol_pooled(TRUTH, FOUND), 3 / 8, 3 / 4, 3 / 9)
+
+
+def test_b_by_hand() -> None:
+    """One recording is right under swapped numbers; in the other 1 -> background and 2 -> 1 share 2 and 1 frames."""
+    truth = [labels(1, 1, 2, 2), labels(0, 0, 0, 1)]
+    found = [labels(2, 2, 1, 1), labels(1, 1, 2, 2)]
+    assert close(protocol_b(truth, found), (1 + 3 / 4) / 2, (1 + 5 / 6) / 2, (1 + 7 / 12) / 2)
+
+
+def test_b_forgives_what_a_guide_cannot_use() -> None:
+    """The two labels change their meaning from one recording to the next."""
+    truth = [labels(1, 1, 2, 2), labels(1, 1, 2, 2)]
+    found = [labels(1, 1, 2, 2), labels(2, 2, 1, 1)]
+    assert close(protocol_b(truth, found), 1, 1, 1)
+    assert close(protocol_a(truth, found), 1 / 2, 1 / 2, 1 / 3)
+    assert close(protocol_d(truth, found), 1 / 2, 1 / 2, 1 / 3)
+
+
+def test_d_charges_for_a_step_not_found() -> None:
+    """Of three steps one is found, exactly."""
+    assert close(protocol_d([labels(1, 2, 3)], [labels(1, 0, 0)]), 1 / 3, 1 / 3, 1 / 3)
+
+
+def test_d_charges_for_a_step_too_many() -> None:
+    assert close(protocol_d([labels(1, 0, 0)], [labels(1, 2, 3)]), 1 / 3, 1 / 3, 1 / 3)
+
+
+def test_d_charges_for_a_step_laid_on_background() -> None:
+    """The step covers itself and three frames of background."""
+    assert close(protocol_d([labels(0, 0, 0, 1)], [labels(1, 1, 1, 1)]), 1 / 4, 1, 1 / 4)
+
+
+def test_d_gives_nothing_for_found_background() -> None:
+    """Background left alone is no credit under D, but a class of its own under A."""
+    truth, found = [labels(0, 0, 1, 2)], [labels(0, 0, 1, 1)]
+    assert close(protocol_d(truth, found), 1 / 4, 1 / 2, 1 / 4)
+    assert close(protocol_a(truth, found), (1 + 1 / 2) / 2, 1, (1 + 1 / 2) / 2)
+
+
+def test_one_label_for_everything_is_worthless_under_d() -> None:
+    truth = [labels(*[0] * 60, *[1] * 10, *[2] * 10, *[3] * 10, *[4] * 10)]
+    assert protocol_d(truth, [np.ones(100, dtype=np.int64)]).f1 < 0.1
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
+def test_no_recording_and_empty_recordings_score_nothing(protocol: Protocol) -> None:
+    assert protocol([], []) == NOTHING
+    assert protocol([labels()], [labels()]) == NOTHING
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
+def test_an_empty_recording_changes_nothing(protocol: Protocol) -> None:
+    assert protocol([*TRUTH, labels()], [*FOUND, labels()]) == protocol(TRUTH, FOUND)
+
+
+@pytest.mark.parametrize("protocol", [protocol_d, protocol_pooled])
+def test_no_step_found_or_none_there_scores_nothing(protocol: Protocol) -> None:
+    assert protocol([labels(1, 2)], [labels(0, -1)]) == NOTHING
+    assert protocol([labels(0, 0)], [labels(1, 2)]) == NOTHING
+    assert protocol([labels(0, 0)], [labels(0, 0)]) == NOTHING
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
+def test_lengths_that_differ_are_refused(protocol: Protocol) -> None:
+    with pytest.raises(ValueError, match="recording 0"):
+        protocol([labels(1, 2)], [labels(1)])
+
+
+TASKS = st.lists(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 5)), max_size=12).map(
+        lambda frames: (labels(*(t for t, _ in frames)), labels(*(f for _, f in frames)))
+    ),
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
+@given(task=TASKS)
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_unknown_counts_as_background_and_two_runs_agree(protocol: Protocol, task: list[tuple[Labels, Labels]]) -> None:
+    truth, found = [t for t, _ in task], [f for _, f in task]
+    assert protocol(truth, found) == protocol(truth, [np.maximum(f, 0) for f in found])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
+@given(task=TASKS)
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_the_truth_under_other_numbers_is_perfect(protocol: Protocol, task: list[tuple[Labels, Labels]]) -> None:
+    truth = [t for t, _ in task]
+    found = [np.where(t > 0, 10 - t, 0) for t in truth]
+    score = protocol(truth, found)
+    if any((t > 0).any() for t in truth):
+        assert score == Score(1.0, 1.0, 1.0, 1.0)
+
+
+@given(task=TASKS)
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_pooled_protocols_do_not_care_where_a_recording_ends(task: list[tuple[Labels, Labels]]) -> None:
+    truth, found = [t for t, _ in task], [f for _, f in task]
+    if task:
+        whole = [np.concatenate(truth)], [np.concatenate(found)]
+        assert protocol_a(truth, found) == protocol_a(*whole)
+        assert protocol_d(truth, found) == protocol_d(*whole)

@@ -1,0 +1,65 @@
+"""True step sequences as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from guide.domain import KeyStep, Segment
+from guide.errors import InputError
+from offline.datasets.sequence import StepSequence, TaskSequences
+from offline.sequences import Config, run, to_line, write_sequences
+
+STEPS = (KeyStep(1, "Stir"), KeyStep(2, "Pour"))
+CLEAN = StepSequence("a", 9.0, (Segment(2, 0.5, 4.0), Segment(1, 5.0, 8.25)))
+WRONG = StepSequence("b", 9.0, (Segment(2, 0.5, 4.0),), mistakes=(("Order Error",),), skipped=(1,))
+TASK = TaskSequences("Tea", STEPS, (CLEAN, WRONG))
+
+
+def test_a_clean_recording() -> None:
+    assert json.loads(to_line(CLEAN, TASK)) == {
+        "id": "a",
+        "steps": [{"name": "Pour", "start": 0.5, "end": 4.0}, {"name": "Stir", "start": 5.0, "end": 8.25}],
+    }
+
+
+def test_a_recording_with_mistakes() -> None:
+    assert json.loads(to_line(WRONG, TASK)) == {
+        "id": "b",
+        "steps": [{"name": "Pour", "start": 0.5, "end": 4.0, "mistake": ["Order Error"]}],
+        "skipped": ["Stir"],
+    }
+
+
+def test_the_file_has_a_line_a_recording_and_nothing_is_left_aside(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "tea.jsonl"
+    write_sequences(TASK, out)
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["a", "b"]
+    assert [path.name for path in out.parent.iterdir()] == ["tea.jsonl"]
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "tea.jsonl"
+    out.mkdir()
+    with pytest.raises(OSError, match=r"tea\.jsonl"):
+        write_sequences(TASK, out)
+    assert [path.name for path in tmp_path.iterdir()] == ["tea.jsonl"]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lists = {
+        "handles": ["Head_1"],
+        "hdl_actions": [["0", "5"]],
+        "hdl_start_times": [[0, 10]],
+        "hdl_end_times": [[10, 29]],
+    }
+    (tmp_path / "egoprocel.json").write_text(json.dumps({"soup": lists}))
+    (tmp_path / "egoprocel-id2action.txt").write_text("0 background\n5 add_salt\n")
+    out = tmp_path / "soup.jsonl"
+    run(Config(tmp_path, task="soup", out=out))
+    assert json.loads(out.read_text())["steps"] == [{"name": "add salt", "start": 1.0, "end": 2.9}]
+    assert "1 recordings, 1 steps of soup" in capsys.readouterr().out
+    with pytest.raises(InputError, match="no task 'tea'"):
+        run(Config(tmp_path, task="tea", out=out))
