@@ -1,0 +1,1 @@
+"""From embeddings to memberships, energies, cuts and settled labels."""

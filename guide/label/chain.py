@@ -1,0 +1,85 @@
+"""The labelling of least energy when only next frames are linked: exact dynamic programming."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Labels
+from guide.label.energy import Unaries, check_unary
+
+
+def chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
+    """The labels (T,) of least energy when only next frames are linked: change_costs (T - 1,), exact.
+
+    Dynamic programming in time linear in T, over about sqrt(T) blocks side by side so that Python loops run over
+    a block's frames, not the recording's: costs through each block for every label before it, then the best
+    message into each block, then the labels backwards.
+    """
+    check_unary(unary, len(change_costs) + 1 if len(unary) else 0)
+    total, label_count = unary.shape
+    if total == 0:
+        return np.zeros(0, dtype=np.int64)
+    length = int(np.ceil(np.sqrt(total)))
+    count = -(-total // length)
+    # Frames added to fill the last block cost nothing and change for nothing.
+    costs = np.zeros((count * length, label_count))
+    costs[:total] = unary
+    costs = costs.reshape(count, length, label_count)
+    change = np.zeros(count * length)
+    change[1:total] = change_costs
+    change = change.reshape(count, length, 1)
+    message = _messages(_through_blocks(costs, change))
+    return _backwards(*_forwards(costs, change, message)).reshape(-1)[:total]
+
+
+def _through_blocks(costs: NDArray[np.float64], change: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Least costs (B, K, K) of each block's frames, from the label before it to its last frame's label."""
+    count, length, label_count = costs.shape
+    through = np.full((count, label_count, label_count), np.inf)
+    through[:, np.arange(label_count), np.arange(label_count)] = 0.0
+    for t in range(length):
+        changed = through.min(axis=2, keepdims=True) + change[:, t, :, None]
+        np.minimum(through, changed, out=through)
+        through += costs[:, t, None, :]
+    return through
+
+
+def _messages(through: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Least costs (B, K) of all frames before each block, by the label of the last of them."""
+    message = np.zeros(through.shape[:2])
+    for block in range(len(through) - 1):
+        message[block + 1] = (message[block][:, None] + through[block]).min(axis=0)
+    return message
+
+
+def _forwards(
+    costs: NDArray[np.float64], change: NDArray[np.float64], message: NDArray[np.float64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Whether to change into a label (B, L, K), from which one (B, L), and the last frame's label ()."""
+    changes = np.empty(costs.shape, dtype=np.bool_)
+    origin = np.empty(costs.shape[:2], dtype=np.int64)
+    for t in range(costs.shape[1]):
+        origin[:, t] = message.argmin(axis=1)
+        changed = message.min(axis=1, keepdims=True) + change[:, t]
+        np.less(changed, message, out=changes[:, t])
+        message = np.minimum(message, changed) + costs[:, t]
+    return changes, origin, message[-1].argmin()
+
+
+def _backwards(changes: NDArray[np.bool_], origin: NDArray[np.int64], last: NDArray[np.int64]) -> Labels:
+    """Labels (B, L), from what each block's last label says of the label before it."""
+    count, length, label_count = changes.shape
+    blocks = np.arange(count)
+    before = np.broadcast_to(np.arange(label_count), (count, label_count))
+    for t in reversed(range(length)):
+        before = np.where(changes[blocks[:, None], t, before], origin[:, t, None], before)
+    current = np.empty(count, dtype=np.int64)
+    current[-1] = last
+    for block in reversed(range(1, count)):
+        current[block - 1] = before[block, current[block]]
+    labels = np.empty((count, length), dtype=np.int64)
+    for t in reversed(range(length)):
+        labels[:, t] = current
+        current = np.where(changes[blocks, t, current], origin[:, t], current)
+    return labels

@@ -1,0 +1,83 @@
+"""What each label would cost for a frame: from fuzzy memberships, from the appearance recogniser, or from both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import BACKGROUND, UNKNOWN
+from guide.label.membership import memberships
+from guide.label.recogniser import Recogniser
+
+Costs = NDArray[np.float64]  # (C,), one a label, in [0, 1]
+
+UNKNOWN_SOFTNESS = 0.05  # share of the distance limit over which a frame goes from known to unknown
+
+
+class Unaries(Protocol):
+    """Costs (C,) of the labels in `steps` for what is seen at one moment."""
+
+    @property
+    def steps(self) -> tuple[int, ...]: ...
+
+    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingUnaries:
+    """One minus the fuzzy membership in each prototype, the paper's t-links.
+
+    >>> unaries = EmbeddingUnaries(np.array([[0.0], [2.0]]), 1.2)
+    >>> unaries.costs(np.zeros(1, np.float32), np.zeros(1, np.float32)).round(3).tolist()
+    [0.0, 1.0]
+    """
+
+    centres: NDArray[np.float64]  # (K, D)
+    fuzzifier: float
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return tuple(range(1, len(self.centres) + 1))
+
+    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
+        return np.asarray(1.0 - memberships(embedding[None], self.centres, self.fuzzifier)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class AppearanceUnaries:
+    """One minus the recogniser's probability of each step, of background and of unknown activity."""
+
+    recogniser: Recogniser
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return (*(int(number) for number in self.recogniser.numbers), UNKNOWN)
+
+    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
+        row = appearance[None]
+        known = np.exp(self.recogniser.log_posterior(row)[0])
+        limit = self.recogniser.distance_limit
+        excess = (float(self.recogniser.distances(row).min()) - limit) / (UNKNOWN_SOFTNESS * max(limit, 1e-9))
+        unknown = 1.0 / (1.0 + np.exp(-np.clip(excess, -50, 50)))
+        return 1.0 - np.append(known * (1.0 - unknown), unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class BothUnaries:
+    """The mean of both for the key-steps; background and unknown activity as the appearance has them."""
+
+    embedding: EmbeddingUnaries
+    appearance: AppearanceUnaries
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return self.appearance.steps
+
+    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
+        costs = self.appearance.costs(appearance, embedding)
+        paper = dict(zip(self.embedding.steps, self.embedding.costs(appearance, embedding), strict=True))
+        pairs = zip(self.steps, costs, strict=True)
+        return np.array([0.5 * (cost + paper[step]) if step > BACKGROUND else cost for step, cost in pairs])

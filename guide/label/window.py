@@ -1,0 +1,135 @@
+"""Live labels: the cut over the newest frames, each frame's label released once it is old enough."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Labels, SettledLabel
+from guide.label.cut import settle
+from guide.label.energy import LinkSettings, Unaries, build_links
+
+# Unaries of the window (T, K), its labels (T,), the frame asked about -> confidence in [0, 1].
+Confidence: TypeAlias = Callable[[Unaries, Labels, int], float]
+
+# Frames on either side that speak for a label's confidence: one frame's unary is as noisy as what the cut removes.
+NEIGHBOURS = 2
+
+
+def margin(unary: Unaries, labels: Labels, frame: int) -> float:
+    """A confidence in [0, 1] until a calibration replaces it: 0.5 + half of (best other label - label at `frame`).
+
+    Taken on the mean unaries of the neighbouring frames that hold the same label; 1 - membership gives 0.5 for a tie,
+    1 for certainty, and less than 0.5 where the links overruled the evidence.
+    """
+    span = slice(max(0, frame - NEIGHBOURS), frame + NEIGHBOURS + 1)
+    costs = unary[span][labels[span] == labels[frame]].mean(axis=0)
+    others = np.delete(costs, labels[frame])
+    lead = others.min() - costs[labels[frame]] if len(others) else 1.0
+    return float(np.clip(0.5 + 0.5 * lead, 0.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """How much of the past a live label rests on, and how long it may take.
+
+    >>> WindowSettings(lag_s=0.0).frames
+    64
+    """
+
+    frames: int = 64
+    """Frames cut together: 13 s at 5 a second, more than twice the reach of the links."""
+    lag_s: float = 2.0
+    """A label is released when its frame is this old: 0 costs 4 points of accuracy, 10 gains 1, and people feel 2.7."""
+
+    def __post_init__(self) -> None:
+        if self.frames < 1 or self.lag_s < 0:
+            raise ValueError(f"a window holds at least one frame and lags 0 s or more, got {self}")
+
+
+class WindowCut:
+    """Labels frames as they come, by the same energy and cut as whole recordings.
+
+    Each push cuts the window afresh, so that a label depends on nothing but the frames in it: a replay gives the same.
+    Column n of the unaries is key-step `steps[n]`, by default n + 1. Not a mailbox: frames dropped before it are fine.
+
+    >>> window = WindowCut(WindowSettings(lag_s=1.0), LinkSettings(weight=0.5), rate=1.0)
+    >>> costs = np.array([[0.1, 0.9], [0.2, 0.8], [0.9, 0.1]])
+    >>> [[label.step for label in window.push(row, at)] for at, row in enumerate(costs)]
+    [[], [1], [1]]
+    >>> [label.step for label in window.finish()]
+    [2]
+    """
+
+    def __init__(
+        self,
+        settings: WindowSettings,
+        links: LinkSettings,
+        rate: float,
+        steps: tuple[int, ...] | None = None,
+        confidence: Confidence = margin,
+    ) -> None:
+        self._settings, self._links, self._rate = settings, links, rate
+        self._steps, self._confidence = steps, confidence
+        self._unary: deque[NDArray[np.float64]] = deque()
+        self._times: deque[float] = deque()
+        self._released = 0  # frames at the window's old end whose label is out
+
+    def push(self, unary: NDArray[np.float64], at: float) -> tuple[SettledLabel, ...]:
+        """Takes one frame's unaries (K,); gives the labels that became due, oldest first.
+
+        Usually none or one; more after a gap in the stream, when several frames grow old at once. A frame about to
+        leave the window is released even if it is younger than the lag.
+        """
+        self._check(unary, at)
+        self._unary.append(np.asarray(unary, dtype=np.float64))
+        self._times.append(float(at))
+        is_full = len(self._times) > self._settings.frames
+        # Rounding: ten frames of 0.1 s are not quite a second.
+        due = sum(at - time >= self._settings.lag_s - 1e-9 for time in self._times)
+        released = self._release(max(due, 1 if is_full else 0))
+        if is_full:
+            self._unary.popleft()
+            self._times.popleft()
+            self._released -= 1
+        return released
+
+    def finish(self) -> tuple[SettledLabel, ...]:
+        """Gives the labels still held back and forgets the recording."""
+        released = self._release(len(self._times))
+        self.reset()
+        return released
+
+    def reset(self) -> None:
+        """Forgets all frames, as before the first push."""
+        self._unary.clear()
+        self._times.clear()
+        self._released = 0
+
+    def _release(self, due: int) -> tuple[SettledLabel, ...]:
+        """Labels of the frames up to `due` that are not out yet; cuts only when there are any."""
+        if due <= self._released:
+            return ()
+        unary, times = np.stack(self._unary), np.array(self._times)
+        labels = settle(unary, build_links(times, self._rate, self._links))
+        frames = range(self._released, due)
+        self._released = due
+        return tuple(
+            SettledLabel(float(times[t]), self._step(int(labels[t])), self._confidence(unary, labels, t))
+            for t in frames
+        )
+
+    def _step(self, column: int) -> int:
+        return column + 1 if self._steps is None else self._steps[column]
+
+    def _check(self, unary: NDArray[np.float64], at: float) -> None:
+        expected = self._unary[0].shape if self._unary else (len(self._steps),) if self._steps else unary.shape
+        if unary.ndim != 1 or unary.shape != expected:
+            raise ValueError(f"the window takes unaries {expected}, got {unary.shape}")
+        if self._times and at <= self._times[-1]:
+            raise ValueError(f"frames come in order of time, got {at} after {self._times[-1]}")

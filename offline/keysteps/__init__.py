@@ -1,0 +1,1 @@
+"""Ways to turn embeddings into key-steps, one a file, behind one interface."""

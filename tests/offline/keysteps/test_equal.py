@@ -1,0 +1,31 @@
+"""The equal split, worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from offline.keysteps.base import Collection
+from offline.keysteps.equal import Equal, slices
+
+
+def blank(*lengths: int) -> Collection:
+    return Collection.at_rate([np.zeros((length, 1), np.float32) for length in lengths], 1.0)
+
+
+def test_equal_cuts_each_recording() -> None:
+    labels = Equal().find(blank(4, 7), k=2, seed=0).labels
+    assert [each.tolist() for each in labels] == [[1, 1, 2, 2], [1, 1, 1, 1, 2, 2, 2]]
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.integers(1, 300), st.integers(1, 40))
+def test_slices_rise_and_differ_by_one_frame_at_most(length: int, k: int) -> None:
+    labels = slices(length, k)
+    assert labels[0] == 1
+    assert (np.diff(labels) >= 0).all()
+    assert labels.max() <= k
+    if k <= length:
+        count = np.bincount(labels, minlength=k + 1)[1:]
+        assert count.max() - count.min() <= 1
