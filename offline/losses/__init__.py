@@ -1,0 +1,1 @@
+"""The losses of the paper and its rivals, one a file."""

@@ -1,0 +1,68 @@
+"""Every number the paper prints about its method, with its symbol and where it stands.
+
+"Table" numbers are those of the compiled paper with its appendix. Results are in `published.py`, our own choices in
+`config.py`; nothing here is tuned.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Hyper-parameters, table 11 (appendix)
+KEY_STEPS: Final = 7
+"""K, number of key-steps; background is one of them."""
+SAMPLED_FRAMES: Final = 32
+"""Frames drawn from each video for one training step."""
+BATCH_SIZE: Final = 5
+"""Videos in one training step."""
+LEARNING_RATE: Final = 1e-4
+WEIGHT_DECAY: Final = 1e-5
+WINDOW_FRAMES: Final = 300
+"""sigma of eq. 4: frames of a video at most this far apart are neighbours."""
+MARGIN: Final = 2.0
+"""zeta of eq. 4."""
+XI: Final = 1.0
+"""xi of eq. 5, weight of C-IDM."""
+CONTEXT_FRAMES: Final = 2
+"""c, frames stacked for one embedding."""
+CONTEXT_STRIDE: Final = 15
+"""Frames between context frames."""
+EMBEDDING_DIMENSION: Final = 128
+OPTIMIZER: Final = "adam"
+
+# Implementation details, section 4.4
+BACKBONE: Final = "resnet50"
+BACKBONE_LAYER: Final = "conv4c"
+"""Third block of the fourth stage, 1024 x 14 x 14 at 224 px."""
+BACKBONE_CHANNELS: Final = 1024
+IMAGE_SIZE_PX: Final = 224
+CONV_LAYERS: Final = 2
+"""3D convolutions of the embedder, before its 3D global max pooling."""
+FC_LAYERS: Final = 2
+"""Fully-connected layers before the linear projection."""
+LOSS: Final = "tc3i"
+CLUSTERER: Final = "pcm"
+
+# Named in the text without a value; the released code has these
+HEAD_WIDTH: Final = 256
+HEAD_DROPOUT: Final = 0.1
+RELEASED_TEMPERATURE: Final = 0.1
+"""Divides squared distances after they were divided by the embedding's dimension; eq. 1-2 divide by nothing."""
+RELEASED_VARIANCE_WEIGHT: Final = 0.001
+"""lambda of eq. 3."""
+FRAMES_PER_SECOND: Final = 2.0
+"""Not said anywhere; the paper's random rows reproduce at this rate."""
+
+# Key-steps tried in the K study, tables 6 and 9
+KEY_STEPS_TRIED: Final = (7, 10, 12, 15)
+
+# The data set, abstract and section 3
+EGOPROCEL_HOURS: Final = 62
+EGOPROCEL_SUBJECTS: Final = 130
+EGOPROCEL_TASKS: Final = 16
+EGOPROCEL_AVERAGE_MINUTES: Final = 13
+
+# Gains claimed in the abstract and the introduction, in points of F1
+GAIN_PROCEL: Final = 5.2
+GAIN_CROSSTASK: Final = 6.3
+GAIN_EGOCENTRIC: Final = 2.7

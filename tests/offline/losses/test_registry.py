@@ -1,0 +1,34 @@
+"""Every loss a user can name takes the same batch and gives a finite number with a gradient."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from guide.errors import InputError
+from offline.losses.registry import LOSS_NAMES, LossSettings, build_loss
+from offline.losses.tc3i import Tc3iLoss
+
+
+@pytest.mark.parametrize("name", LOSS_NAMES)
+@pytest.mark.parametrize("videos", [2, 5])
+def test_each_name_gives_a_loss(name: str, videos: int) -> None:
+    embeddings = torch.randn(videos, 16, 8, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    steps = torch.arange(16.0).repeat(videos, 1) * 4
+    value = build_loss(name, LossSettings(window=12.0))(embeddings, steps, torch.full((videos,), 64.0))
+    torch.autograd.backward(value)
+    assert value.shape == ()
+    assert torch.isfinite(value)
+    assert embeddings.grad is not None
+    assert embeddings.grad.abs().sum() > 0
+
+
+def test_settings_reach_the_terms() -> None:
+    loss = build_loss("tc3i", LossSettings(window=7.0, margin=3.0, gamma_unit=7.0, xi=0.5, tcc_weight=0.1))
+    assert isinstance(loss, Tc3iLoss)
+    assert (loss.cidm.window, loss.cidm.margin, loss.cidm.gamma_unit, loss.xi, loss.tcc_weight) == (7, 3, 7, 0.5, 0.1)
+
+
+def test_another_name_is_refused_with_the_names_that_exist() -> None:
+    with pytest.raises(InputError, match="tc3i, tcc, cidm, lav, lav\\+tcc, got 'triplet'"):
+        build_loss("triplet", LossSettings())
