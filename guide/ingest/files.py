@@ -1,0 +1,248 @@
+"""Video files as frames with their true times: any container and codec the decoder knows, rotation applied."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+import av
+import numpy as np
+from av.video.reformatter import VideoReformatter
+
+from guide.domain import Frame, Image
+from guide.errors import InputError
+
+log = logging.getLogger(__name__)
+
+Wanted = Callable[[float], bool]
+
+# A timestamp that falls back further than this is a clock that was set anew, not a frame out of place.
+RESTART_S = 1.0
+DEFAULT_INTERVAL_S = 1 / 30
+
+
+@dataclass(frozen=True, slots=True)
+class VideoFacts:
+    """What a video holds: number of frames, seconds from the first to the last, frames per second between them.
+
+    >>> VideoFacts(frames=61, duration_s=2.0, width_px=64, height_px=48).rate
+    30.0
+    """
+
+    frames: int
+    duration_s: float
+    width_px: int
+    height_px: int
+
+    @property
+    def rate(self) -> float:
+        return (self.frames - 1) / self.duration_s if self.duration_s > 0 else 0.0
+
+
+class VideoFile:
+    """The frames of a video file in order, `at` in seconds after the first one.
+
+    A file that cannot be read, or holds no picture, raises InputError. What is damaged in the middle is lived
+    through with a warning: `damaged` counts the packets that could not be decoded, `turned_back` the timestamps
+    that went back. `frames(wanted)` converts to RGB only the frames whose time is wanted, which is the dear part.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".mp4") as empty:
+    ...     list(VideoFile(empty.name))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    guide.errors.InputError: a video was expected, but ... is empty (0 bytes): record or copy it again.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.damaged = 0
+        self.turned_back = 0
+        self._container: Any = None
+
+    def __enter__(self) -> VideoFile:
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Frame]:
+        return self.frames()
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        if self._container is not None:
+            self._container.close()
+            self._container = None
+
+    def frames(self, wanted: Wanted | None = None) -> Iterator[Frame]:
+        """The frames whose time `wanted` approves (all without it); it is asked once for each, in order."""
+        self.close()
+        self.damaged = self.turned_back = 0
+        try:
+            yield from self._frames(wanted)
+        finally:
+            self.close()
+
+    def facts(self) -> VideoFacts:
+        """Length and size by reading the packets without decoding them, which also serves files cut off short.
+
+        Raises InputError unless at least one frame can be decoded.
+        """
+        first = next(iter(self), None)
+        assert first is not None, "frames() raises where nothing can be decoded"
+        self.close()
+        try:
+            stamps = _stamps(self._open())
+        finally:
+            self.close()
+        height, width = first.image.shape[:2]
+        return VideoFacts(len(stamps) or 1, max(stamps) - min(stamps) if stamps else 0.0, width, height)
+
+    def _frames(self, wanted: Wanted | None) -> Iterator[Frame]:
+        stream = self._open()
+        stream.thread_type = "AUTO"
+        clock = _Clock(stream)
+        reformatter = VideoReformatter()  # one for the file: setting it up for each frame costs more than using it
+        number = -1
+        for number, decoded in enumerate(self._decode(stream)):
+            at = clock.read(decoded)
+            if wanted is None or wanted(at):
+                yield Frame(number, at, _to_rgb(decoded, reformatter))
+        self.turned_back = clock.turned_back
+        self._report(number + 1, clock)
+
+    def _open(self) -> Any:
+        """The video stream of the newly opened file."""
+        self.close()
+        if not self.path.is_file():
+            raise InputError(f"a video file was expected, but {self.path} does not exist: check the path.")
+        if self.path.stat().st_size == 0:
+            raise InputError(f"a video was expected, but {self.path} is empty (0 bytes): record or copy it again.")
+        try:
+            self._container = av.open(str(self.path))
+        except (av.FFmpegError, OSError) as error:
+            raise InputError(
+                f"a video was expected, but {self.path} cannot be read as one ({_reason(error)}): it may be cut off, "
+                "damaged or of another kind; copy it again or leave it out."
+            ) from error
+        if not self._container.streams.video:
+            raise InputError(f"a video was expected, but {self.path} has no picture track: leave it out.")
+        return self._container.streams.video[0]
+
+    def _decode(self, stream: Any) -> Iterator[Any]:
+        """Decoded frames; packets that cannot be decoded are counted and passed over."""
+        for packet in self._packets(stream):
+            try:
+                yield from packet.decode()
+            except av.FFmpegError as error:
+                self.damaged += 1
+                log.debug("%s: a packet could not be decoded (%s)", self.path, _reason(error))
+
+    def _packets(self, stream: Any) -> Iterator[Any]:
+        try:
+            yield from self._container.demux(stream)
+        except (av.FFmpegError, OSError) as error:
+            self.damaged += 1
+            log.debug("%s: the file ends in the middle (%s)", self.path, _reason(error))
+
+    def _report(self, count: int, clock: _Clock) -> None:
+        if count == 0:
+            raise InputError(
+                f"a video was expected, but not one frame of {self.path} can be decoded: it is empty or damaged; "
+                "record or copy it again, or leave it out."
+            )
+        if self.damaged:
+            log.warning(
+                "%s is damaged or cut off: %d packets could not be decoded, going on with the %d frames that could.",
+                self.path, self.damaged, count,
+            )  # fmt: skip
+        elif clock.missing_s > RESTART_S:
+            log.warning(
+                "%s ends %.1f s before the length it states: it was cut off, going on with the %d frames it has.",
+                self.path, clock.missing_s, count,
+            )  # fmt: skip
+        if self.turned_back:
+            log.warning("%s: %d timestamps went back in time and were held.", self.path, self.turned_back)
+
+
+class _Clock:
+    """Turns a stream's timestamps into seconds after the first frame that never go back."""
+
+    def __init__(self, stream: Any) -> None:
+        self.turned_back = 0
+        self._time_base: Fraction | None = stream.time_base
+        self._length_s = _stated_length_s(stream)
+        rate = stream.average_rate
+        self._interval_s = float(1 / rate) if rate else DEFAULT_INTERVAL_S
+        self._origin: float | None = None
+        self._at = 0.0
+        self._seconds = 0.0
+
+    @property
+    def missing_s(self) -> float:
+        """How far short of the stated length the last frame lies.
+
+        Matroska counts its length from 0 however late the first frame comes, so the last stamp counts as well.
+        """
+        return max(0.0, self._length_s - max(self._at, self._seconds) - self._interval_s)
+
+    def read(self, decoded: Any) -> float:
+        stamp = decoded.pts if decoded.pts is not None else decoded.dts
+        if stamp is None or self._time_base is None:  # raw streams carry no times: keep the stated rate
+            self._at = 0.0 if self._origin is None else self._at + self._interval_s
+            self._origin = 0.0 if self._origin is None else self._origin
+            return self._at
+        self._seconds = seconds = float(stamp * self._time_base)
+        if self._origin is None:
+            self._origin = seconds
+        at = seconds - self._origin
+        if at < self._at:
+            self.turned_back += 1
+            at = self._restart(seconds) if self._at - at > RESTART_S else self._at
+        self._at = at
+        return at
+
+    def _restart(self, seconds: float) -> float:
+        """Lets a clock that was set anew go on where it stopped."""
+        at = self._at + self._interval_s
+        self._origin = seconds - at
+        return at
+
+
+def _stated_length_s(stream: Any) -> float:
+    """The length the header states, 0 where it states none."""
+    if stream.duration and stream.time_base:
+        return float(stream.duration * stream.time_base)
+    return float((stream.container.duration or 0) / av.time_base)
+
+
+def _stamps(stream: Any) -> list[float]:
+    """The times in seconds of all packets of a stream, as far as it can be read."""
+    stamps: list[float] = []
+    try:
+        for packet in stream.container.demux(stream):
+            stamp = packet.pts if packet.pts is not None else packet.dts
+            if stamp is not None and packet.size:
+                stamps.append(float(stamp * stream.time_base))
+    except (av.FFmpegError, OSError) as error:
+        log.debug("the file ends in the middle (%s)", _reason(error))
+    return stamps
+
+
+def _to_rgb(decoded: Any, reformatter: VideoReformatter) -> Image:
+    image = cast(Image, reformatter.reformat(decoded, format="rgb24").to_ndarray())
+    quarter_turns = round(decoded.rotation / 90) % 4  # anticlockwise, as numpy turns
+    return np.ascontiguousarray(np.rot90(image, quarter_turns)) if quarter_turns else image
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

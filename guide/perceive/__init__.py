@@ -1,0 +1,1 @@
+"""From frames to network input, trunk outputs and embeddings."""

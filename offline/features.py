@@ -1,0 +1,259 @@
+"""The feature cache: what the trunk sees in each recording, computed once and memory-mapped from then on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Times
+from guide.errors import InputError, OutputError
+from guide.perceive.pace import Pace
+from offline.extraction import Extractor
+from offline.npy_file import GrowingNpy
+from offline.videos import Recording, open_frames, read_feature_file
+
+log = logging.getLogger(__name__)
+
+Progress = Callable[[int, float], None]  # frames done, seconds of the recording done
+
+CACHE_VERSION = 1
+FACTS_FILE = "facts.json"
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingFeatures:
+    """A recording as the trunk sees it, memory-mapped: only the rows that are read take memory.
+
+    `pooled` is what the trunk pooled, or the rows of a feature file. Rows are frames at the working `rate`.
+
+    >>> RecordingFeatures("a", 2.0, np.arange(3) / 2, np.zeros((3, 8), np.float32)).duration_s
+    1.0
+    """
+
+    id: str
+    rate: float
+    times: Times  # (T,)
+    pooled: NDArray[np.floating[Any]]  # (T, P)
+    maps: NDArray[np.float16] | None = None  # (T, C, H, W)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def duration_s(self) -> float:
+        return float(self.times[-1] - self.times[0])
+
+
+class FeatureCache:
+    """Features by content: a folder with one entry for each video, backbone, preprocessing and working rate.
+
+    An entry is written aside and renamed when complete, so a killed run leaves nothing that looks finished.
+
+    >>> import tempfile
+    >>> cache = FeatureCache(Path(tempfile.mkdtemp()))
+    >>> cache.read("no such key", keep_maps=False) is None
+    True
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def features(
+        self,
+        recording: Recording,
+        extractor: Extractor | None,
+        rate: float,
+        keep_maps: bool = False,
+        progress: Progress | None = None,
+    ) -> RecordingFeatures:
+        """The recording's features: read from a feature file, or from the cache, or extracted into it.
+
+        Raises InputError when the recording cannot be read, OutputError when the cache cannot be written.
+        """
+        if recording.kind == "features":
+            return load_feature_file(recording)
+        assert extractor is not None, "pictures need a trunk"
+        key = self.key(recording, extractor, rate)
+        if self.read(key, keep_maps) is None:
+            try:
+                self._write(key, recording, extractor, rate, keep_maps, progress)
+            except OSError as error:
+                raise OutputError(
+                    f"the features of {recording.path} cannot be kept in {self.folder} "
+                    f"({error.strerror or error}): free space there or choose another cache folder."
+                ) from error
+        arrays = self.read(key, keep_maps)
+        assert arrays is not None, "an entry just written can be read"
+        return RecordingFeatures(recording.id, rate, arrays["times"], arrays["pooled"], arrays.get("maps"))
+
+    def key(self, recording: Recording, extractor: Extractor, rate: float) -> str:
+        """Names the entry: everything that changes the numbers goes in."""
+        parts = (
+            CACHE_VERSION, self.content_hash(recording), recording.rate, extractor.preprocessing,
+            extractor.name, extractor.weights_hash, float(rate),
+        )  # fmt: skip
+        return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+    def content_hash(self, recording: Recording) -> str:
+        """A hash of the recording's bytes, remembered for as long as size and time of change stay the same."""
+        if recording.kind == "stills":
+            pictures = [picture for picture in sorted(recording.path.iterdir()) if picture.is_file()]
+            digests = [(picture.name, hash_file(picture)) for picture in pictures]
+            return hashlib.blake2b(repr(digests).encode(), digest_size=16).hexdigest()
+        place = hashlib.blake2b(str(recording.path.resolve()).encode(), digest_size=16).hexdigest()
+        note = self.folder / "hashes" / f"{place}.json"
+        try:
+            stat = recording.path.stat()
+        except OSError as error:
+            raise InputError(f"{recording.path} cannot be read ({error.strerror}): check the path.") from error
+        seen = [stat.st_size, stat.st_mtime_ns]
+        remembered = _read_json(note)
+        if remembered.get("seen") == seen and isinstance(remembered.get("hash"), str):
+            return str(remembered["hash"])
+        digest = hash_file(recording.path)
+        _write_json(note, {"seen": seen, "hash": digest})
+        return digest
+
+    def read(self, key: str, keep_maps: bool) -> dict[str, NDArray[Any]] | None:
+        """The arrays of an entry, memory-mapped, or nothing where it is missing, damaged or without wanted maps."""
+        entry = self.folder / key
+        facts = _read_json(entry / FACTS_FILE)
+        if not facts or (keep_maps and "maps" not in facts):
+            return None
+        try:
+            arrays = {name: np.load(entry / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in facts}
+            is_whole = all(_is_as_stated(entry, name, arrays[name], facts[name]) for name in facts)
+        except (OSError, ValueError, TypeError, KeyError):
+            is_whole = False
+        if not is_whole or not {"times", "pooled"} <= set(facts):
+            log.warning("the cached features in %s are damaged and are made anew.", entry)
+            return None
+        arrays["times"] = np.array(arrays["times"])  # small, and read all the time
+        return arrays
+
+    def _write(
+        self,
+        key: str,
+        recording: Recording,
+        extractor: Extractor,
+        rate: float,
+        keep_maps: bool,
+        progress: Progress | None,
+    ) -> None:
+        for left in self.folder.glob(f".{key}.*"):
+            if not _is_running(left.name.split(".")[2]):  # a run that was killed could not tidy up
+                shutil.rmtree(left, ignore_errors=True)
+        aside = self.folder / f".{key}.{os.getpid()}.part"
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir(parents=True)
+        try:
+            _fill(aside, recording, extractor, rate, keep_maps, progress)
+            _replace_folder(aside, self.folder / key)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def load_feature_file(recording: Recording) -> RecordingFeatures:
+    """Precomputed features as they are; the rate is the file's or the one given for it."""
+    table, rate = read_feature_file(recording)
+    times = np.arange(len(table), dtype=np.float64) / rate
+    return RecordingFeatures(recording.id, rate, times, table)
+
+
+def hash_file(path: Path) -> str:
+    """A hash of a file's bytes, read in small pieces."""
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(CHUNK_BYTES):
+                digest.update(piece)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}): check the path and its permissions.") from error
+    return digest.hexdigest()
+
+
+def _fill(
+    folder: Path, recording: Recording, extractor: Extractor, rate: float, keep_maps: bool, progress: Progress | None
+) -> None:
+    """Extracts a recording into `folder`: one array a file, then the facts that make it complete."""
+    names = ("times", "pooled", "maps") if keep_maps else ("times", "pooled")
+    count = 0
+    arrays = {name: GrowingNpy(folder / f"{name}.npy") for name in names}
+    try:
+        for batch in extractor.extract(open_frames(recording).frames(Pace(rate).push), keep_maps):
+            for name, array in arrays.items():
+                array.append(getattr(batch, name))
+            count += len(batch.times)
+            if progress is not None:
+                progress(count, float(batch.times[-1]))
+    finally:
+        for array in arrays.values():
+            array.close()
+    if count < 2:
+        raise InputError(
+            f"a recording needs at least 2 frames, but {recording.path} gives {count} at {rate:g} per second: "
+            "leave it out or raise --fps."
+        )
+    facts = {name: {"shape": list(array.shape), "bytes": array.path.stat().st_size} for name, array in arrays.items()}
+    for name in ("times", "pooled"):
+        facts[name]["hash"] = hash_file(folder / f"{name}.npy")
+    _write_json(folder / FACTS_FILE, facts)
+
+
+def _is_as_stated(entry: Path, name: str, array: NDArray[Any], stated: dict[str, Any]) -> bool:
+    """Whether a file still is what was written; maps are too large to be hashed at every start."""
+    path = entry / f"{name}.npy"
+    is_whole = list(array.shape) == stated["shape"] and path.stat().st_size == stated["bytes"]
+    return is_whole and ("hash" not in stated or hash_file(path) == stated["hash"])
+
+
+def _is_running(process: str) -> bool:
+    """Whether a process of this number is alive."""
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _replace_folder(new: Path, place: Path) -> None:
+    """Puts a complete folder in its place; what stood there (damaged, or without maps) goes."""
+    if place.exists():
+        old = new.with_suffix(".old")
+        place.rename(old)
+        shutil.rmtree(old, ignore_errors=True)
+    new.rename(place)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """What a small JSON file holds; nothing where it is missing or damaged, since a cache can be made anew."""
+    try:
+        read = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _write_json(path: Path, value: dict[str, Any]) -> None:
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside.write_text(json.dumps(value))
+        aside.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"the cache cannot be written to {path.parent} ({error.strerror}): free space there or choose another."
+        ) from error

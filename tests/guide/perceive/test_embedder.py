@@ -1,0 +1,92 @@
+"""The exported networks: which provider runs, and a clear sentence for a damaged file or other features."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, save
+
+from guide.errors import BundleError, InputError
+from guide.perceive import embedder
+from guide.perceive.embedder import CPU, CUDA, OnnxHead, OnnxModel, OnnxTrunk
+
+
+def write_model(path: Path, outputs: dict[str, int], width: int = 4) -> Path:
+    """A network of (N, width) whose output `name` is its input times a number."""
+    nodes, weights = [], []
+    for name, factor in outputs.items():
+        weights.append(helper.make_tensor(f"{name}_factor", TensorProto.FLOAT, [1], [float(factor)]))
+        nodes.append(helper.make_node("Mul", ["inputs", f"{name}_factor"], [name]))
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", width]) for name in outputs]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["n", width])], infos, weights
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    helper.set_model_props(model, {"backbone": "toy"})
+    save(model, path)
+    return path
+
+
+def test_trunk_and_head_run_any_batch(tmp_path: Path) -> None:
+    trunk = OnnxTrunk(write_model(tmp_path / "trunk.onnx", {"map": 2, "pooled": 3}), "cpu", threads=1)
+    head = OnnxHead(write_model(tmp_path / "head.onnx", {"embedding": 5}), "cpu")
+    for count in (1, 3):
+        inputs = np.arange(count * 4, dtype=np.float32).reshape(count, 4)
+        output = trunk.forward(inputs)
+        np.testing.assert_array_equal(output.maps, inputs * 2)
+        np.testing.assert_array_equal(output.pooled, inputs * 3)
+        np.testing.assert_array_equal(trunk.pool(inputs), inputs * 3)
+        np.testing.assert_array_equal(head.embed(inputs), inputs * 5)
+    assert trunk.provider == CPU
+    assert trunk.metadata == {"backbone": "toy"}
+    assert trunk.input_shape == ("n", 4)
+
+
+def test_features_of_another_width_are_refused(tmp_path: Path) -> None:
+    head = OnnxHead(write_model(tmp_path / "head.onnx", {"embedding": 5}), "cpu")
+    with pytest.raises(BundleError, match="made for other features"):
+        head.embed(np.zeros((1, 7), np.float32))
+
+
+def test_a_trunk_without_its_outputs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="has no pooled"):
+        OnnxTrunk(write_model(tmp_path / "trunk.onnx", {"map": 2}), "cpu")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a network", bytes(1000)])
+def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "trunk.onnx"
+    path.write_bytes(content)
+    with pytest.raises(BundleError, match="cannot be read as a network"):
+        OnnxModel(path, "cpu")
+
+
+def test_an_unknown_device_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="auto, cpu, cuda"):
+        OnnxModel(tmp_path / "trunk.onnx", "tpu")  # type: ignore[arg-type]
+
+
+def test_a_wanted_accelerator_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(embedder, "_lack_of_cuda", lambda: "this machine has no CUDA driver")
+    path = write_model(tmp_path / "head.onnx", {"embedding": 5})
+    with caplog.at_level(logging.WARNING):
+        asked, automatic = OnnxHead(path, "cuda"), OnnxHead(path, "auto")
+    assert asked.provider == automatic.provider == CPU
+    assert asked.reason in caplog.text
+    assert asked.reason.endswith("running on the CPU.")
+    assert automatic.reason == ""
+
+
+def test_an_accelerator_that_fails_to_start_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_model(tmp_path / "head.onnx", {"embedding": 5})
+    start = embedder._start
+    monkeypatch.setattr(embedder, "_choose_providers", lambda _: ([CUDA, CPU], ""))
+    monkeypatch.setattr(embedder, "_start", lambda path, _, threads: start(path, [CPU], threads))
+    head = OnnxHead(path, "cuda")
+    assert head.provider == CPU
+    assert "could not start: head.onnx runs on CPUExecutionProvider" in head.reason
