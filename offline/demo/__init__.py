@@ -1,0 +1,1 @@
+"""The drawn task world: recordings with known steps, made with OpenCV alone."""

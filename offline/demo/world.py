@@ -1,0 +1,164 @@
+"""A whole drawn world on disk: demonstrations, live recordings, labels and truth."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import cv2
+
+from guide.errors import InputError, OutputError
+
+from .recording import Recording, write_recording
+from .truth import tell_all
+
+WORLD_VERSION = 1  # any change to what is drawn bumps this, and every figure is printed anew
+
+Progress = Callable[[Recording], None]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """How many recordings of which seed; `scale` below 1 shortens all of them, for tests.
+
+    >>> [recording.name for recording in World(seed=1, recordings=1, live=2).all]
+    ['01', '01_none', '02_missed']
+    """
+
+    seed: int
+    recordings: int
+    live: int
+    scale: float = 1.0
+    version: int = WORLD_VERSION
+
+    def __post_init__(self) -> None:
+        for name, value, least in (("recordings", self.recordings, 1), ("live", self.live, 0), ("seed", self.seed, 0)):
+            if value < least:
+                raise InputError(f"--{name} needs a number from {least} up, got {value}: give a larger one.")
+
+    @property
+    def train(self) -> list[Recording]:
+        return [Recording(self.seed, "train", number + 1, self.scale) for number in range(self.recordings)]
+
+    @property
+    def faulty(self) -> list[Recording]:
+        return [Recording(self.seed, "live", number + 1, self.scale) for number in range(self.live)]
+
+    @property
+    def all(self) -> list[Recording]:
+        return self.train + self.faulty
+
+
+def holds(out: Path, world: World) -> bool:
+    """Whether the folder already holds this very world, complete."""
+    try:
+        stored = json.loads((out / "world.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return stored == asdict(world) and all(
+        (out / recording.kind / f"{recording.name}{suffix}").is_file()
+        for recording in world.all
+        for suffix in (".mp4", ".csv")
+    )
+
+
+def draw_world(world: World, out: Path, jobs: int = 0, progress: Progress | None = None) -> None:
+    """Draw every recording into `out`; nothing but whole files ever stands there.
+
+    `jobs` processes draw at once (0: one per core). Raises InputError where `out` holds something else and
+    OutputError where it cannot be written.
+    """
+    _refuse_strange(out)
+    with _aside(out) as aside:
+        for recording in _draw(world.all, aside, jobs or _count_cores()):
+            if progress is not None:
+                progress(recording)
+        _write_json(aside / "truth.json", tell_all(world.faulty))
+        _write_json(aside / "world.json", asdict(world))
+        _swap(aside, out)
+
+
+def _refuse_strange(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out needs a folder, {out} is a file: give another path.")
+    try:
+        found = {path.name for path in out.iterdir()} if out.exists() else set()
+    except OSError as error:
+        raise OutputError(f"cannot look into {out} ({error.strerror or error}): give another --out folder.") from error
+    if found - {".partial"} and "world.json" not in found:
+        raise InputError(
+            f"--out needs an empty folder or an earlier drawn world, {out} holds other files: give another."
+        )
+
+
+@contextmanager
+def _aside(out: Path) -> Iterator[Path]:
+    """A folder inside `out` that vanishes at the end, whatever happens; so does `out` if it stays empty."""
+    aside, is_new = out / ".partial", not out.exists()
+    try:
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir(parents=True)
+        yield aside
+    except OSError as error:
+        raise OutputError(
+            f"cannot write into {out} ({error.strerror or error}): give a writable --out folder with space."
+        ) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        if is_new and out.is_dir() and not any(out.iterdir()):
+            out.rmdir()
+
+
+def _swap(aside: Path, out: Path) -> None:
+    # world.json goes first and comes last: where it stands, the rest is whole.
+    for name in ("world.json", "truth.json"):
+        (out / name).unlink(missing_ok=True)
+    for name in ("train", "live"):
+        shutil.rmtree(out / name, ignore_errors=True)
+        (aside / name).mkdir(exist_ok=True)
+    for name in ("train", "live", "truth.json", "world.json"):
+        (aside / name).rename(out / name)
+
+
+def _write_json(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _count_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _draw(recordings: list[Recording], folder: Path, jobs: int) -> Iterator[Recording]:
+    """Draw the recordings and give each once it is on disk."""
+    if jobs == 1 or len(recordings) == 1:
+        for recording in recordings:
+            write_recording(recording, folder / recording.kind)
+            yield recording
+        return
+    others = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(jobs, len(recordings)), context, initializer=_prepare_worker)
+    try:
+        futures = {pool.submit(write_recording, one, folder / one.kind): one for one in recordings}
+        for future in as_completed(futures):
+            future.result()
+            yield futures[future]
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()  # a recording takes seconds: nobody wants to wait for it after Ctrl-C
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _prepare_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends its workers
+    cv2.setNumThreads(1)

@@ -1,0 +1,67 @@
+"""Whole worlds: reuse, refusal, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from guide.errors import InputError, OutputError
+from offline.demo import world as module
+from offline.demo.recording import Recording
+from offline.demo.world import WORLD_VERSION, World, draw_world, holds
+
+TINY = World(seed=2, recordings=1, live=1, scale=0.02)
+
+
+def test_a_recording_does_not_depend_on_how_many_there_are() -> None:
+    small, large = World(5, 2, 2), World(5, 4, 7)
+    assert small.train == large.train[:2]
+    assert small.faulty == large.faulty[:2]
+    assert [recording.script for recording in small.all] == [r.script for r in large.train[:2] + large.faulty[:2]]
+
+
+def test_draws_everything_and_is_reused(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "world"
+    drawn: list[Recording] = []
+    draw_world(TINY, out, jobs=1, progress=drawn.append)
+    found = sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
+    assert found == ["live/01_none.csv", "live/01_none.mp4", "train/01.csv", "train/01.mp4", "truth.json", "world.json"]
+    assert drawn == TINY.all
+    assert json.loads((out / "world.json").read_text())["version"] == WORLD_VERSION
+    assert holds(out, TINY)
+    assert not holds(out, World(3, 1, 1, 0.02))
+    (out / "train" / "01.csv").unlink()
+    assert not holds(out, TINY)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_an_interrupted_drawing_leaves_the_old_world_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    def fail(recording: Recording, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "half.mp4").write_bytes(b"half")
+        raise stop
+
+    monkeypatch.setattr(module, "write_recording", fail)
+    with pytest.raises((KeyboardInterrupt, OutputError)):
+        draw_world(TINY, tmp_path / "world", jobs=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("seed", "recordings", "live"), [(1, 0, 1), (1, 1, -1), (-1, 1, 1)])
+def test_bad_numbers_are_refused(seed: int, recordings: int, live: int) -> None:
+    with pytest.raises(InputError, match=r"needs a number from \d up, got"):
+        World(seed, recordings, live)
+
+
+def test_strange_folders_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "photo.jpg").write_bytes(b"precious")
+    with pytest.raises(InputError, match="holds other files"):
+        draw_world(TINY, tmp_path)
+    with pytest.raises(InputError, match="is a file"):
+        draw_world(TINY, tmp_path / "photo.jpg")
+    with pytest.raises(OutputError, match="cannot write into"):
+        draw_world(TINY, tmp_path / "photo.jpg" / "below")
