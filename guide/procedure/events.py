@@ -1,0 +1,60 @@
+"""What can happen to a tracker: six kinds of news, each a plain value, so that a session can be stored and replayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A key-step (or unknown activity, -1) is being done; known `at`, begun at `start`."""
+
+    step: int
+    at: float
+    confidence: float = 1.0
+    start: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The step that was being done has ended; known `at`, over since `end`."""
+
+    step: int
+    at: float
+    end: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """Time has passed."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Differed:
+    """A step looks unlike its demonstrations: its distance is `ratio` times the widest seen there."""
+
+    step: int
+    at: float
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A person says that a step is done, or that it is not."""
+
+    step: int
+    at: float
+    is_done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The recording is over; without a time it ends with the last news."""
+
+    at: float | None = None
+
+
+Event: TypeAlias = Confirmed | Ended | Ticked | Differed | Marked | Finished

@@ -1,0 +1,169 @@
+"""The rules: what an event says against the demonstrations. No memory of what was said: that is the voice's.
+
+One fault should lead to one flag of the right kind. When b is done and a, which always came first, is lacking, nobody
+can know yet whether a was left out or comes later. So a soft `missed` names the earliest lacking step; whatever else is
+lacking at that moment belongs to the same cause and is not named. When a is done after all, `out_of_order` takes its
+place; when another step that needs a is done meanwhile, nothing new is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from guide.domain import UNKNOWN, AlertKind, Severity
+from guide.procedure.events import Confirmed, Differed
+from guide.procedure.model import Procedure
+from guide.procedure.precedence import Edge
+from guide.procedure.progress import rank_next
+from guide.procedure.state import Cause, Fault, State
+
+PASSING: tuple[AlertKind, ...] = ("unknown", "too_long", "stalled")  # these end by themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A deviation as the rules see it; an unsure one leads to a question.
+
+    >>> Finding("repeated", 2, "warning", "done twice").cause
+    ('repeated', 2)
+    """
+
+    kind: AlertKind
+    step: int
+    severity: Severity
+    evidence: str
+    before: int | None = None
+    is_sure: bool = True
+
+    @property
+    def cause(self) -> Cause:
+        return (self.kind, self.step)
+
+
+def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool) -> Fault | None:
+    """The fault of doing `step` now: the earliest step that had to come first and is not done, if it is news."""
+    rules = procedure.rules
+    surely_named = {fault.lacking for fault in state.faults if fault.is_sure}
+    sure = _open(state, surely_named, rules.required, rules.edges, step) if is_sure else []
+    named = {fault.lacking for fault in state.faults}
+    asked = (*rules.required, *rules.asked_steps)
+    found = sure or _open(state, named, asked, (*rules.edges, *rules.asked_edges), step)
+    if not found:
+        return None
+    usual = procedure.usual_rank()
+    return Fault(step, min(found, key=lambda first: (usual.get(first, 0.0), first)), bool(sure))
+
+
+def _open(state: State, named: set[int], wanted: Iterable[int], edges: Iterable[Edge], step: int) -> list[int]:
+    """The wanted steps that have an edge to `step`, are not done and not named yet."""
+    firsts = {first for first, then in edges if then == step}
+    closed = {*state.done, *named}
+    return [first for first in wanted if first in firsts and first not in closed]
+
+
+def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
+    """The fault that shows when `step` is done only now: the first step done too early, told of or not."""
+    told = [fault for fault in state.faults if fault.lacking == step]
+    if told:
+        return next((fault for fault in told if fault.is_sure), None)
+    explained = {fault.early for fault in state.faults}
+    early = [other for other in state.done if (step, other) in procedure.rules.edges and other not in explained]
+    return Fault(early[0], step, True) if early else None
+
+
+def missed_so_far(procedure: Procedure, fault: Fault) -> Finding:
+    pair = procedure.precedence(fault.lacking, fault.early)
+    evidence = (
+        f'"{procedure.name(fault.lacking)}" has not been seen, though "{procedure.name(fault.early)}" is being done: '
+        f"it came first in {pair.support} of {pair.total} demonstrations"
+    )
+    return Finding("missed", fault.lacking, "warning", evidence, is_sure=fault.is_sure)
+
+
+def out_of_order(procedure: Procedure, fault: Fault, is_sure: bool) -> Finding:
+    pair = procedure.precedence(fault.lacking, fault.early)
+    evidence = (
+        f'"{procedure.name(fault.early)}" was done before "{procedure.name(fault.lacking)}", '
+        f"which came first in {pair.support} of {pair.total} demonstrations"
+    )
+    return Finding("out_of_order", fault.early, "alarm", evidence, before=fault.lacking, is_sure=is_sure)
+
+
+def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
+    """A finding for each required step that was not done, in the usual order; less certain ones come as unsure."""
+    usual = procedure.usual_rank()
+    wanted = dict.fromkeys(procedure.rules.asked_steps, False) | dict.fromkeys(procedure.rules.required, True)
+    done = state.done
+    lacking = sorted((step for step in wanted if step not in done), key=lambda step: (usual[step], step))
+    return [
+        Finding("missed", step, "alarm", f"not seen until the end: {_presence(procedure, step)}", is_sure=wanted[step])
+        for step in lacking
+    ]
+
+
+def repeated(procedure: Procedure, state: State, event: Confirmed, is_sure: bool) -> Finding | None:
+    times = sum(visit.step == event.step for visit in state.visits)
+    if not times or state.last == event.step or event.step not in procedure.rules.single:
+        return None
+    evidence = (
+        f"being done for the {times + 1}. time: once at most in each of {procedure.demonstrations} demonstrations"
+    )
+    return Finding("repeated", event.step, "warning", evidence, is_sure=is_sure)
+
+
+def unknown(is_sure: bool) -> Finding:
+    return Finding("unknown", UNKNOWN, "warning", "unlike anything in the demonstrations", is_sure=is_sure)
+
+
+def too_long(procedure: Procedure, state: State, at: float) -> Finding | None:
+    """The running step takes longer than its limit."""
+    limit = dict(procedure.rules.longest_s).get(state.current or 0)
+    if limit is None or state.current is None or state.busy_s(at) <= limit:
+        return None
+    evidence = f"longer than {limit:.0f} s: {_duration(procedure, state.current)}"
+    return Finding("too_long", state.current, "warning", evidence)
+
+
+def too_short(procedure: Procedure, state: State, at: float) -> Finding | None:
+    """The newest visit, now closed, was shorter than its limit."""
+    limit = dict(procedure.rules.shortest_s).get(state.last or 0)
+    if limit is None or state.last is None or state.busy_s(at) >= limit:
+        return None
+    evidence = f"over after {state.busy_s(at):.1f} s: {_duration(procedure, state.last)}"
+    return Finding("too_short", state.last, "info", evidence)
+
+
+def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:
+    """Nothing is being done for too long while something is left to do."""
+    patience_s = procedure.rules.patience_s
+    if patience_s is None or state.current is not None or not state.visits or at - state.visits[-1].end <= patience_s:
+        return None
+    done = state.done
+    rest = [step for step in procedure.rules.required if step not in done]
+    if not rest:
+        return None
+    choices = rank_next(procedure, state)
+    evidence = (
+        f"no step for {patience_s:.0f} s: the longest pause in the demonstrations was {procedure.longest_pause_s:.0f} s"
+    )
+    return Finding("stalled", choices[0].step if choices else rest[0], "info", evidence)
+
+
+def differs(procedure: Procedure, event: Differed) -> Finding | None:
+    if event.ratio <= 1.0:
+        return None
+    evidence = f"{event.ratio:.1f} times as far from the demonstrations as the most unusual of them"
+    return Finding("differs", event.step, "warning", evidence)
+
+
+def _presence(procedure: Procedure, step: int) -> str:
+    found = procedure.statistics_of(step)
+    return f"done in {found.present if found else 0} of {procedure.demonstrations} demonstrations"
+
+
+def _duration(procedure: Procedure, step: int) -> str:
+    found = procedure.statistics_of(step)
+    if found is None:
+        return "its demonstrations gave no duration"
+    return f"{found.shortest_s:.1f} to {found.longest_s:.1f} s in the demonstrations"

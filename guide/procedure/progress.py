@@ -1,0 +1,69 @@
+"""What is done, what is being done, what may come next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from guide.procedure.model import Procedure
+from guide.procedure.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """A step that may come next: so went `count` of the `total` demonstrations from here."""
+
+    step: int
+    count: int
+    total: int
+    is_ready: bool
+    """All that always came before it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a session stands in the procedure.
+
+    >>> from guide.domain import Ordering
+    >>> task = Procedure((), 3, orderings=(Ordering((1, 2, 3), 2), Ordering((1, 3, 2), 1)))
+    >>> [(choice.step, choice.count) for choice in progress_of(task, State().begin(1, 0.0)).next_steps]
+    [(2, 2), (3, 1)]
+    """
+
+    done: tuple[int, ...]
+    current: int | None
+    next_steps: tuple[NextStep, ...]
+    lacking: tuple[int, ...]
+    """Required steps that are not done yet."""
+
+
+def progress_of(procedure: Procedure, state: State) -> Progress:
+    """The session's place in the procedure, with possible next steps, the likeliest first."""
+    done = state.done
+    lacking = tuple(step for step in procedure.rules.required if step not in done)
+    return Progress(done, state.current, rank_next(procedure, state), lacking)
+
+
+def rank_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:
+    """Steps by how many demonstrations go on with them from here; ties by what directly followed the last step."""
+    done = set(state.done)
+    votes = Counter[int]()
+    for ordering in procedure.orderings:
+        choice = _next_in(ordering.steps, state.last, done)
+        if choice is not None:
+            votes[choice] += ordering.count
+    total = sum(ordering.count for ordering in procedure.orderings)
+    followed = {move.then: move.count for move in procedure.transitions if move.first == (state.last or 0)}
+    usual = procedure.usual_rank()
+    choices = [
+        NextStep(step, count, total, set(procedure.rules.predecessors(step)) <= done) for step, count in votes.items()
+    ]
+    return tuple(
+        sorted(choices, key=lambda c: (not c.is_ready, -c.count, -followed.get(c.step, 0), usual[c.step], c.step))
+    )
+
+
+def _next_in(order: tuple[int, ...], last: int | None, done: set[int]) -> int | None:
+    """The first step of the order not done after the last one done, else the first not done at all."""
+    begin = order.index(last) + 1 if last in order else 0
+    return next((step for step in (*order[begin:], *order[:begin]) if step not in done), None)

@@ -1,0 +1,21 @@
+"""How a tracker speaks: choices of ours, none of them learnt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerSettings:
+    """What an operator may tune about the flags.
+
+    >>> TrackerSettings().most_questions
+    3
+    """
+
+    sure_confidence: float = 0.5
+    """A step confirmed with less confidence leads to a question instead of an alert."""
+    most_questions: int = 3
+    """Questions asked in one session; more would be a quiz."""
+    cool_down_s: float = 30.0
+    """Seconds before the same cause is spoken of again after it was resolved."""

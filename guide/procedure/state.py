@@ -1,0 +1,94 @@
+"""All a tracker remembers: one frozen value. Undo is keeping the old one, replay is feeding the events again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from guide.domain import Alert
+from guide.procedure.visits import Visit
+
+Cause: TypeAlias = tuple[str, int]  # (kind, the step it is about)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`early` was done while `lacking`, which should have come first, was not."""
+
+    early: int
+    lacking: int
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What has been said: standing alerts by cause, open questions, and when each cause was last spoken of."""
+
+    next_id: int = 1
+    standing: tuple[tuple[Cause, Alert], ...] = ()
+    open_questions: tuple[tuple[Cause, int], ...] = ()
+    asked: tuple[int, ...] = ()
+    """The steps asked about so far, one entry a question."""
+    spoken: tuple[tuple[Cause, float], ...] = ()
+
+    def alert_on(self, cause: Cause) -> Alert | None:
+        return next((alert for known, alert in self.standing if known == cause), None)
+
+    def last_spoken(self, cause: Cause) -> float | None:
+        return max((at for known, at in self.spoken if known == cause), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a session stands.
+
+    >>> State().begin(2, start=1.0).pause(4.0).visits[-1].busy_s
+    3.0
+    """
+
+    at: float = 0.0
+    visits: tuple[Visit, ...] = ()
+    running_since: float | None = None
+    """Since when the last visit's step is being done; None while it rests."""
+    faults: tuple[Fault, ...] = ()
+    marked: tuple[int, ...] = ()
+    """Steps a person called done."""
+    denied: tuple[int, ...] = ()
+    """Steps a person called not done since they were last seen."""
+    voice: Voice = Voice()
+    is_finished: bool = False
+
+    @property
+    def done(self) -> tuple[int, ...]:
+        """Steps begun or done, in the order in which that was first known."""
+        steps = dict.fromkeys([*(visit.step for visit in self.visits), *self.marked])
+        return tuple(step for step in steps if step not in self.denied)
+
+    @property
+    def last(self) -> int | None:
+        """The step of the newest visit."""
+        return self.visits[-1].step if self.visits else None
+
+    @property
+    def current(self) -> int | None:
+        return self.last if self.running_since is not None else None
+
+    def busy_s(self, at: float) -> float:
+        """Seconds spent on the newest visit's step until `at`."""
+        running = max(at - self.running_since, 0.0) if self.running_since is not None else 0.0
+        return (self.visits[-1].busy_s if self.visits else 0.0) + running
+
+    def pause(self, at: float) -> State:
+        """The newest visit rests from `at` on; going on with the same step continues it."""
+        if self.running_since is None:
+            return self
+        visit = replace(self.visits[-1], end=max(at, self.visits[-1].end), busy_s=self.busy_s(at))
+        return replace(self, visits=(*self.visits[:-1], visit), running_since=None)
+
+    def begin(self, step: int, start: float) -> State:
+        """The step is being done since `start`: a new visit, or the newest one goes on."""
+        paused = self if self.current == step else self.pause(start)
+        visits = paused.visits if paused.last == step else (*paused.visits, Visit(step, start, start, 0.0))
+        since = paused.running_since if paused.running_since is not None else start
+        denied = tuple(other for other in paused.denied if other != step)
+        return replace(paused, visits=visits, running_since=since, denied=denied)
