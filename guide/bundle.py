@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 import shutil
 import zipfile
@@ -100,15 +101,23 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     return arrays
 
 
+def require_place(folder: Path) -> None:
+    """Raises OutputError where no bundle can be written, so that a command can say so before its long work."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is a file, a folder was expected: choose another place for the bundle.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
+        raise OutputError(f"{folder} holds other things than a bundle: choose an empty folder, nothing was touched.")
+    standing = next(place for place in folder.absolute().parents if place.exists())
+    if not standing.is_dir() or not os.access(standing, os.W_OK):
+        raise OutputError(f"{folder} cannot be written ({standing} refuses it): choose a folder you may write to.")
+
+
 @contextmanager
 def new_bundle(folder: Path) -> Iterator[Path]:
     """A fresh folder beside `folder` to write into; it takes the name `folder` only when the block ends well."""
     aside = folder.with_name(f".{folder.name}.new")
     previous = folder.with_name(f".{folder.name}.old")
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder} is a file, a folder was expected: choose another place for the bundle.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
-        raise OutputError(f"{folder} holds other things than a bundle: choose an empty folder, nothing was touched.")
+    require_place(folder)
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)

@@ -33,6 +33,7 @@ def export_module(
         )  # fmt: skip
     assert program is not None, "the exporter gives a program unless a path is named"
     model = program.model_proto
+    _forget_origin(model)
     onnx.helper.set_model_props(model, dict(metadata))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,6 +43,16 @@ def export_module(
     except OSError as error:
         raise OutputError(f"{path} cannot be written ({error.strerror}): free space there.") from error
     return path
+
+
+def _forget_origin(model: onnx.ModelProto) -> None:
+    """Drops the exporter's notes on where each node came from: they name folders of the machine it ran on."""
+    for graph in (model.graph, *model.functions):
+        for part in (graph, *graph.node, *graph.value_info):
+            del part.metadata_props[:]
+            part.ClearField("doc_string")
+    for tensor in (*model.graph.input, *model.graph.output, *model.graph.initializer):
+        del tensor.metadata_props[:]
 
 
 @contextlib.contextmanager

@@ -28,27 +28,36 @@ class Config:
     """File to write: {"id", "steps": [{"name", "start", "end"}]} a line, in seconds."""
     clean_only: bool = False
     """Leave out recordings marked as holding a mistake."""
+    mistakes: str = "Order Error"
+    """Which of the data set's tags make a step a mistake; `any` takes all of them."""
 
 
-def to_line(sequence: StepSequence, task: TaskSequences) -> str:
-    """One recording as a JSON line; a step has `mistake` where it is tagged, a recording `skipped` where steps are."""
-    record: dict[str, Any] = {"id": sequence.id, "steps": []}
+def to_line(sequence: StepSequence, task: TaskSequences, mistakes: str = "any") -> str:
+    """One recording as a JSON line, as `guide order` reads it.
+
+    A tagged step has its `tags`, and `mistake` where one of them is `mistakes`; a step left out starts at -1.
+    """
+    steps: list[dict[str, Any]] = []
     for number, segment in enumerate(sequence.segments):
         step: dict[str, Any] = {"name": task.step_name(segment.step), "start": segment.start, "end": segment.end}
-        if sequence.mistakes and sequence.mistakes[number]:
-            step["mistake"] = list(sequence.mistakes[number])
-        record["steps"].append(step)
-    if sequence.skipped:
-        record["skipped"] = [task.step_name(number) for number in sequence.skipped]
-    return json.dumps(record, ensure_ascii=False)
+        tags = list(sequence.mistakes[number]) if sequence.mistakes else []
+        if tags:
+            step["tags"] = tags
+        if mistakes in tags or (tags and mistakes == "any"):
+            step["mistake"] = True
+        steps.append(step)
+    steps += [{"name": task.step_name(number), "start": -1.0, "end": -1.0} for number in sequence.skipped]
+    return json.dumps({"id": sequence.id, "steps": steps}, ensure_ascii=False)
 
 
-def write_sequences(task: TaskSequences, out: Path) -> None:
+def write_sequences(task: TaskSequences, out: Path, mistakes: str = "any") -> None:
     """Write every recording of `task` to `out`, aside first: a full disk or Ctrl-C leaves no half file."""
     out.parent.mkdir(parents=True, exist_ok=True)
     aside = out.with_name(out.name + ".part")
     try:
-        aside.write_text("".join(to_line(recording, task) + "\n" for recording in task.recordings), encoding="utf-8")
+        aside.write_text(
+            "".join(to_line(recording, task, mistakes) + "\n" for recording in task.recordings), encoding="utf-8"
+        )
         os.replace(aside, out)
     finally:
         aside.unlink(missing_ok=True)
@@ -57,7 +66,7 @@ def write_sequences(task: TaskSequences, out: Path) -> None:
 def run(config: Config) -> None:
     """Read, choose the task, write, and say what was written."""
     task = choose_task(read_all(config.folder, config.clean_only), config.task)
-    write_sequences(task, config.out)
+    write_sequences(task, config.out, config.mistakes)
     steps = sum(len(recording.segments) for recording in task.recordings)
     console = Console(soft_wrap=True)
     console.print(f"{config.out}: {len(task.recordings)} recordings, {steps} steps of {task.name}", highlight=False)

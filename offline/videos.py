@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import logging
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ VIDEO_SUFFIXES = frozenset(
 )
 FEATURE_SUFFIXES = frozenset({".npy", ".npz"})
 FEWEST_FRAMES = 64  # the working rate rises until each recording gives as many
+_UNFIT = re.compile(r"^\.|[\\/:\x00-\x1f]")
 CHECKED_ROWS = 4096  # rows of a feature file looked at in one go, so that a long one needs little memory
 
 
@@ -276,7 +278,11 @@ def _without_twins(found: Sequence[Recording]) -> list[Recording]:
 
 
 def _named(found: Sequence[Recording]) -> list[Recording]:
-    """Unique ids: where two recordings share a stem, the folder's name goes before it, then a number after it."""
+    """Unique ids: where two recordings share a stem, the folder's name goes before it, then a number after it.
+
+    They become names of files in a bundle, so what no file system can be trusted with is replaced.
+    """
+    found = [replace(recording, id=_UNFIT.sub("_", recording.id)) for recording in found]
     counts = Counter(recording.id for recording in found)
     taken: set[str] = set()
     named: list[Recording] = []

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.errors import BundleError
+from guide.label.membership import squared_distances
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ class Recogniser:
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""
-        return _squares((np.asarray(features, np.float64) - self.mean) @ self.projection, self.centres)
+        return squared_distances((np.asarray(features, np.float64) - self.mean) @ self.projection, self.centres)
 
     def log_posterior(self, features: NDArray[Any]) -> Floats:
         """The calibrated logarithm of each step's probability, (T, C)."""
@@ -108,14 +109,14 @@ def learn_recogniser(
     rows = np.concatenate([np.asarray(features, np.float64) for features in recordings])
     mean, spread = rows.mean(0), rows.std(0)
     scale = 1.0 / np.where(spread > _TINY, spread, 1.0)
-    components = _principal((rows - mean) * scale, settings.components)
+    components = principal_directions((rows - mean) * scale, settings.components)
     reduced = [((np.asarray(features) - mean) * scale) @ components for features in recordings]
-    numbers, centres, whitening = _discriminant(reduced, labels, settings.shrinkage)
+    numbers, centres, whitening = fit_discriminant(reduced, labels, settings.shrinkage)
     limit, temperature = _calibrate(reduced, labels, settings)
     return Recogniser(mean, scale[:, None] * (components @ whitening), centres @ whitening, numbers, limit, temperature)
 
 
-def _discriminant(
+def fit_discriminant(
     recordings: Sequence[Floats], labels: Sequence[Labels], shrinkage: float
 ) -> tuple[Labels, Floats, Floats]:
     """Class numbers (C,), their means (C, d) and the whitening (d, d) of what is left around them."""
@@ -132,10 +133,10 @@ def _calibrate(
     nearest, correct = [], []
     for number, (rows, truth) in enumerate(zip(recordings, labels, strict=True)):
         others = [i for i in range(len(recordings)) if i != number] or [number]
-        numbers, centres, whitening = _discriminant(
+        numbers, centres, whitening = fit_discriminant(
             [recordings[i] for i in others], [labels[i] for i in others], settings.shrinkage
         )
-        distances = _squares(rows @ whitening, centres @ whitening)
+        distances = squared_distances(rows @ whitening, centres @ whitening)
         known = np.isin(truth, numbers)
         nearest.append(distances.min(1))
         correct.append((distances[known], np.searchsorted(numbers, truth[known])))
@@ -157,12 +158,7 @@ def _log_posterior(distances: Floats, temperature: float) -> Floats:
     return np.asarray(scores - np.log(np.exp(scores).sum(1, keepdims=True)))
 
 
-def _squares(rows: Floats, centres: Floats) -> Floats:
-    squares = (rows**2).sum(1)[:, None] - 2.0 * rows @ centres.T + (centres**2).sum(1)
-    return np.asarray(np.maximum(squares, 0.0))
-
-
-def _principal(rows: Floats, most: int) -> Floats:
+def principal_directions(rows: Floats, most: int) -> Floats:
     """The leading principal directions, (P, d), of the smaller of the two Gram matrices."""
     is_wide = len(rows) < rows.shape[1]
     values, vectors = np.linalg.eigh(rows @ rows.T if is_wide else rows.T @ rows)

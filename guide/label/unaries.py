@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, UNKNOWN
+from guide.errors import BundleError
 from guide.label.membership import memberships
 from guide.label.recogniser import Recogniser
 
@@ -43,6 +44,7 @@ class EmbeddingUnaries:
         return tuple(range(1, len(self.centres) + 1))
 
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
+        _require_fit(embedding, self.centres.shape[1:], "prototypes")
         return np.asarray(1.0 - memberships(embedding[None], self.centres, self.fuzzifier)[0])
 
 
@@ -57,6 +59,7 @@ class AppearanceUnaries:
         return (*(int(number) for number in self.recogniser.numbers), UNKNOWN)
 
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
+        _require_fit(appearance, self.recogniser.mean.shape, "recogniser")
         row = appearance[None]
         known = np.exp(self.recogniser.log_posterior(row)[0])
         limit = self.recogniser.distance_limit
@@ -81,3 +84,8 @@ class BothUnaries:
         paper = dict(zip(self.embedding.steps, self.embedding.costs(appearance, embedding), strict=True))
         pairs = zip(self.steps, costs, strict=True)
         return np.array([0.5 * (cost + paper[step]) if step > BACKGROUND else cost for step, cost in pairs])
+
+
+def _require_fit(row: NDArray[np.float32], shape: tuple[int, ...], what: str) -> None:
+    if row.shape != shape:
+        raise BundleError(f"the bundle's {what} take {shape}, its networks give {row.shape}: export it again.")

@@ -7,18 +7,22 @@ outputs alone, over the past only, so the same picture gives the same features w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Features, Times
 
+SMOOTHED_STEPS = 0.08
+REMEMBERED_STEPS = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class AppearanceSettings:
     """How far back the features look.
 
-    >>> AppearanceSettings().memory_s
+    >>> AppearanceSettings.for_step(7.5).memory_s
     15.0
     """
 
@@ -27,21 +31,27 @@ class AppearanceSettings:
     memory_s: float = 15.0
     """The past the present is compared with: long enough to hold the room, the light and the person."""
 
+    @staticmethod
+    def for_step(step_s: float) -> AppearanceSettings:
+        """The settings for a task whose average step takes `step_s` seconds: work is slow or quick as a whole."""
+        return AppearanceSettings(SMOOTHED_STEPS * step_s, REMEMBERED_STEPS * step_s)
+
 
 class Appearance:
     """Gives a feature vector (2P,) for each pooled trunk output (P,).
 
-    >>> Appearance(AppearanceSettings()).push(np.array([1.0, 2.0], np.float32), at=0.0).tolist()
-    [1.0, 2.0, 0.0, 0.0]
+    >>> Appearance(AppearanceSettings()).push(np.array([3.0, 4.0], np.float32), at=0.0).round(3).tolist()
+    [0.6000000238418579, 0.800000011920929, 0.0, 0.0]
     """
 
     def __init__(self, settings: AppearanceSettings) -> None:
-        self._present = _Fading(settings.smoothing_s)
-        self._past = _Fading(settings.memory_s)
+        self._present = Fading(settings.smoothing_s)
+        self._past = Fading(settings.memory_s)
 
     def push(self, pooled: NDArray[np.float32], at: float) -> NDArray[np.float32]:
-        present = self._present.push(pooled, at)
-        past = self._past.push(pooled, at)
+        # Unit length: a brighter picture makes every feature larger and means nothing.
+        unit = pooled / max(float(np.linalg.norm(pooled)), 1e-12)
+        present, past = self._present.push(unit, at), self._past.push(unit, at)
         return np.concatenate([present, present - past]).astype(np.float32)
 
     def reset(self) -> None:
@@ -56,8 +66,18 @@ def appearance(pooled: Features, times: Times, settings: AppearanceSettings) -> 
     return np.stack(rows) if rows else np.zeros((0, 2 * pooled.shape[1]), np.float32)
 
 
-class _Fading:
-    """A mean over the past whose weights fade by e every `span_s` seconds, fair from the first item on."""
+def difference(features: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The half (..., P) of features (..., 2P) that says how the present differs from the past."""
+    return features[..., features.shape[-1] // 2 :]
+
+
+class Fading:
+    """A mean over the past whose weights fade by e every `span_s` seconds, fair from the first item on.
+
+    >>> forever = Fading(np.inf)
+    >>> [float(forever.push(np.array([x]), at=x)[0]) for x in (0.0, 1.0, 5.0)]
+    [0.0, 0.5, 2.0]
+    """
 
     def __init__(self, span_s: float) -> None:
         self._span_s = span_s
@@ -65,7 +85,7 @@ class _Fading:
         self._weight = 0.0
         self._at = 0.0
 
-    def push(self, item: NDArray[np.float32], at: float) -> NDArray[np.float64]:
+    def push(self, item: NDArray[np.floating[Any]], at: float) -> NDArray[np.float64]:
         keep = float(np.exp(-max(at - self._at, 0.0) / self._span_s)) if self._weight else 0.0
         self._sum = keep * self._sum + item.astype(np.float64)
         self._weight = keep * self._weight + 1.0

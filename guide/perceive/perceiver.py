@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Frame
 from guide.errors import InputError
-from guide.perceive.appearance import Appearance, AppearanceSettings
+from guide.perceive.appearance import Appearance, AppearanceSettings, difference
 from guide.perceive.context import Context
 from guide.perceive.embedder import Embedder, Floats, OnnxTrunk
 from guide.perceive.pace import Pace
@@ -71,6 +71,8 @@ class Perceiver:
 
     def take(self, row: Floats, at: float) -> Percept:
         """The percept of a row of features (P,)."""
+        if self._settings.uses_maps:
+            raise InputError("this bundle's embedding sees whole pictures: give it a video, not features.")
         if row.shape != (self._settings.width,):
             raise InputError(
                 f"this bundle was learned from {self._settings.width} features a row, {row.shape[0]} came: "
@@ -85,5 +87,6 @@ class Perceiver:
 
     def _perceive(self, pooled: Floats, at: float, maps: Floats | None) -> Percept:
         features = self._appearance.push(pooled, at)
-        clip = np.stack(self._context.push(features if maps is None else maps, at))
+        seen = difference(features) if maps is None else maps
+        clip = np.stack(self._context.push(seen, at))
         return Percept(at, features, self._head.embed(clip[None])[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class Collection:
     embeddings: tuple[Features, ...]  # each (T_i, D) float32
     times: tuple[Times, ...]  # each (T_i,), seconds, increasing
     rate: float
+    features: tuple[NDArray[Any], ...] = ()  # each (T_i, P): what the trunk saw, for finders that look again
 
     def __post_init__(self) -> None:
         if not self.embeddings or len(self.embeddings) != len(self.times) or self.rate <= 0:
@@ -31,6 +32,8 @@ class Collection:
                 f"a collection needs recordings with times and a rate above 0, got {len(self.embeddings)} recordings, "
                 f"{len(self.times)} time axes, rate {self.rate}"
             )
+        if self.features and tuple(len(rows) for rows in self.features) != self.lengths:
+            raise ValueError("a collection's features need one row a frame, as its embeddings have")
         for number, (embedding, time) in enumerate(zip(self.embeddings, self.times, strict=True)):
             self._check(number, embedding, time)
 

@@ -16,6 +16,7 @@ FINDERS = {
     "equal": ("offline.keysteps.equal", "Equal"),
     "hc": ("offline.keysteps.hc", "HardClusters"),
     "pcm": ("offline.keysteps.pcm", "ProCut"),
+    "ours": ("offline.keysteps.ours", "Ours"),
 }
 
 

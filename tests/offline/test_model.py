@@ -66,13 +66,15 @@ def transparent(head: Head, channel: int) -> Head:
     it on, so the embedding's first value is that channel's largest value over all context frames.
     """
     with torch.no_grad():
-        for layer in head.modules():
+        for name, layer in head.named_modules():
             if isinstance(layer, nn.Conv3d | nn.Conv1d | nn.Linear):
                 layer.weight.zero_()
                 if layer.bias is not None:
                     layer.bias.zero_()
                 middle = (1,) * (layer.weight.ndim - 2)
                 source = channel if layer.weight.shape[1] == head.settings.channels else 0
+                if name.endswith("taps"):  # before, now and after stand side by side: now is the second third
+                    source = layer.weight.shape[1] // 3
                 layer.weight[(0, source, *middle)] = 1.0
     return head.eval()
 

@@ -9,6 +9,7 @@ import pytest
 
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
+from guide.procedure.sequences import parse_sequences
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.sequences import Config, run, to_line, write_sequences
 
@@ -28,9 +29,23 @@ def test_a_clean_recording() -> None:
 def test_a_recording_with_mistakes() -> None:
     assert json.loads(to_line(WRONG, TASK)) == {
         "id": "b",
-        "steps": [{"name": "Pour", "start": 0.5, "end": 4.0, "mistake": ["Order Error"]}],
-        "skipped": ["Stir"],
+        "steps": [
+            {"name": "Pour", "start": 0.5, "end": 4.0, "tags": ["Order Error"], "mistake": True},
+            {"name": "Stir", "start": -1.0, "end": -1.0},
+        ],
     }
+
+
+def test_only_the_chosen_tag_makes_a_mistake() -> None:
+    steps = json.loads(to_line(WRONG, TASK, "Timing Error"))["steps"]
+    assert "mistake" not in steps[0]
+    assert steps[0]["tags"] == ["Order Error"]
+
+
+def test_the_order_checker_reads_it() -> None:
+    wrong = parse_sequences([to_line(WRONG, TASK)], "a file")[0]
+    assert wrong.left_out == ("Stir",)
+    assert wrong.done[0].is_mistake
 
 
 def test_the_file_has_a_line_a_recording_and_nothing_is_left_aside(tmp_path: Path) -> None:

@@ -1,0 +1,83 @@
+"""`python -m guide check`: is this bundle whole, unharmed and able to run here?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+from rich.console import Console
+
+from guide.bundle import Bundle, fingerprint, read_bundle
+from guide.domain import Frame
+from guide.errors import BundleError
+from guide.perceive.embedder import Device
+from guide.perceive.perceiver import Percept
+from guide.session import Networks, Session, start_networks
+from guide.settings import LiveSettings
+
+RUNS = 5
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """Verify a bundle and run it once; a damaged or hostile one is refused in one sentence."""
+
+    bundle: Annotated[Path, tyro.conf.Positional]
+    """The folder of the bundle."""
+    device: Device = "auto"
+    """Where to compute: auto, cpu or cuda."""
+
+
+def main(options: CheckOptions) -> None:
+    """Runs the command."""
+    console = Console(highlight=False, markup=False)
+    bundle = read_bundle(options.bundle)
+    networks = start_networks(bundle, options.device)
+    sessions = [
+        Session(bundle, networks, LiveSettings(recogniser=kind)) for kind in ("embedding", "appearance", "both")
+    ]
+    latency_ms = measure_latency_ms(sessions[0], bundle)
+    for session in sessions:
+        _try(session, bundle)
+    procedure = sessions[0].procedure
+    console.print(
+        f"{options.bundle} is sound: {len(procedure.steps)} key-steps from {procedure.demonstrations} demonstrations, "
+        f"version {fingerprint(bundle)}",
+        soft_wrap=True,
+    )
+    console.print(f"runs on {networks.provider}, {latency_ms:.1f} ms a frame here{_why(networks)}", soft_wrap=True)
+    console.print(f"next: python -m guide watch SOURCE --bundle {options.bundle}", soft_wrap=True)
+
+
+def measure_latency_ms(session: Session, bundle: Bundle) -> float:
+    """The median time from frame to percept, after one warm-up."""
+    took = []
+    for number in range(RUNS + 1):
+        began = time.perf_counter()
+        _perceive(session, bundle, float(number))
+        took.append(1000 * (time.perf_counter() - began))
+    return float(np.median(took[1:]))
+
+
+def _try(session: Session, bundle: Bundle) -> None:
+    """Labels one frame and ends: whatever does not fit together shows here and not in front of an operator."""
+    try:
+        session.perceived(_perceive(session, bundle, RUNS + 1.0))
+        session.finish()
+    except (ValueError, LookupError, ArithmeticError) as cause:
+        raise BundleError(f"{bundle.folder} cannot label a frame ({cause}): train or export it again.") from cause
+
+
+def _perceive(session: Session, bundle: Bundle, at: float) -> Percept:
+    if bundle.has("trunk.onnx"):
+        return session.perceiver.see(Frame(0, at, np.full((240, 320, 3), 128, np.uint8)))
+    return session.perceiver.take(np.zeros(int(bundle.facts["input"]["width"]), np.float32), at)
+
+
+def _why(networks: Networks) -> str:
+    reason = networks.head.reason if networks.trunk is None else networks.trunk.reason
+    return f" ({reason})" if reason else ""

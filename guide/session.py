@@ -1,0 +1,184 @@
+"""Wires the rooms: frames in, updates out. Live and replay run the same; only the source differs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.bundle import Bundle
+from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
+from guide.errors import BundleError
+from guide.label.energy import LinkSettings
+from guide.label.recogniser import Recogniser
+from guide.label.steps import StepSettings, StepTrack
+from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
+from guide.label.window import WindowCut, WindowSettings
+from guide.perceive.appearance import AppearanceSettings
+from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk
+from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
+from guide.procedure.model import Procedure
+from guide.procedure.reading import from_plain
+from guide.procedure.tracker import Tracker
+from guide.settings import LiveSettings
+
+MOST_CONTEXT = 256  # moments an embedding may see; no bundle of ours comes near
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """The exported networks of a bundle, started once and shared by all sessions."""
+
+    head: OnnxHead
+    trunk: OnnxTrunk | None
+
+    @property
+    def provider(self) -> str:
+        return self.head.provider if self.trunk is None else self.trunk.provider
+
+
+def start_networks(bundle: Bundle, device: Device = "auto", threads: int = 0) -> Networks:
+    """Loads the networks of a bundle."""
+    trunk = OnnxTrunk(bundle.path("trunk.onnx"), device, threads) if bundle.has("trunk.onnx") else None
+    return Networks(OnnxHead(bundle.path("head.onnx"), device, threads), trunk)
+
+
+class Session:
+    """One person's run through a task: push frames, get updates; `finish` at the end."""
+
+    def __init__(self, bundle: Bundle, networks: Networks, settings: LiveSettings) -> None:
+        self.procedure: Procedure = from_plain(bundle.json("procedure.json"))
+        self.tracker = Tracker(self.procedure)
+        self.perceiver = Perceiver(perception_settings(bundle), networks.head, networks.trunk)
+        self._unaries = make_unaries(bundle, settings)
+        if strange := set(self._unaries.steps) - {*self.procedure.numbers, BACKGROUND, UNKNOWN}:
+            raise BundleError(
+                f"{bundle.folder} recognises steps {sorted(strange)} that its procedure lacks: export again."
+            )
+        rate = float(bundle.facts["rate"])
+        self._window = WindowCut(
+            WindowSettings(settings.window_frames, settings.lag_s), _links(bundle), rate, self._unaries.steps
+        )
+        self._track = StepTrack(StepSettings(settings.confirm_s, settings.bridge_s))
+        self._last: SettledLabel | None = None
+
+    def rename(self, names: Mapping[int, str]) -> None:
+        """Shows steps under other names; what was learned stays."""
+        steps = tuple(replace(step, name=names.get(step.number, step.name)) for step in self.procedure.steps)
+        self.procedure = replace(self.procedure, steps=steps)
+        self.tracker.procedure = self.procedure
+
+    def push(self, frame: Frame) -> tuple[Update, ...]:
+        """The updates a frame leads to: none in between the working rate's ticks, and while labels settle."""
+        return self.perceived(self.perceiver.see(frame)) if self.perceiver.is_due(frame.at) else ()
+
+    def perceived(self, percept: Percept) -> tuple[Update, ...]:
+        """The updates that follow from what was seen."""
+        costs = self._unaries.costs(percept.appearance, percept.embedding)
+        if not np.isfinite(costs).all():
+            raise BundleError("the bundle's networks give numbers that are not finite: train or export it again.")
+        return tuple(self._update(label, self._track.push(label)) for label in self._window.push(costs, percept.at))
+
+    def finish(self) -> tuple[Update, ...]:
+        """Releases what was held back, ends the open step and judges the whole, as part of the last update.
+
+        Where nothing was held back (no lag), that update repeats the last label; without any frame there is none.
+        """
+        updates = [self._update(label, self._track.push(label)) for label in self._window.finish()]
+        if self._last is None:
+            return ()
+        last = updates.pop() if updates else Update(self._last)
+        events = self._track.finish()
+        said = tuple(said for event in events for said in self._tell(event)) + self.tracker.finish(self._last.at)
+        return (*updates, replace(last, events=last.events + events, guidance=last.guidance + said))
+
+    def _update(self, label: SettledLabel, events: tuple[StepEvent, ...]) -> Update:
+        self._last = label
+        guidance = tuple(said for event in events for said in self._tell(event))
+        return Update(label, events, guidance + self.tracker.tick(label.at))
+
+    def _tell(self, event: StepEvent) -> tuple[Guidance, ...]:
+        if event.state == "confirmed":
+            return self.tracker.push(event.step, event.at, event.confidence, event.start)
+        if event.state == "ended":
+            return self.tracker.end(event.step, event.at, event.end)
+        return ()
+
+
+def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:
+    """All updates of a source, in order."""
+    for frame in frames:
+        yield from session.push(frame)
+    yield from session.finish()
+
+
+def follow_features(rows: Iterable[NDArray[np.float32]], rate: float, session: Session) -> Iterator[Update]:
+    """The same for rows of precomputed features, each (P,), `rate` a second; more than the working rate are passed."""
+    for number, row in enumerate(rows):
+        if session.perceiver.is_due(number / rate):
+            yield from session.perceived(session.perceiver.take(row, number / rate))
+    yield from session.finish()
+
+
+def perception_settings(bundle: Bundle) -> PerceptionSettings:
+    """What the manifest says of perception; raises BundleError where it says too little."""
+    try:
+        head, facts = bundle.facts["head"], bundle.facts["input"]
+        settings = PerceptionSettings(
+            rate=float(bundle.facts["rate"]),
+            context_count=int(head["context_count"]),
+            context_stride_s=float(head["context_stride_s"]),
+            uses_maps=head["kind"] == "conv",
+            width=int(facts["width"]),
+            appearance=AppearanceSettings(**bundle.facts["appearance"]),
+        )
+        _require_sense(settings)
+        return settings
+    except (KeyError, TypeError, ValueError) as cause:
+        raise BundleError(f"{bundle.folder} does not say how to perceive ({cause}): export it again.") from cause
+
+
+def make_unaries(bundle: Bundle, settings: LiveSettings) -> Unaries:
+    """The recogniser that was asked for."""
+    appearance = AppearanceUnaries(Recogniser.from_arrays(bundle.arrays("recogniser.npz")))
+    wanted, width = appearance.recogniser.mean.shape, perception_settings(bundle).width
+    if wanted != (2 * width,):
+        raise BundleError(f"{bundle.folder} is for {width} features, its recogniser takes {wanted}: export it again.")
+    if settings.recogniser == "appearance":
+        return appearance
+    embedding = _embedding_unaries(bundle)
+    if settings.recogniser == "embedding":
+        return embedding
+    if not set(appearance.steps) <= {*embedding.steps, BACKGROUND, UNKNOWN}:
+        raise BundleError(f"{bundle.folder} knows steps without a prototype: train or export the bundle again.")
+    return BothUnaries(embedding, appearance)
+
+
+def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:
+    arrays = bundle.arrays("prototypes.npz")
+    try:
+        centres, fuzzifier = np.asarray(arrays["centres"], np.float64), float(arrays["fuzzifier"])
+        if centres.ndim != 2 or not len(centres) or fuzzifier <= 1:
+            raise ValueError(f"{centres.shape} with fuzzifier {fuzzifier}")
+    except (KeyError, TypeError, ValueError) as cause:
+        raise BundleError(f"{bundle.folder} holds no usable prototypes ({cause}): export the bundle again.") from cause
+    return EmbeddingUnaries(centres, fuzzifier)
+
+
+def _require_sense(settings: PerceptionSettings) -> None:
+    """A manifest comes from outside: its numbers are looked at before anything is built from them."""
+    spans = (settings.rate, *asdict(settings.appearance).values())
+    if not all(0 < float(span) < math.inf for span in spans) or not 0 <= settings.context_stride_s < math.inf:
+        raise ValueError("a rate or a span of time is not above 0")
+    if not 1 <= settings.context_count <= MOST_CONTEXT or settings.width < 1:
+        raise ValueError(f"{settings.context_count} moments of {settings.width} features")
+
+
+def _links(bundle: Bundle) -> LinkSettings:
+    try:
+        return LinkSettings(**bundle.facts["links"])
+    except (KeyError, TypeError, ValueError) as cause:
+        raise BundleError(f"{bundle.folder} has no usable link settings ({cause}): export it again.") from cause

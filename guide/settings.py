@@ -1,0 +1,36 @@
+"""What an operator may tune live; everything else comes from the bundle."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from guide.errors import InputError
+
+RecogniserKind = Literal["embedding", "appearance", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSettings:
+    """How the live loop recognises and when it speaks.
+
+    >>> LiveSettings().lag_s
+    2.0
+    """
+
+    recogniser: RecogniserKind = "appearance"
+    """What labels rest on: the CnC embedding, order-free appearance, or both."""
+    lag_s: float = 2.0
+    """A label is released when its frame is this old: later labels are surer, earlier ones quicker."""
+    window_frames: int = 64
+    """Frames that are labelled together."""
+    confirm_s: float = 1.0
+    """A step is confirmed once it was seen for this long."""
+    bridge_s: float = 1.5
+    """A step that comes back within this time went on all the while."""
+
+    def __post_init__(self) -> None:
+        times = (self.lag_s, self.confirm_s, self.bridge_s)
+        if not all(0 <= time < math.inf for time in times) or self.window_frames < 1:
+            raise InputError(f"times of 0 s or more and a window of at least one frame were expected, got {self}.")

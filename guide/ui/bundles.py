@@ -1,0 +1,142 @@
+"""The page of the learned procedures: each bundle's steps with pictures, its orders, and how it was learned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from guide.ui import state
+from guide.ui.state import BundleView, DamagedBundle, OrderingView, StepView, plain
+
+CARDS_A_ROW = 4
+MOST_ORDERINGS = 12
+KEPT_VIEWS = 32
+THUMBNAIL_PX = 48  # three stand side by side in a card at 1280 pixels
+
+
+def page() -> None:
+    """Draws the page for the folder that the environment names."""
+    draw(state.exported_folder(os.environ))
+
+
+def draw(exported: Path) -> None:
+    """Draws the bundles that lie in `exported`."""
+    views = [_view(str(folder), state.stamp(folder)) for folder in state.list_bundles(exported)]
+    sound = [view for view in views if isinstance(view, BundleView)]
+    damaged = [view for view in views if isinstance(view, DamagedBundle)]
+    with st.sidebar:
+        chosen = _choose(sound)
+        _tell_live(chosen)
+        for one in damaged:
+            st.warning(f"**{plain(one.name)}** cannot be used: {plain(one.problem)}", icon=":material/warning:")
+    if chosen is None:
+        _tell_empty(exported)
+    else:
+        _draw_bundle(chosen)
+
+
+@st.cache_resource(max_entries=KEPT_VIEWS, show_spinner=False)
+def _view(folder: str, stamp: tuple[tuple[str, int, int], ...]) -> BundleView | DamagedBundle:
+    """The view of a bundle, made anew when one of its files changed: checking it reads them all."""
+    return state.view_bundle(Path(folder))
+
+
+def _choose(sound: Sequence[BundleView]) -> BundleView | None:
+    if not sound:
+        return None
+    number = st.selectbox("Procedure", range(len(sound)), format_func=lambda at: sound[at].name)
+    return sound[number]
+
+
+def _tell_live(chosen: BundleView | None) -> None:
+    st.markdown("**Guide someone**")
+    st.markdown("The live pages are not built yet. Until they are, the guide runs in a terminal:")
+    st.code(chosen.watch if chosen else "python -m guide watch VIDEO --bundle BUNDLE", language="bash", wrap_lines=True)
+
+
+def _tell_empty(exported: Path) -> None:
+    st.header("Learned procedures")
+    st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
+    st.code(state.HOW_TO_MAKE_ONE, language="bash")
+    st.markdown("It draws a small task, learns it and puts it there. With recordings of your own task:")
+    st.code("python -m offline.train VIDEOS --out exported/NAME", language="bash")
+    st.button("Look again", icon=":material/refresh:")
+
+
+def _draw_bundle(view: BundleView) -> None:
+    st.header(plain(view.name))
+    st.markdown(plain(view.summary))
+    for note in view.notes:
+        st.info(plain(note), icon=":material/info:")
+    steps, orders, training = st.tabs(["Steps", "Orders", "How it was learned"])
+    with steps:
+        _draw_steps(view.steps)
+    with orders:
+        _draw_orders(view)
+    with training:
+        _draw_facts(view)
+
+
+def _draw_steps(steps: Sequence[StepView]) -> None:
+    for first in range(0, len(steps), CARDS_A_ROW):
+        columns = st.columns(CARDS_A_ROW)
+        for column, step in zip(columns, steps[first : first + CARDS_A_ROW], strict=False):
+            with column.container(border=True, height="stretch"):
+                _draw_step(step)
+
+
+def _draw_step(step: StepView) -> None:
+    st.markdown(_badge(step))
+    if step.stills:
+        st.image(step.stills[0], width="stretch", alt=f"{step.label}, as it was done")
+        with st.container(horizontal=True, gap="xsmall"):
+            for still in step.stills[1:]:
+                st.image(still, width=THUMBNAIL_PX, alt=f"{step.label}, another time")
+    else:
+        st.caption("no pictures")
+    st.caption("  \n".join(plain(line) for line in (step.seen, step.lasts) if line))
+    if step.marks:
+        st.caption(f":material/info: {plain(' and '.join(step.marks))}", help=plain(step.reason) or None)
+
+
+def _draw_orders(view: BundleView) -> None:
+    st.markdown("**Orders seen, and in how many demonstrations**")
+    if not view.orderings:
+        st.caption("No order was seen: the demonstrations hold no key-step.")
+    for ordering in view.orderings[:MOST_ORDERINGS]:
+        _draw_ordering(ordering)
+    if len(view.orderings) > MOST_ORDERINGS:
+        st.caption(f"and {len(view.orderings) - MOST_ORDERINGS} more")
+    st.markdown("**What comes before what**")
+    if not view.edges:
+        st.caption("Any order was seen: no step always came before another.")
+        return
+    st.graphviz_chart(view.graph, width="stretch", alt="which step comes before which")
+    st.dataframe(
+        [
+            {
+                "first": edge.first,
+                "then": edge.then,
+                "seen so": f"{edge.support} of {edge.total}",
+                "when broken": edge.when_broken,
+            }
+            for edge in view.edges
+        ],
+        hide_index=True,
+    )
+
+
+def _draw_ordering(ordering: OrderingView) -> None:
+    st.markdown(f"**{ordering.count} ×** " + " → ".join(_badge(step) for step in ordering.steps))
+
+
+def _draw_facts(view: BundleView) -> None:
+    rows = [f"| **{plain(name)}** | {plain(value)} |" for name, value in view.facts]
+    st.markdown("\n".join(["| What | How |", "|---|---|", *rows]))
+
+
+def _badge(step: StepView) -> str:
+    return f":{step.colour}-badge[{plain(step.label)}]"

@@ -1,0 +1,189 @@
+"""`python -m guide watch`: follow one source and say what is being done, what comes next and what went wrong."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+from rich.console import Console
+
+from guide import wire
+from guide.bundle import read_bundle
+from guide.domain import Alert, Guidance, Question, Resolution, StepEvent, Update
+from guide.errors import InputError
+from guide.ingest.files import VideoFile
+from guide.ingest.stills import StillFolder
+from guide.perceive.embedder import Device
+from guide.session import Session, follow_features, start_networks
+from guide.settings import LiveSettings
+
+Row = NDArray[np.float32]  # (P,)
+
+MARKS = {"alarm": "✖", "warning": "▲", "info": "●"}
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """Follow a recording and guide: current step, next step, timeline, alerts."""
+
+    source: Annotated[str, tyro.conf.Positional]
+    """A video file, a folder of stills (with --rate), or features as .npy (with --rate)."""
+    bundle: Path = Path("exported/demo")
+    """The trained bundle."""
+    rate: float | None = None
+    """How many stills or rows of features there are in a second."""
+    jsonl: bool = False
+    """Print one JSON object a line instead of the terminal view."""
+    emit_labels: bool = False
+    """With --jsonl: print every released label too."""
+    realtime: bool = False
+    """Keep the recording's own pace instead of going as fast as possible."""
+    device: Device = "auto"
+    """Where to compute: auto, cpu or cuda."""
+    live: Annotated[LiveSettings, tyro.conf.arg(name="")] = field(default_factory=LiveSettings)
+    """How to recognise and when to speak."""
+
+
+def main(options: WatchOptions) -> None:
+    """Runs the command."""
+    console = Console(highlight=False)
+    session, updates = watch(options)
+    view = _Jsonl(console, session, options.emit_labels) if options.jsonl else Terminal(console, session)
+    for update in updates:
+        view.show(update)
+    view.end()
+
+
+def watch(options: WatchOptions) -> tuple[Session, Iterator[Update]]:
+    """A session on the bundle and the updates of the source."""
+    bundle = read_bundle(options.bundle)
+    session = Session(bundle, start_networks(bundle, options.device), options.live)
+    path = Path(options.source)
+    if path.suffix.lower() == ".npy":
+        if bundle.has("trunk.onnx"):
+            raise InputError(
+                f"this bundle was learned from pictures, {path} holds features: give it a video or a folder of stills."
+            )
+        rate = _rate(options, path)
+        rows = _keep_pace(_rows(path), rate) if options.realtime else _rows(path)
+        return session, follow_features(rows, rate, session)
+    if path.is_dir():
+        return session, _follow(StillFolder(path, _rate(options, path)), session, options.realtime)
+    return session, _follow(VideoFile(path), session, options.realtime)
+
+
+def _follow(source: VideoFile | StillFolder, session: Session, keeps_pace: bool) -> Iterator[Update]:
+    """Updates of a file's frames; only the frames that are due are converted to pictures."""
+    began = time.monotonic()
+    for frame in source.frames(session.perceiver.is_due):
+        if keeps_pace:
+            time.sleep(max(0.0, frame.at - (time.monotonic() - began)))
+        yield from session.perceived(session.perceiver.see(frame))
+    yield from session.finish()
+
+
+def _keep_pace(rows: Iterable[Row], rate: float) -> Iterator[Row]:
+    """The rows of features, each not before its time."""
+    began = time.monotonic()
+    for number, row in enumerate(rows):
+        time.sleep(max(0.0, number / rate - (time.monotonic() - began)))
+        yield row
+
+
+def _rows(path: Path) -> NDArray[np.float32]:
+    try:
+        rows = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as cause:
+        raise InputError(
+            f"features were expected in {path}, but it cannot be read ({cause}): save it with numpy."
+        ) from cause
+    if rows.ndim != 2 or not len(rows) or rows.dtype.kind not in "fiu" or not np.isfinite(rows).all():
+        raise InputError(f"features are a table of finite numbers T x D, {path} holds {rows.dtype} {rows.shape}.")
+    return np.asarray(rows, np.float32)
+
+
+def _rate(options: WatchOptions, path: Path) -> float:
+    if options.rate is None or not 0 < options.rate < math.inf:
+        raise InputError(
+            f"{path} does not say its rate: give how many rows or pictures a second there are with --rate."
+        )
+    return options.rate
+
+
+class _Jsonl:
+    def __init__(self, console: Console, session: Session, with_labels: bool) -> None:
+        self._console, self._session, self._with_labels = console, session, with_labels
+        self._frames = self._steps = 0
+        self._at = -math.inf
+        self._alerts: dict[int, str] = {}  # by id: an alert that grows graver comes again under its own
+
+    def show(self, update: Update) -> None:
+        is_new = update.label.at > self._at  # the closing update may repeat the last label
+        self._at = update.label.at
+        self._frames += is_new
+        self._steps += sum(event.state == "confirmed" for event in update.events)
+        self._alerts |= {said.id: said.kind for said in update.guidance if isinstance(said, Alert)}
+        for line in wire.lines(update, self._session.procedure, self._with_labels and is_new):
+            self._console.out(line, highlight=False)
+
+    def end(self) -> None:
+        summary = {
+            "type": "summary",
+            "frames": self._frames,
+            "steps": self._steps,
+            "alerts": dict(sorted(Counter(self._alerts.values()).items())),
+            "rate": self._session.perceiver.rate,
+        }
+        self._console.out(wire.dump(summary), highlight=False)
+
+
+class Terminal:
+    """The terminal view: a line whenever something changes."""
+
+    def __init__(self, console: Console, session: Session) -> None:
+        self._console, self._session = console, session
+        self.alerts: list[Alert] = []
+        self.withdrawn: set[int] = set()
+
+    def show(self, update: Update) -> None:
+        for event in update.events:
+            self._show_step(event)
+        for said in update.guidance:
+            self._show_guidance(said)
+
+    def end(self) -> None:
+        standing = {alert.id for alert in self.alerts} - self.withdrawn
+        self._console.print(f"  {len(standing)} alerts stand" if standing else "  no alert stands")
+
+    def _show_step(self, event: StepEvent) -> None:
+        name = self._session.procedure.name(event.step)
+        if event.state == "confirmed":
+            following = self._session.tracker.progress.next_steps
+            hint = f"   next: {self._session.procedure.name(following[0].step)}" if following else ""
+            self._print(f"  {event.at:6.1f} s  ▶ {name}{hint}")
+
+    def _show_guidance(self, said: Guidance) -> None:
+        match said:
+            case Alert():
+                self.alerts.append(said)
+                name = self._session.procedure.name(said.step)
+                text = f"  {said.at:6.1f} s  {MARKS[said.severity]} {said.kind}: {name} ({said.evidence})"
+                self._print(text, "bold red" if said.severity == "alarm" else "yellow")
+            case Resolution():
+                self.withdrawn |= {said.id} if said.is_withdrawn else set()
+                word = "withdrawn" if said.is_withdrawn else "settled"
+                self._print(f"  {said.at:6.1f} s  ✔ alert {said.id} {word}", "green")
+            case Question():
+                self._print(f"  {said.at:6.1f} s  ? {said.text}", "cyan")
+
+    def _print(self, text: str, style: str | None = None) -> None:
+        # Names are the user's: brackets in them are no markup.
+        self._console.print(text, style=style, markup=False, soft_wrap=True)

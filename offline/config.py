@@ -1,0 +1,165 @@
+"""Our own choices for learning a procedure, and the paper's beside them; each with a line saying why."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from guide.errors import InputError
+from offline import paper
+from offline.keysteps.registry import FINDERS
+from offline.losses.registry import LOSS_NAMES, LossName
+
+PresetName = Literal["default", "paper"]
+HeadKind = Literal["conv", "pooled"]
+
+NATIVE_FPS = 30.0  # the paper counts context and window in frames of cameras of this rate, without saying so
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Every value that decides what is learned; recorded in the bundle.
+
+    >>> PRESETS["paper"].k
+    7
+    """
+
+    backbone: str = "efficientnet_lite0"
+    """The trunk: no download and several times cheaper than ResNet-50."""
+    fps: float = 5.0
+    """Working rate of videos in frames a second: half of it is the finest gesture seen."""
+    least_frames: int = 64
+    """The working rate rises until every recording gives this many frames."""
+    head: HeadKind = "pooled"
+    """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: their temporal counterpart on pooled features."""
+    bottleneck: int = 0
+    """Channels the head reduces its input to before anything else; 0 leaves them."""
+    pool: int = 1
+    """Cells of a map that are averaged along each side before the head's convolutions; 1 leaves them."""
+    directions: int = 128
+    """Principal directions of pooled features that the head sees."""
+    dropout: float = 0.1
+    """Share of the head's hidden values dropped in training."""
+    head_width: int = 256
+    """Channels of the head's hidden layers."""
+    context_count: int = 2
+    """c: how many moments one embedding sees, the current one among them."""
+    context_stride_s: float = 0.0
+    """Seconds between them; 0 takes a tenth of an average step."""
+    embedding_width: int = paper.EMBEDDING_DIMENSION
+    """Numbers in an embedding."""
+    loss: LossName = "tc3i"
+    """What the embedder is trained with."""
+    sampled_frames: int = paper.SAMPLED_FRAMES
+    """Frames drawn at random from each video of a batch."""
+    batch_videos: int = paper.BATCH_SIZE
+    """Videos in a batch; fewer where fewer were given."""
+    learning_rate: float = 1e-3
+    """Adam's; ten times the paper's, since our head is small and its features are standardised."""
+    weight_decay: float = paper.WEIGHT_DECAY
+    """Adam's weight decay."""
+    window_s: float = 0.0
+    """C-IDM: frames closer than this many seconds belong together; 0 takes half an average step, the recordings'
+    median length over twice k. At most a quarter of the shortest recording."""
+    margin: float = paper.MARGIN
+    """C-IDM: frames farther apart than the window are pushed to this distance (zeta)."""
+    xi: float = paper.XI
+    """Weight of C-IDM in TC3I."""
+    tcc_weight: float = 1.0
+    """Weight of the cycle term in TC3I."""
+    gamma_unit_s: float = 0.0
+    """C-IDM weighs pairs by their squared distance in units of this; 0 takes half the median recording, so that the
+    pull on near frames is not drowned by the push on far ones."""
+    temperature: float = 1.0
+    """Divides TCC's squared distances: at 1 they work at the scale of the margin."""
+    is_per_dimension: bool = False
+    """Whether TCC's squared distances are divided by the embedding's width as well."""
+    variance_weight: float = 0.1
+    """Weight of TCC's variance term (lambda)."""
+    most_iterations: int = 600
+    """Training ends here if it has not converged before."""
+    evaluate_every: int = 20
+    """Iterations between two looks at the held-out frames."""
+    patience: int = 5
+    """Looks without a fall of the smoothed held-out loss after which training has converged."""
+    k: int | Literal["auto"] = 7
+    """Number of key-steps; background comes on top."""
+    clusterer: str = "ours"
+    """How frames become key-steps."""
+    fuzzifier: float = 1.2
+    """Fuzzy c-means' m: 2 collapses in 128 dimensions."""
+
+
+PAPER = Recipe(
+    backbone=paper.BACKBONE,
+    fps=paper.FRAMES_PER_SECOND,
+    head="conv",
+    context_stride_s=paper.CONTEXT_STRIDE / NATIVE_FPS,
+    context_count=paper.CONTEXT_FRAMES,
+    loss=paper.LOSS,
+    learning_rate=paper.LEARNING_RATE,
+    window_s=paper.WINDOW_FRAMES / NATIVE_FPS,
+    gamma_unit_s=1 / NATIVE_FPS,
+    variance_weight=paper.RELEASED_VARIANCE_WEIGHT,
+    most_iterations=20_000,
+    evaluate_every=100,
+    patience=10,
+    k=paper.KEY_STEPS,
+    clusterer=paper.CLUSTERER,
+)
+
+PRESETS: dict[str, Recipe] = {"default": Recipe(), "paper": PAPER}
+
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "loss": LOSS_NAMES,
+    "head": get_args(HeadKind),
+    "clusterer": tuple(FINDERS),
+}
+_ABOVE = {"fps": 0.0, "learning_rate": 0.0, "temperature": 0.0, "fuzzifier": 1.0}
+_MAY_BE_NONE = frozenset({"bottleneck"})
+
+
+def resolve(preset: PresetName, file: Path | None, overrides: dict[str, Any]) -> Recipe:
+    """The preset, changed by a TOML file, changed by what the command line says."""
+    recipe = PRESETS[preset]
+    if file is not None:
+        recipe = _apply(recipe, _read(file), str(file))
+    return _apply(recipe, {key: value for key, value in overrides.items() if value is not None}, "the command line")
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
+        raise InputError(
+            f'{file} is no readable TOML file ({cause}): give one with lines like `loss = "tc3i"`.'
+        ) from cause
+
+
+def _apply(recipe: Recipe, values: dict[str, Any], where: str) -> Recipe:
+    known = {f.name: getattr(recipe, f.name) for f in fields(recipe)}
+    for key, value in values.items():
+        if key not in known:
+            raise InputError(f"{where} sets {key!r}, which is no setting: known are {', '.join(known)}.")
+        if not _fits(key, value, known[key]):
+            wanted = f"one of {', '.join(_CHOICES[key])}" if key in _CHOICES else f"a value like {known[key]!r}"
+            raise InputError(f"{where} sets {key} to {value!r}, {wanted} was expected: change it.")
+    return replace(recipe, **values)
+
+
+def _fits(key: str, value: object, like: object) -> bool:
+    if key == "k":
+        return value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
+    if isinstance(like, bool):
+        return isinstance(value, bool)
+    if isinstance(like, str):
+        return isinstance(value, str) and value in _CHOICES.get(key, (value,))
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return False
+    if isinstance(like, float):
+        return value > _ABOVE[key] if key in _ABOVE else value >= 0
+    return isinstance(value, int) and value >= (0 if key in _MAY_BE_NONE else 1)

@@ -1,0 +1,192 @@
+"""The embedder of one task: what its head sees, the head itself, and the embeddings of whole recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from guide.domain import Features
+from guide.label.recogniser import principal_directions
+from guide.perceive.appearance import Appearance, AppearanceSettings, difference
+from guide.perceive.context import context_indices
+from offline.batches import Clip
+from offline.config import Recipe
+from offline.features import RecordingFeatures
+from offline.losses.batch import Loss
+from offline.losses.registry import LossSettings, build_loss
+from offline.model import HeadSettings, build_head
+from offline.npy_file import GrowingNpy
+
+ROWS_AT_ONCE = 256
+USUAL_STEPS = 8  # where their number is still to be found
+STATISTICS_ROWS = 4096  # enough for a mean and a spread
+
+
+class StandardHead(nn.Module):
+    """A head behind a fixed standardisation of its input, so that the exported file takes what the live side gives.
+
+    Rows of features are also projected to principal directions (P, d).
+
+    >>> head = StandardHead(nn.Flatten(), torch.tensor([1.0, 1.0]), torch.tensor([2.0, 0.5]))
+    >>> head(torch.tensor([[[3.0, 2.0]]])).tolist()
+    [[1.0, 2.0]]
+    """
+
+    offset: Tensor
+    scale: Tensor
+    projection: Tensor | None
+
+    def __init__(self, head: nn.Module, offset: Tensor, scale: Tensor, projection: Tensor | None = None) -> None:
+        super().__init__()
+        self.head = head
+        self.register_buffer("offset", offset)
+        self.register_buffer("scale", scale)
+        self.register_buffer("projection", projection)
+
+    def forward(self, context: Tensor) -> Tensor:
+        rows = (context - self.offset) / self.scale
+        embedding: Tensor = self.head(rows if self.projection is None else rows @ self.projection)
+        return embedding
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What recogniser and head see in each recording, memory-mapped, and when it was taken."""
+
+    recordings: tuple[RecordingFeatures, ...]
+    appearance: tuple[NDArray[np.float32], ...]  # each (T, 2P), order-free features
+    rows: tuple[NDArray[Any], ...]  # each (T, C, H, W) maps, or the difference half (T, P) of the features
+    rate: float
+    settings: AppearanceSettings
+    step_s: float
+    """What an average step takes: the median recording over the number of steps."""
+
+    def clips(self, recipe: Recipe) -> list[Clip]:
+        """The recordings as training sees them."""
+        stride_s = context_stride_s(self, recipe)
+        return [
+            Clip(rows, context_indices(one.times, recipe.context_count, stride_s, self.rate), one.times * self.rate)
+            for one, rows in zip(self.recordings, self.rows, strict=True)
+        ]
+
+
+def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, folder: Path) -> Inputs:
+    """What recogniser and head see; features are kept in `folder`, since a long collection does not fit into memory."""
+    k = recipe.k if isinstance(recipe.k, int) else USUAL_STEPS
+    step_s = float(np.median([recording.duration_s for recording in recordings])) / k
+    settings = AppearanceSettings.for_step(step_s)
+    features = tuple(_written(recording, Appearance(settings), folder) for recording in recordings)
+    rows: list[NDArray[Any]] = [recording.maps for recording in recordings if recording.maps is not None]
+    if recipe.head != "conv" or len(rows) < len(recordings):
+        rows = [difference(each) for each in features]
+    return Inputs(tuple(recordings), features, tuple(rows), recordings[0].rate, settings, step_s)
+
+
+def context_stride_s(inputs: Inputs, recipe: Recipe) -> float:
+    """Seconds between the moments an embedding sees: the recipe's, or a tenth of an average step."""
+    return recipe.context_stride_s or inputs.step_s / 10
+
+
+def build_embedder(inputs: Inputs, recipe: Recipe, seed: int) -> StandardHead:
+    """An untrained head for these inputs; the seed decides its weights."""
+    torch.manual_seed(seed)
+    is_flat = inputs.rows[0].ndim == 2
+    offset, scale, projection = _projected(inputs, recipe) if is_flat else (*_statistics(inputs.rows), None)
+    settings = HeadSettings(
+        channels=projection.shape[1] if projection is not None else inputs.rows[0].shape[1],
+        width=recipe.head_width,
+        bottleneck=recipe.bottleneck or None,
+        pool=recipe.pool,
+        embedding=recipe.embedding_width,
+        dropout=recipe.dropout,
+    )
+    return StandardHead(build_head(settings, 1 if is_flat else 3), offset, scale, projection)
+
+
+def window_s(inputs: Inputs, recipe: Recipe) -> float:
+    """C-IDM's window: the recipe's or half an average step, and at most a quarter of the shortest recording."""
+    return min(recipe.window_s or inputs.step_s / 2, min(recording.duration_s for recording in inputs.recordings) / 4)
+
+
+def gamma_unit_s(inputs: Inputs, recipe: Recipe) -> float:
+    """C-IDM's unit of temporal distance, in seconds: the recipe's, or half the median recording."""
+    return recipe.gamma_unit_s or float(np.median([recording.duration_s for recording in inputs.recordings])) / 2
+
+
+def make_loss(inputs: Inputs, recipe: Recipe) -> Loss:
+    """The recipe's loss, its seconds turned into frames at the working rate."""
+    settings = LossSettings(
+        window=window_s(inputs, recipe) * inputs.rate,
+        margin=recipe.margin,
+        gamma_unit=gamma_unit_s(inputs, recipe) * inputs.rate,
+        xi=recipe.xi,
+        tcc_weight=recipe.tcc_weight,
+        temperature=recipe.temperature,
+        is_per_dimension=recipe.is_per_dimension,
+        variance_weight=recipe.variance_weight,
+    )
+    return build_loss(recipe.loss, settings)
+
+
+@torch.inference_mode()
+def embed(head: nn.Module, clip: Clip) -> Features:
+    """The embedding of every frame, (T, D)."""
+    head.eval()
+    device = next(head.parameters()).device
+    parts = [head(clip.rows(chunk).to(device)).float().cpu().numpy() for chunk in _chunks(len(clip.steps))]
+    return np.concatenate(parts)
+
+
+def _chunks(count: int) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, count, ROWS_AT_ONCE):
+        yield np.arange(start, min(start + ROWS_AT_ONCE, count))
+
+
+def _written(recording: RecordingFeatures, stage: Appearance, folder: Path) -> NDArray[np.float32]:
+    """What the stage gives for a recording, written to a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{recording.id}.npy"
+    with GrowingNpy(path) as growing:
+        for start in range(0, len(recording), ROWS_AT_ONCE):
+            pooled = np.asarray(recording.pooled[start : start + ROWS_AT_ONCE], np.float32)
+            times = recording.times[start : start + ROWS_AT_ONCE]
+            growing.append(np.stack([stage.push(row, float(at)) for row, at in zip(pooled, times, strict=True)]))
+    return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _sample(rows: Sequence[NDArray[Any]]) -> NDArray[np.float32]:
+    """Frames spread evenly over all recordings."""
+    each = max(STATISTICS_ROWS // len(rows), 2)
+    picked = [part[np.unique(np.linspace(0, len(part) - 1, each).astype(np.int64))] for part in rows]
+    return np.concatenate([np.asarray(part, np.float32) for part in picked])
+
+
+def _statistics(rows: Sequence[NDArray[Any]]) -> tuple[Tensor, Tensor]:
+    """Mean and spread of each channel of maps, shaped to broadcast over them."""
+    sample = _sample(rows)
+    axes = (0, *range(2, sample.ndim))
+    mean, spread = sample.mean(axes), sample.std(axes)
+    shape = (len(mean),) + (1,) * (sample.ndim - 2)
+    return _tensor(mean.reshape(shape)), _tensor(np.where(spread > 1e-6, spread, 1.0).reshape(shape))
+
+
+def _projected(inputs: Inputs, recipe: Recipe) -> tuple[Tensor, Tensor, Tensor]:
+    """Offset and scale (P,) of feature rows, and their principal directions (P, d), of unit spread on the whole."""
+    sample = _sample(inputs.rows).astype(np.float64)
+    offset, spread = sample.mean(0), sample.std(0)
+    scale = np.where(spread > 1e-9, spread, 1.0)
+    standard = (sample - offset) / scale
+    directions = principal_directions(standard, recipe.directions)
+    directions /= float((standard @ directions).std()) or 1.0
+    return _tensor(offset), _tensor(scale), _tensor(directions)
+
+
+def _tensor(values: NDArray[np.floating[Any]]) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(values, np.float32))

@@ -1,0 +1,178 @@
+"""Writing a bundle: networks as ONNX, checked against torch before anything is written, and all that was learned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from guide import __version__
+from guide.bundle import new_bundle, write_manifest
+from guide.domain import Features
+from guide.errors import GuideError
+from guide.perceive.embedder import Floats, OnnxHead, OnnxTrunk
+from guide.procedure.export import to_dot, to_plain
+from offline.annotations import write_labels
+from offline.backbones import Trunk
+from offline.config import HeadKind, Recipe
+from offline.embedding import Inputs, context_stride_s
+from offline.learn import Learned
+from offline.onnx_file import export_module
+from offline.onnx_trunk import export_trunk
+
+LEAST_COSINE = 0.9999
+PARITY_ROWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """How closely an exported network gives what torch gives.
+
+    >>> Parity.of(np.ones((1, 2), np.float32), np.ones((1, 2), np.float32)).cosine > LEAST_COSINE
+    True
+    """
+
+    cosine: float
+    largest_difference: float
+
+    @staticmethod
+    def of(expected: Floats, got: Floats) -> Parity:
+        """The least cosine over rows and the largest difference of any number."""
+        one, two = expected.reshape(len(expected), -1), got.reshape(len(got), -1)
+        norms = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
+        cosines = (one * two).sum(1) / np.maximum(norms, 1e-12)
+        return Parity(float(cosines.min()), float(np.abs(one - two).max()))
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """All that goes into a bundle."""
+
+    recipe: Recipe
+    inputs: Inputs
+    learned: Learned
+    embeddings: tuple[Features, ...]
+    head: nn.Module
+    trunk: Trunk | None
+    training: Mapping[str, Any]
+    stills: Mapping[str, bytes]
+
+
+def write_bundle(export: Export, out: Path) -> dict[str, Parity]:
+    """Writes the bundle to `out`, whole or not at all; gives the parity of each network."""
+    with new_bundle(out) as folder:
+        parities = {"head.onnx": _write_head(export, folder / "head.onnx")}
+        if export.trunk is not None:
+            parities["trunk.onnx"] = _write_trunk(export.trunk, folder / "trunk.onnx")
+        _write_arrays(export, folder)
+        _write_procedure(export, folder)
+        _write_stills(export.stills, folder)
+        write_manifest(folder, _facts(export, out.name, parities))
+    return parities
+
+
+def _write_head(export: Export, path: Path) -> Parity:
+    clip = export.inputs.clips(export.recipe)[0]
+    rows = clip.rows(np.linspace(0, len(clip.steps) - 1, PARITY_ROWS).astype(np.int64))
+    head = export.head.cpu().eval()
+    export_module(head, rows[:2], path, ("embedding",), {"kind": _head_kind(export)})
+    with torch.inference_mode():
+        expected = head(rows).numpy()
+    return _require(Parity.of(expected, OnnxHead(path, "cpu").embed(rows.numpy())), path)
+
+
+def _write_trunk(trunk: Trunk, path: Path) -> Parity:
+    size = trunk.spec.preprocessing.size_px
+    pictures = torch.rand(2, 3, size, size, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    export_trunk(trunk, path)
+    with torch.inference_mode():
+        maps, pooled = (part.numpy() for part in trunk.cpu()(pictures))
+    got = OnnxTrunk(path, "cpu").forward(pictures.numpy())
+    worst = min((Parity.of(maps, got.maps), Parity.of(pooled, got.pooled)), key=lambda parity: parity.cosine)
+    return _require(worst, path)
+
+
+def _require(parity: Parity, path: Path) -> Parity:
+    if parity.cosine < LEAST_COSINE:
+        raise GuideError(
+            f"{path.name} should give what torch gives (cosine {LEAST_COSINE}), but reaches {parity.cosine:.6f}: "
+            "nothing was written; try other versions of torch and onnxruntime."
+        )
+    return parity
+
+
+def _write_arrays(export: Export, folder: Path) -> None:
+    np.savez(folder / "prototypes.npz", centres=export.learned.centres, fuzzifier=export.recipe.fuzzifier)
+    _save(folder / "recogniser.npz", export.learned.recogniser.to_arrays())
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, recording in enumerate(export.inputs.recordings):
+        arrays[f"times_{number}"] = recording.times
+        arrays[f"pooled_{number}"] = _halved(recording.pooled)
+        arrays[f"embeddings_{number}"] = _halved(export.embeddings[number])
+        arrays[f"labels_{number}"] = export.learned.labels[number]
+    _save(folder / "demonstrations.npz", arrays)
+
+
+def _halved(rows: NDArray[Any]) -> NDArray[Any]:
+    """The rows in float16, or in float32 where they would not fit: a user's own features may have any scale."""
+    fits = float(np.abs(rows).max(initial=0.0)) < float(np.finfo(np.float16).max)
+    return np.asarray(rows, np.float16 if fits else np.float32)
+
+
+def _save(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    np.savez(path, **dict(arrays))  # type: ignore[arg-type]
+
+
+def _write_procedure(export: Export, folder: Path) -> None:
+    procedure = export.learned.procedure
+    (folder / "procedure.json").write_text(json.dumps(to_plain(procedure), indent=1) + "\n", encoding="utf-8")
+    (folder / "procedure.dot").write_text(to_dot(procedure), encoding="utf-8")
+    (folder / "segments").mkdir()
+    names = {step.number: step.name for step in procedure.steps}
+    for recording, segments in zip(export.inputs.recordings, export.learned.segments, strict=True):
+        write_labels(folder / "segments" / f"{recording.id}.csv", segments, names)
+
+
+def _write_stills(stills: Mapping[str, bytes], folder: Path) -> None:
+    (folder / "stills").mkdir()
+    for name, picture in stills.items():
+        (folder / "stills" / name).write_bytes(picture)
+
+
+def _head_kind(export: Export) -> HeadKind:
+    """What the head really sees: a recipe for maps falls back to rows where features came in."""
+    return "conv" if export.inputs.rows[0].ndim == 4 else "pooled"
+
+
+def _facts(export: Export, name: str, parities: Mapping[str, Parity]) -> dict[str, Any]:
+    recipe, recordings = export.recipe, export.inputs.recordings
+    return {
+        "name": name,
+        "program": f"cnc-guide {__version__}",
+        "input": {
+            "kind": "features" if export.trunk is None else "frames",
+            "backbone": None if export.trunk is None else recipe.backbone,
+            "width": int(recordings[0].pooled.shape[1]),
+        },
+        "rate": export.inputs.rate,
+        "head": {
+            "kind": _head_kind(export),
+            "context_count": recipe.context_count,
+            "context_stride_s": context_stride_s(export.inputs, recipe),
+            "embedding_width": recipe.embedding_width,
+        },
+        "appearance": asdict(export.inputs.settings),
+        "links": asdict(export.learned.links),
+        "recordings": [recording.id for recording in recordings],
+        "recipe": asdict(recipe),
+        "training": dict(export.training),
+        "parity": {file: asdict(parity) for file, parity in parities.items()},
+        "notes": list(export.learned.notes),
+    }

@@ -1,0 +1,193 @@
+"""Looking again: labels teach a recogniser, the recogniser relabels, under what recordings of one task share.
+
+Each round fits a discriminant to the labels of all recordings, and lets optimal transport hand out its scores: every
+frame gets one label, every step about the share of the time it has on average, at about the place it usually has. The
+place is a soft prior, learned from the labels themselves, so steps that people do in different orders keep a wide one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d
+from scipy.special import logsumexp
+
+from guide.domain import Labels, Times
+from guide.label.chain import chain
+from guide.label.membership import squared_distances
+from guide.label.recogniser import fit_discriminant, principal_directions
+from guide.perceive.appearance import AppearanceSettings, appearance, difference
+
+Floats = NDArray[np.float64]
+
+PLACES = 40  # bins of normalised time
+TRANSPORT_ROUNDS = 50
+LEAST_SHARE = 1e-3
+MOST_DOUBT = 0.5  # a step that the others make out more surely than this is no background
+SAMPLE = 6000  # frames from which the directions are taken
+
+
+@dataclass(frozen=True, slots=True)
+class RefineSettings:
+    """How labels are taught and handed out anew. Times are in units of the average step, so that no rate matters.
+
+    >>> RefineSettings().rounds
+    6
+    """
+
+    rounds: int = 6
+    """More change little."""
+    directions: int = 128
+    """Principal directions of the features that are kept."""
+    smoothing: float = 0.08
+    """Features are smoothed over this part of an average step."""
+    shrinkage: float = 0.3
+    """How far the within-step covariance is drawn towards a sphere."""
+    temperature: float = 5.0
+    """Divides log-likelihoods: neighbouring frames are no independent witnesses."""
+    place_weight: float = 1.0
+    """Weight of the prior on when a step is done."""
+    place_width: float = 0.1
+    """How far a place spreads, as a part of the recording."""
+    softness: float = 1.0
+    """Entropy of the transport plan."""
+    share_weight: float = 5.0
+    """How firmly the steps' shares of the time are kept; recordings differ."""
+    background: float = 0.2
+    """Share of the frames on which the recordings agree least that speak for background; 0 finds none."""
+    change: float = 0.2
+    """What a change of label costs, in average steps of evidence of one nat a second."""
+
+
+def look_again(
+    features: Sequence[NDArray[np.floating]], times: Sequence[Times], step_s: float, settings: RefineSettings
+) -> list[Floats]:
+    """Rows (T, 2d) of features (T, P) less the person and the room.
+
+    One half is centred on the whole recording, the other on the past of two average steps; the first tells scenes
+    apart, the second what has just changed. Both are of unit length before, smoothed and reduced after.
+    """
+    memory = AppearanceSettings.for_step(step_s)
+    recent = [difference(appearance(each, time, memory)) for each, time in zip(features, times, strict=True)]
+    rates = [(len(time) - 1) / max(float(time[-1] - time[0]), 1e-9) for time in times]
+    halves = [
+        _reduced(part, settings.smoothing * step_s * float(np.median(rates)), settings) for part in (features, recent)
+    ]
+    return [np.concatenate(pair, axis=1) for pair in zip(*halves, strict=True)]
+
+
+def _reduced(rows: Sequence[NDArray[np.floating]], spread: float, settings: RefineSettings) -> list[Floats]:
+    """Rows centred by recording, of unit length, smoothed over `spread` frames, in their principal directions."""
+    rows = [each / np.maximum(np.linalg.norm(each, axis=1, keepdims=True), 1e-12) for each in map(_floats, rows)]
+    smooth = [gaussian_filter1d(each - each.mean(0), spread, axis=0) for each in rows]
+    stride = -(-sum(len(each) for each in smooth) // SAMPLE)
+    directions = principal_directions(np.concatenate([each[::stride] for each in smooth]), settings.directions)
+    reduced = [each @ directions for each in smooth]
+    scale = float(np.concatenate(reduced).std()) or 1.0
+    return [each / scale for each in reduced]
+
+
+def _floats(rows: NDArray[np.floating]) -> Floats:
+    return np.asarray(rows, np.float64)
+
+
+def refine(
+    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
+) -> list[Labels]:
+    """Better labels (columns 0..C-1) for recordings' rows (T, d), from first labels, after some rounds."""
+    current = [np.asarray(each, np.int64) for each in labels]
+    for _ in range(settings.rounds):
+        current = _round(rows, current, rate, step_s, settings)
+    return current
+
+
+def set_background_apart(
+    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
+) -> list[Labels]:
+    """The labels (columns 0..C-1) with -1 where the other recordings do not recognise a step.
+
+    Each recording is judged by a discriminant learned from the others. What people do besides the task differs from
+    one to the next, so frames on which the others agree least are background where they stand together.
+    """
+    judged = [_judge(rows, labels, number, settings) for number in range(len(rows))]
+    agreed = np.concatenate([plan[np.arange(len(each)), each] for plan, each in zip(judged, labels, strict=True)])
+    doubt = min(float(np.quantile(agreed, settings.background)), MOST_DOUBT)
+    change = settings.change * step_s * rate
+    apart = []
+    for plan, each in zip(judged, labels, strict=True):
+        agreement = plan[np.arange(len(each)), each]
+        # Two columns: the label as it is, or background. Labels are not decided anew here.
+        costs = -np.log(np.stack([agreement, np.full(len(each), doubt)], axis=1) + 1e-9)
+        is_background = chain(costs, np.full(len(each) - 1, change)) == 1
+        apart.append(np.where(is_background, -1, each))
+    return apart
+
+
+def _judge(rows: Sequence[Floats], labels: Sequence[Labels], number: int, settings: RefineSettings) -> Floats:
+    """Probabilities (T, C) of a recording's labels by what the others teach."""
+    others = [other for other in range(len(rows)) if other != number] or [number]
+    columns = int(max(each.max() for each in labels)) + 1
+    teachers = [rows[other] for other in others], [labels[other] for other in others]
+    score = _score(rows[number], *fit_discriminant(*teachers, settings.shrinkage), columns) / settings.temperature
+    return np.asarray(np.exp(score - logsumexp(score, axis=1, keepdims=True)))
+
+
+def _round(
+    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
+) -> list[Labels]:
+    columns = int(max(each.max() for each in labels)) + 1
+    learned = fit_discriminant(rows, labels, settings.shrinkage)
+    places = _places(labels, columns, settings.place_width)
+    shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
+    change = settings.change * step_s * rate
+    relabelled = []
+    for each in rows:
+        score = _score(each, *learned, columns)
+        place = places[np.minimum(np.arange(len(score)) * PLACES // len(score), PLACES - 1)]
+        cost = -score / settings.temperature - settings.place_weight * place
+        plan = transport(cost, shares / shares.sum(), settings.softness, settings.share_weight)
+        relabelled.append(chain(-np.log(plan + 1e-9), np.full(len(score) - 1, change)))
+    return relabelled
+
+
+def transport(cost: Floats, shares: Floats, softness: float, share_weight: float) -> Floats:
+    """The plan (T, C) of least cost that gives every frame away once and steps about their `shares` (C,) of the time.
+
+    Rows sum to 1. Steps may deviate from their shares at a Kullback-Leibler price of `share_weight`.
+
+    >>> transport(np.array([[0.0, 9.0], [9.0, 0.0]]), np.array([0.5, 0.5]), 1.0, 5.0).round(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    kernel = -cost / softness
+    damping = share_weight / (share_weight + softness)
+    wanted = np.log(shares) + np.log(len(cost))
+    column = np.zeros(len(shares))
+    for _ in range(TRANSPORT_ROUNDS):
+        row = -logsumexp(kernel + column, axis=1)
+        column = damping * (wanted - logsumexp(kernel + row[:, None], axis=0))
+    row = -logsumexp(kernel + column, axis=1)
+    return np.asarray(np.exp(kernel + row[:, None] + column))
+
+
+def _score(rows: Floats, numbers: Labels, centres: Floats, whitening: Floats, columns: int) -> Floats:
+    """How well each column explains each frame (T, C), 0 for the best one; a column not learned explains nothing."""
+    score = np.full((len(rows), columns), -np.inf)
+    score[:, numbers] = -0.5 * squared_distances(rows @ whitening, centres @ whitening)
+    return np.asarray(np.maximum(score - score.max(1, keepdims=True), -1e3))
+
+
+def _places(labels: Sequence[Labels], columns: int, width: float) -> Floats:
+    """The logarithm of each column's density over normalised time, (PLACES, C); 0 is evenly spread."""
+    counts = np.zeros((PLACES, columns))
+    for each in labels:
+        place = np.minimum(np.arange(len(each)) * PLACES // len(each), PLACES - 1)
+        each_count = np.zeros((PLACES, columns))
+        np.add.at(each_count, (place, each), 1.0)
+        counts += each_count / np.maximum(each_count.sum(0), 1.0)
+    smooth = gaussian_filter1d(counts, width * PLACES, axis=0, mode="nearest")
+    density = smooth / np.maximum(smooth.sum(0), 1e-12) * PLACES
+    return np.asarray(np.log(density + 0.02))

@@ -1,0 +1,89 @@
+"""Perception: the live side sees what the offline side saw, whatever the rate; other input is refused in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from guide.domain import Frame
+from guide.errors import InputError
+from guide.ingest.files import VideoFile
+from guide.perceive.perceiver import Perceiver, Percept
+from guide.session import perception_settings, start_networks
+from tests.tiny import FEATURE_WIDTH, Learned
+
+RATES = ("5", "10", "29.97", "varying")
+
+
+def perceiver(task: Learned) -> Perceiver:
+    networks = start_networks(task.bundle, "cpu", threads=1)
+    return Perceiver(perception_settings(task.bundle), networks.head, networks.trunk)
+
+
+def percepts(task: Learned, video: Path) -> list[Percept]:
+    live = perceiver(task)
+    return [live.see(frame) for frame in VideoFile(video) if live.is_due(frame.at)]
+
+
+def least_cosine(one: NDArray[np.floating], two: NDArray[np.floating]) -> float:
+    norms = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
+    return float(((one * two).sum(1) / norms).min())
+
+
+@pytest.mark.parametrize("number", range(4), ids=RATES)
+@pytest.mark.parametrize("head", ["frames_task", "maps_task"])
+def test_live_embeddings_are_the_offline_ones(head: str, number: int, request: pytest.FixtureRequest) -> None:
+    task: Learned = request.getfixturevalue(head)
+    kept = task.bundle.arrays("demonstrations.npz")
+    seen = percepts(task, Path(task.options.inputs[0]) / f"{number + 1:02d}.mp4")
+    np.testing.assert_allclose([percept.at for percept in seen], kept[f"times_{number}"], atol=1e-6)
+    offline = kept[f"embeddings_{number}"].astype(np.float64)
+    assert least_cosine(np.stack([percept.embedding for percept in seen]).astype(np.float64), offline) >= 0.999
+
+
+def test_the_working_rate_decides_what_is_seen(frames_task: Learned) -> None:
+    live = perceiver(frames_task)
+    due = [at for at in np.arange(0, 2, 0.01).round(3) if live.is_due(float(at))]
+    np.testing.assert_allclose(due, np.arange(0, 2, 1 / live.rate), atol=0.01)
+
+
+def test_after_a_reset_the_same_pictures_give_the_same_percepts(frames_task: Learned) -> None:
+    live = perceiver(frames_task)
+    images = np.random.default_rng(0).integers(0, 255, (4, 20, 30, 3), np.uint8)
+    runs = []
+    for _ in range(2):
+        frames = [Frame(number, number / live.rate, image) for number, image in enumerate(images)]
+        runs.append([live.see(frame) for frame in frames if live.is_due(frame.at)])
+        live.reset()
+    for one, two in zip(*runs, strict=True):
+        np.testing.assert_array_equal(one.embedding, two.embedding)
+        np.testing.assert_array_equal(one.appearance, two.appearance)
+
+
+def test_a_picture_of_one_pixel_is_seen(frames_task: Learned) -> None:
+    percept = perceiver(frames_task).see(Frame(0, 0.0, np.zeros((1, 1, 3), np.uint8)))
+    assert np.isfinite(percept.embedding).all()
+
+
+def test_rows_of_features_become_percepts(features_task: Learned) -> None:
+    percept = perceiver(features_task).take(np.ones(FEATURE_WIDTH, np.float32), 0.0)
+    assert percept.appearance.shape == (2 * FEATURE_WIDTH,)
+    assert np.isfinite(percept.embedding).all()
+
+
+def test_features_of_another_width_are_refused(features_task: Learned) -> None:
+    with pytest.raises(InputError, match=f"learned from {FEATURE_WIDTH} features a row, 3 came"):
+        perceiver(features_task).take(np.ones(3, np.float32), 0.0)
+
+
+def test_pictures_are_refused_where_features_were_learned(features_task: Learned) -> None:
+    with pytest.raises(InputError, match=r"not from pictures: give it a \.npy file"):
+        perceiver(features_task).see(Frame(0, 0.0, np.zeros((4, 4, 3), np.uint8)))
+
+
+def test_features_are_refused_where_the_head_sees_maps(maps_task: Learned) -> None:
+    with pytest.raises(InputError, match="sees whole pictures"):
+        perceiver(maps_task).take(np.ones(16, np.float32), 0.0)

@@ -1,0 +1,230 @@
+"""The rooms wired together: live labels are the offline ones, a replay says the same, forged bundles are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from guide.bundle import Bundle
+from guide.domain import Alert, Frame, Update
+from guide.errors import BundleError, InputError
+from guide.ingest.files import VideoFile
+from guide.label.energy import LinkSettings
+from guide.perceive.perceiver import Percept
+from guide.session import Session, follow, follow_features, make_unaries, start_networks
+from guide.settings import LiveSettings
+from offline.keysteps.base import Collection
+from offline.keysteps.fcm import FuzzySettings
+from offline.keysteps.pcm import ProCut, shortest_s
+from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, altered
+
+K = 4
+WHOLE = LiveSettings(recogniser="embedding", lag_s=1e4, window_frames=10_000)
+QUICK = LiveSettings(confirm_s=0.3, bridge_s=0.3)
+
+
+def session(bundle: Bundle, settings: LiveSettings = QUICK) -> Session:
+    return Session(bundle, start_networks(bundle, "cpu", threads=1), settings)
+
+
+def videos(task: Learned) -> list[Path]:
+    return sorted(Path(task.options.inputs[0]).glob("*.mp4"))
+
+
+def replay(task: Learned, settings: LiveSettings = QUICK, number: int = 1) -> list[Update]:
+    return list(follow(VideoFile(videos(task)[number]), session(task.bundle, settings)))
+
+
+def all_percepts(task: Learned) -> list[list[Percept]]:
+    found = []
+    for video in videos(task):
+        live = session(task.bundle).perceiver
+        found.append([live.see(frame) for frame in VideoFile(video) if live.is_due(frame.at)])
+    return found
+
+
+def test_a_window_as_long_as_the_recording_gives_the_offline_labels(frames_task: Learned, tmp_path: Path) -> None:
+    seen = all_percepts(frames_task)
+    collection = Collection(
+        tuple(np.stack([percept.embedding for percept in each]) for each in seen),
+        tuple(np.array([percept.at for percept in each]) for each in seen),
+        float(frames_task.bundle.facts["rate"]),
+    )
+    found = ProCut().find(collection, K, seed=0)
+    links = LinkSettings().capped(shortest_s(collection) / K)
+
+    def link(facts: dict[str, Any]) -> None:
+        facts["links"] = {name: getattr(links, name) for name in links.__dataclass_fields__}
+
+    prototypes = {"centres": found.centres, "fuzzifier": FuzzySettings().fuzzifier}
+    bundle = altered(frames_task.bundle, tmp_path, {"prototypes.npz": prototypes}, link)
+    for each, labels in zip(seen, found.labels, strict=True):
+        live = session(bundle, WHOLE)
+        assert [update for percept in each for update in live.perceived(percept)] == []
+        updates = live.finish()
+        np.testing.assert_array_equal([update.label.step for update in updates], labels)
+
+
+@pytest.mark.parametrize("kind", ["embedding", "appearance", "both"])
+def test_a_replay_says_the_same(frames_task: Learned, kind: Any) -> None:
+    settings = LiveSettings(recogniser=kind, confirm_s=0.3, bridge_s=0.3)
+    assert replay(frames_task, settings) == replay(frames_task, settings)
+
+
+@pytest.mark.parametrize("lag_s", [0.0, 0.5, 2.0, 100.0])
+def test_every_frame_gets_one_label_whatever_the_lag(frames_task: Learned, lag_s: float) -> None:
+    times = frames_task.bundle.arrays("demonstrations.npz")["times_1"]
+    updates = replay(frames_task, LiveSettings(lag_s=lag_s, confirm_s=0.3, bridge_s=0.3))
+    released = [update.label.at for update in updates]
+    assert sorted(set(released)) == pytest.approx(times.tolist())
+    assert released == sorted(released)
+    assert len(released) - len(set(released)) == (1 if lag_s == 0 else 0), "only the closing update repeats a label"
+
+
+def test_every_step_that_starts_also_ends(frames_task: Learned) -> None:
+    events = [event for update in replay(frames_task) for event in update.events]
+    running: int | None = None
+    for event in events:
+        if event.state == "started":
+            assert running is None
+            running = event.step
+        elif event.state == "ended":
+            assert event.step == running
+            assert event.end is not None
+            assert event.start <= event.end <= event.at
+            running = None
+    assert running is None
+    assert sum(event.state == "confirmed" for event in events) >= 3
+
+
+def test_the_end_judges_the_whole(frames_task: Learned) -> None:
+    live = session(frames_task.bundle)
+    frames = list(VideoFile(videos(frames_task)[1]))
+    for frame in frames[: len(frames) // 3]:
+        live.push(frame)
+    said = [said for update in live.finish() for said in update.guidance]
+    assert live.tracker.state.is_finished
+    assert live.tracker.state.current is None
+    required = set(live.procedure.rules.required) - set(live.tracker.state.done)
+    assert {one.step for one in said if isinstance(one, Alert) and one.kind == "missed"} >= required
+
+
+def test_without_a_frame_nothing_is_said(frames_task: Learned) -> None:
+    assert session(frames_task.bundle).finish() == ()
+
+
+def test_times_that_go_back_and_tiny_pictures_are_lived_through(frames_task: Learned) -> None:
+    live = session(frames_task.bundle)
+    times = (0.0, 0.2, 0.1, 0.2, 0.4, 0.0, 0.6, 5.0, 1.0)
+    for number, at in enumerate(times):
+        live.push(Frame(number, at, np.zeros((1, 1, 3), np.uint8)))
+    assert [update.label.at for update in live.finish()] == [5.0]  # the others were old enough before
+
+
+def test_names_can_be_given_afterwards(frames_task: Learned) -> None:
+    live = session(frames_task.bundle)
+    live.rename({2: "fit board"})
+    assert live.procedure.name(2) == live.tracker.procedure.name(2) == "fit board"
+    assert live.procedure.name(1) == "step 1"
+
+
+def test_features_are_followed(features_task: Learned) -> None:
+    rows = np.load(Path(features_task.options.inputs[0]) / "a.npy")
+    once, twice = (list(follow_features(rows, FEATURE_RATE, session(features_task.bundle))) for _ in range(2))
+    assert once == twice
+    assert len(once) == len(rows)
+    assert {event.step for update in once for event in update.events if event.state == "confirmed"} >= {1, 2, 3}
+
+
+def test_features_at_a_higher_rate_are_thinned_to_the_working_rate(features_task: Learned) -> None:
+    rows = np.load(Path(features_task.options.inputs[0]) / "a.npy")
+    many = follow_features(np.repeat(rows, 3, axis=0), 3 * FEATURE_RATE, session(features_task.bundle))
+    assert list(many) == list(follow_features(rows, FEATURE_RATE, session(features_task.bundle)))
+
+
+def test_features_of_another_width_are_refused(features_task: Learned) -> None:
+    with pytest.raises(InputError, match="9 came: use the same network"):
+        list(follow_features(np.zeros((3, 9), np.float32), FEATURE_RATE, session(features_task.bundle)))
+
+
+def test_a_video_is_refused_where_features_were_learned(features_task: Learned, frames_task: Learned) -> None:
+    with pytest.raises(InputError, match="learned from features, not from pictures"):
+        list(follow(VideoFile(videos(frames_task)[0]), session(features_task.bundle)))
+
+
+def run_one_frame(bundle: Bundle) -> None:
+    for kind in ("embedding", "appearance", "both"):
+        live = session(bundle, LiveSettings(recogniser=kind))
+        live.perceived(live.perceiver.take(np.ones(FEATURE_WIDTH, np.float32), 0.0))
+        live.finish()
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("head",), {}),
+        (("head", "context_count"), 0),
+        (("head", "context_count"), 10**9),
+        (("head", "context_count"), "two"),
+        (("head", "context_stride_s"), -1.0),
+        (("head", "context_stride_s"), "nan"),
+        (("input", "width"), 0),
+        (("rate",), 0),
+        (("rate",), "inf"),
+        (("rate",), None),
+        (("appearance", "memory_s"), 0.0),
+        (("appearance", "colour"), 1.0),
+        (("appearance",), None),
+        (("links", "weight"), -1.0),
+        (("links",), []),
+    ],
+    ids=str,
+)
+def test_a_manifest_that_makes_no_sense_is_refused(
+    features_task: Learned, tmp_path: Path, path: tuple[str, ...], value: object
+) -> None:
+    def spoil(facts: dict[str, Any]) -> None:
+        for key in path[:-1]:
+            facts = facts[key]
+        facts[path[-1]] = value
+
+    with pytest.raises(BundleError, match=r"export it again\.$"):
+        run_one_frame(altered(features_task.bundle, tmp_path, facts=spoil))
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays"),
+    [
+        ("prototypes.npz", {"centres": np.zeros((K, 3))}),
+        ("prototypes.npz", {"centres": np.zeros((0, 128))}),
+        ("prototypes.npz", {"centres": np.zeros(5)}),
+        ("prototypes.npz", {"centres": np.array([["a"]])}),
+        ("prototypes.npz", {"centres": np.full((K, 128), np.nan)}),
+        ("prototypes.npz", {"centres": np.zeros((K + 1, 128))}),
+        ("prototypes.npz", {"centres": np.zeros((K - 1, 128))}),
+        ("prototypes.npz", {"fuzzifier": 1.0}),
+        ("prototypes.npz", {"fuzzifier": np.array([1.2, 1.3])}),
+        ("recogniser.npz", {"mean": np.zeros(5), "projection": np.zeros((5, 2)), "centres": np.zeros((4, 2))}),
+        ("recogniser.npz", {"numbers": np.array([1, 2, 3, 9])}),
+        ("recogniser.npz", {"scalars": np.array([1.0])}),
+    ],
+    ids=str,
+)
+def test_arrays_that_do_not_fit_are_refused(
+    features_task: Learned, tmp_path: Path, name: str, arrays: dict[str, Any]
+) -> None:
+    with pytest.raises(BundleError, match=r"again\.$"):
+        run_one_frame(altered(features_task.bundle, tmp_path, {name: arrays}))
+
+
+def test_each_recogniser_has_its_columns(frames_task: Learned) -> None:
+    steps = {
+        kind: make_unaries(frames_task.bundle, LiveSettings(recogniser=kind)).steps
+        for kind in ("embedding", "appearance", "both")
+    }
+    assert steps["embedding"] == (1, 2, 3, 4)
+    assert steps["appearance"] == steps["both"]
+    assert steps["appearance"][-1] == -1

@@ -1,0 +1,259 @@
+"""Watching a recording: lines as agreed, the same bytes each time, and a sentence or a warning for what is bad."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from rich.console import Console
+
+from guide import watch
+from guide.command import entry
+from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent, Update
+from guide.session import Session, start_networks
+from guide.settings import LiveSettings
+from guide.watch import Terminal, WatchOptions, _Jsonl
+from tests.synth import grey_levels, steady, write_video
+from tests.tiny import FEATURE_RATE, STEP_S, Learned, varying, write_steps
+
+Lines = list[dict[str, Any]]
+KEYS = {
+    "step": ["type", "at", "step", "name", "state", "start", "end", "confidence"],
+    "alert": ["type", "id", "at", "kind", "step", "name", "before", "severity", "evidence"],
+    "resolve": ["type", "id", "at", "withdrawn"],
+    "question": ["type", "id", "at", "step", "text"],
+    "label": ["type", "at", "step", "confidence"],
+    "summary": ["type", "frames", "steps", "alerts", "rate"],
+}
+QUICK = ("--confirm-s", "0.3", "--bridge-s", "0.3")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs the command and gives what it printed."""
+
+    def run_watch(source: Path, task: Learned, *more: str) -> str:
+        words = [str(source), "--bundle", str(task.folder), "--device", "cpu", *QUICK, *more]
+        entry(WatchOptions, watch.main, args=words)
+        return capsys.readouterr().out
+
+    return run_watch
+
+
+@pytest.fixture
+def fail(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs a command that must exit with code 2, and gives its one sentence."""
+
+    def run_watch(source: Path, folder: Path, *more: str) -> str:
+        with pytest.raises(SystemExit) as left:
+            entry(WatchOptions, watch.main, args=[str(source), "--bundle", str(folder), "--device", "cpu", *more])
+        said = capsys.readouterr()
+        assert left.value.code == 2
+        assert said.err.count("\n") == 1
+        assert said.out == ""
+        return said.err
+
+    return run_watch
+
+
+def parse(printed: str) -> Lines:
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+def demonstration(task: Learned, name: str = "02.mp4") -> Path:
+    return Path(task.options.inputs[0]) / name
+
+
+@pytest.mark.parametrize("kind", ["embedding", "appearance", "both"])
+def test_lines_are_as_agreed_and_the_summary_is_last(frames_task: Learned, run: Callable[..., str], kind: str) -> None:
+    lines = parse(run(demonstration(frames_task), frames_task, "--jsonl", "--emit-labels", "--recogniser", kind))
+    for line in lines:
+        assert list(line) == KEYS[line["type"]]
+    kinds = [line["type"] for line in lines]
+    assert kinds.index("summary") == len(lines) - 1
+    labels = [line for line in lines if line["type"] == "label"]
+    confirmed = [line for line in lines if line["type"] == "step" and line["state"] == "confirmed"]
+    assert lines[-1]["frames"] == len(labels) == len(frames_task.bundle.arrays("demonstrations.npz")["times_1"])
+    assert len({line["at"] for line in labels}) == len(labels)
+    assert lines[-1]["steps"] == len(confirmed) > 0
+    assert lines[-1]["rate"] == 5.0
+
+
+def test_labels_are_told_only_where_wanted(frames_task: Learned, run: Callable[..., str]) -> None:
+    lines = parse(run(demonstration(frames_task), frames_task, "--jsonl"))
+    assert "label" not in {line["type"] for line in lines}
+    assert "step" in {line["type"] for line in lines}
+
+
+def test_the_same_recording_gives_the_same_bytes(frames_task: Learned, run: Callable[..., str]) -> None:
+    words = ("--jsonl", "--emit-labels")
+    here = run(demonstration(frames_task), frames_task, *words)
+    assert run(demonstration(frames_task), frames_task, *words) == here
+    command = [sys.executable, "-m", "guide", "watch", str(demonstration(frames_task)), "--device", "cpu", *QUICK]
+    there = subprocess.run(
+        [*command, "--bundle", str(frames_task.folder), *words], capture_output=True, check=False, timeout=60
+    )
+    assert there.returncode == 0, there.stderr
+    assert there.stdout == here.encode()
+
+
+def test_a_step_left_out_is_told_of_and_counted(frames_task: Learned, run: Callable[..., str], tmp_path: Path) -> None:
+    video = write_steps(tmp_path / "faulty.mp4", (1, 0), steady(int(2 * STEP_S * 10), 10))
+    lines = parse(run(video, frames_task, "--jsonl"))
+    alerts = {line["id"]: line["kind"] for line in lines if line["type"] == "alert"}
+    assert "missed" in alerts.values()
+    assert lines[-1]["alerts"] == {kind: list(alerts.values()).count(kind) for kind in sorted(set(alerts.values()))}
+
+
+def test_features_are_watched(features_task: Learned, run: Callable[..., str]) -> None:
+    lines = parse(run(demonstration(features_task, "a.npy"), features_task, "--jsonl", "--rate", str(FEATURE_RATE)))
+    rows = np.load(demonstration(features_task, "a.npy"))
+    assert lines[-1]["frames"] == len(rows)
+    assert lines[-1]["steps"] >= 3
+
+
+def test_realtime_keeps_the_pace_of_features(
+    features_task: Learned, run: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("guide.watch.time.sleep", slept.append)
+    np.save(tmp_path / "few.npy", np.load(demonstration(features_task, "a.npy"))[:4])
+    run(tmp_path / "few.npy", features_task, "--realtime", "--rate", str(FEATURE_RATE))
+    assert len(slept) == 4
+    assert 0.5 < slept[-1] <= 3 / FEATURE_RATE
+
+
+def test_realtime_keeps_the_pace_of_videos(
+    frames_task: Learned, run: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("guide.watch.time.sleep", slept.append)
+    write_video(tmp_path / "slow.mp4", grey_levels(4), [0.0, 20.0, 40.0, 60.0])
+    run(tmp_path / "slow.mp4", frames_task, "--realtime")
+    assert [round(pause / 20) for pause in slept] == [0, 1, 2, 3]
+
+
+def test_pictures_of_one_pixel_are_watched(frames_task: Learned, run: Callable[..., str], tmp_path: Path) -> None:
+    for number in range(6):
+        cv2.imwrite(str(tmp_path / f"{number}.png"), np.full((1, 1, 3), 40 * number, np.uint8))
+    lines = parse(run(tmp_path, frames_task, "--jsonl", "--rate", "5"))
+    assert lines[-1]["frames"] == 6
+
+
+def test_a_varying_rate_is_watched(frames_task: Learned, run: Callable[..., str], tmp_path: Path) -> None:
+    video = write_steps(tmp_path / "v.mp4", (1, 2), varying(60, 15, seed=3))
+    times = [
+        line["at"] for line in parse(run(video, frames_task, "--jsonl", "--emit-labels")) if line["type"] == "label"
+    ]
+    assert times == sorted(set(times))
+
+
+def test_a_video_that_ends_in_the_middle_is_watched_with_a_warning(
+    frames_task: Learned, run: Callable[..., str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = write_steps(tmp_path / "whole.mkv", (1, 2, 3), steady(60, 10))
+    cut = tmp_path / "cut.mkv"
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size * 6 // 10])
+    with caplog.at_level(logging.WARNING):
+        lines = parse(run(cut, frames_task, "--jsonl"))
+    assert 0 < lines[-1]["frames"] < 30
+    assert "cut off" in caplog.text
+
+
+@pytest.mark.parametrize("content", [b"", b"no video at all" * 50], ids=["empty", "corrupt"])
+def test_a_bad_video_is_refused(frames_task: Learned, fail: Callable[..., str], tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "bad.mp4").write_bytes(content)
+    assert "a video was expected, but" in fail(tmp_path / "bad.mp4", frames_task.folder, "--jsonl")
+
+
+def test_a_missing_video_is_refused(frames_task: Learned, fail: Callable[..., str], tmp_path: Path) -> None:
+    assert "does not exist" in fail(tmp_path / "none.mp4", frames_task.folder)
+
+
+def test_a_missing_bundle_is_refused(frames_task: Learned, fail: Callable[..., str], tmp_path: Path) -> None:
+    assert "is no bundle" in fail(demonstration(frames_task), tmp_path)
+
+
+def test_a_video_is_refused_where_features_were_learned(
+    frames_task: Learned, features_task: Learned, fail: Callable[..., str]
+) -> None:
+    assert "learned from features" in fail(demonstration(frames_task), features_task.folder, "--jsonl")
+
+
+def test_features_are_refused_where_pictures_were_learned(
+    frames_task: Learned, features_task: Learned, fail: Callable[..., str]
+) -> None:
+    said = fail(demonstration(features_task, "a.npy"), frames_task.folder, "--rate", "4")
+    assert "learned from pictures" in said
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (np.zeros((5, 9), np.float32), "9 came"),
+        (np.full((5, 6), np.nan), "finite numbers"),
+        (np.zeros((0, 6)), "finite numbers"),
+        (np.zeros(6), "finite numbers"),
+        (np.array([["a"]]), "finite numbers"),
+    ],
+    ids=str,
+)
+def test_bad_features_are_refused(
+    features_task: Learned, fail: Callable[..., str], tmp_path: Path, table: Any, words: str
+) -> None:
+    np.save(tmp_path / "bad.npy", table)
+    assert words in fail(tmp_path / "bad.npy", features_task.folder, "--rate", "4")
+
+
+@pytest.mark.parametrize("rate", [(), ("--rate", "0"), ("--rate", "nan"), ("--rate", "inf")], ids=str)
+def test_features_need_a_rate(features_task: Learned, fail: Callable[..., str], rate: tuple[str, ...]) -> None:
+    assert "with --rate" in fail(demonstration(features_task, "a.npy"), features_task.folder, *rate)
+
+
+def test_senseless_settings_are_refused(frames_task: Learned, fail: Callable[..., str]) -> None:
+    assert "0 s or more" in fail(demonstration(frames_task), frames_task.folder, "--lag-s", "-1")
+
+
+ESCALATED = (
+    Alert(1, 2.0, "missed", 2, None, "warning", "has not been seen"),
+    Alert(2, 2.0, "repeated", 1, None, "warning", "done twice"),
+    Alert(1, 9.0, "missed", 2, None, "alarm", "not seen until the end"),
+    Resolution(2, 9.0, True),
+    Question(3, 9.0, 1, "Did you [really] do it?"),
+)
+
+
+@pytest.fixture
+def live(frames_task: Learned) -> Session:
+    made = Session(frames_task.bundle, start_networks(frames_task.bundle, "cpu", 1), LiveSettings())
+    made.rename({1: "fit [red] board"})
+    return made
+
+
+def test_an_alert_that_grows_graver_counts_once(live: Session) -> None:
+    said = io.StringIO()
+    view = _Jsonl(Console(file=said), live, False)
+    for guidance in ESCALATED:
+        view.show(Update(SettledLabel(1.0, 1, 1.0), (), (guidance,)))
+    view.end()
+    assert json.loads(said.getvalue().splitlines()[-1])["alerts"] == {"missed": 1, "repeated": 1}
+
+
+def test_the_terminal_view_shows_names_as_they_are_and_counts_what_stands(live: Session) -> None:
+    said = io.StringIO()
+    view = Terminal(Console(file=said, width=200), live)
+    event = StepEvent(1.0, 1, "confirmed", 0.0, None, 1.0)
+    view.show(Update(SettledLabel(1.0, 1, 1.0), (event,), ESCALATED))
+    view.end()
+    assert "▶ fit [red] board" in said.getvalue()
+    assert "Did you [really] do it?" in said.getvalue()
+    assert "1 alerts stand" in said.getvalue()

@@ -1,0 +1,98 @@
+"""The page in Streamlit's own test runner: its empty state, a bundle, a damaged one, hostile names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).parents[3] / "streamlit_app.py"
+MakeBundle = Callable[..., Path]
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], Any]:
+    """Runs the app on the bundles in tmp_path."""
+
+    def run() -> AppTest:
+        monkeypatch.setenv("CNC_EXPORTED", str(tmp_path))
+        page = AppTest.from_file(str(APP), default_timeout=30).run()
+        assert not page.exception, page.exception
+        return page
+
+    return run
+
+
+def texts(page: AppTest) -> str:
+    parts = [*page.header, *page.markdown, *page.caption, *page.info, *page.warning]
+    return "\n".join(str(part.value) for part in parts)
+
+
+def codes(page: AppTest) -> list[str]:
+    return [code.value for code in page.code]
+
+
+def test_without_a_bundle_the_page_says_how_to_make_one(open_page: Callable[[], AppTest]) -> None:
+    page = open_page()
+    assert page.header[0].value == "Learned procedures"
+    assert "make demo" in codes(page)
+    assert any("guide watch" in code for code in codes(page))
+
+
+def test_a_bundle_is_drawn(open_page: Callable[[], AppTest], make_bundle: MakeBundle, tmp_path: Path) -> None:
+    make_bundle(tmp_path / "box")
+    page = open_page()
+    assert page.header[0].value == "box"
+    assert "[1 lay mat]" in texts(page)
+    assert "**4 ×**" in texts(page)
+    assert [tab.label for tab in page.tabs] == ["Steps", "Orders", "How it was learned"]
+    assert list(page.dataframe[0].value["seen so"]) == ["6 of 6"] * 3
+    assert f"python -m guide watch VIDEO --bundle {tmp_path / 'box'}" in codes(page)
+    assert "The live pages are not built yet" in texts(page)
+
+
+def test_a_damaged_bundle_leaves_the_others(
+    open_page: Callable[[], AppTest], make_bundle: MakeBundle, tmp_path: Path
+) -> None:
+    make_bundle(tmp_path / "box")
+    (make_bundle(tmp_path / "bad") / "procedure.json").write_text("{}")
+    page = open_page()
+    assert page.header[0].value == "box"
+    assert len(page.warning) == 1
+    assert page.warning[0].value.startswith("**bad** cannot be used:")
+
+
+def test_a_bundle_damaged_while_the_page_is_open_is_noticed(
+    open_page: Callable[[], AppTest], make_bundle: MakeBundle, tmp_path: Path
+) -> None:
+    make_bundle(tmp_path / "box")
+    page = open_page()
+    (tmp_path / "box" / "stills" / "01_1.jpg").write_bytes(b"x")
+    page.run()
+    assert page.header[0].value == "Learned procedures"
+    assert page.warning[0].value.startswith("**box** cannot be used:")
+
+
+def test_another_bundle_can_be_chosen(
+    open_page: Callable[[], AppTest], make_bundle: MakeBundle, tmp_path: Path
+) -> None:
+    make_bundle(tmp_path / "a")
+    make_bundle(tmp_path / "b", names=("one", "two", "three", "four"))
+    page = open_page()
+    page.selectbox[0].set_value(1).run()
+    assert page.header[0].value == "b"
+    assert "[2 two]" in texts(page)
+
+
+def test_names_are_never_markup(open_page: Callable[[], AppTest], make_bundle: MakeBundle, tmp_path: Path) -> None:
+    make_bundle(tmp_path / "box", names=("<img src=x onerror=alert(1)>", "![a](http://h/x)", ":red[b]", "$c$"))
+    page = open_page()
+    for part in [*page.markdown, *page.caption]:
+        assert not part.proto.allow_html
+    shown = texts(page)
+    assert "<img" not in shown.replace("\\<img", "")
+    assert "\\!\\[a\\]\\(" in shown
+    assert "\\:red\\[b\\]" in shown

@@ -1,0 +1,163 @@
+"""View models: what a bundle shows, and that a damaged or hostile one shows itself as such."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.bundle import write_manifest
+from guide.ui.state import BundleView, DamagedBundle, list_bundles, plain, stamp, view_bundle
+
+MakeBundle = Callable[..., Path]
+
+
+def sound(folder: Path) -> BundleView:
+    view = view_bundle(folder)
+    assert isinstance(view, BundleView), view
+    return view
+
+
+def rewrite(folder: Path, name: str, content: bytes) -> None:
+    """Changes a file of a bundle and its manifest with it, as someone who means harm would."""
+    facts = json.loads((folder / "manifest.json").read_text())
+    (folder / name).write_bytes(content)
+    write_manifest(folder, {key: value for key, value in facts.items() if key not in ("schema", "files")})
+
+
+def test_a_bundle_shows_steps_orders_and_facts(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    view = sound(make_bundle(tmp_path / "box"))
+    assert view.name == "box"
+    assert view.summary == "4 key-steps learned from 6 demonstrations, looks 5 times a second"
+    assert [step.label for step in view.steps] == ["1 lay mat", "2 open case", "3 fit board", "4 close lid"]
+    assert [len(step.stills) for step in view.steps] == [2, 2, 2, 2]
+    assert (view.steps[0].seen, view.steps[0].lasts) == ("in 6 of 6 demonstrations", "about 4 s")
+    assert [([step.number for step in one.steps], one.count) for one in view.orderings] == [
+        ([1, 2, 3, 4], 4),
+        ([2, 1, 3, 4], 2),
+    ]
+    kept = {(edge.first, edge.then): (edge.support, edge.total) for edge in view.edges}
+    assert kept == {
+        ("1 lay mat", "3 fit board"): (6, 6),
+        ("2 open case", "3 fit board"): (6, 6),
+        ("3 fit board", "4 close lid"): (6, 6),
+    }
+    assert {edge.when_broken for edge in view.edges} <= {"alert", "question", "nothing"}
+    facts = dict(view.facts)
+    assert facts["Training"] == "240 iterations"
+    assert facts["Exported networks"] == "agree with training to a cosine of 0.999990"
+    assert view.notes == ("only 3 of the 4 key-steps asked for label any frame: try a smaller --k",)
+
+
+def test_a_step_without_a_name_of_its_own_is_not_numbered_twice(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    view = sound(make_bundle(tmp_path / "box", names=("step 1", "step 3", "fit board", "step 4")))
+    assert [step.label for step in view.steps] == ["step 1", "2 step 3", "3 fit board", "step 4"]
+
+
+def test_the_graph_quotes_names(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    view = sound(make_bundle(tmp_path / "box", names=('say "hi"', "back\\slash\\n", 'x"]; evil [label="', "<b>d</b>")))
+    assert '1 [label="1 say \\"hi\\""];' in view.graph
+    assert '2 [label="2 back\\\\slash\\\\n"];' in view.graph
+    assert '3 [label="3 x\\"]; evil [label=\\""];' in view.graph
+    assert "3 -> 4;" in view.graph
+
+
+def test_a_manifest_that_tells_nothing_or_nonsense_is_no_obstacle(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    silent = sound(make_bundle(tmp_path / "silent", facts={}))
+    assert silent.summary == "4 key-steps learned from 6 demonstrations"
+    nonsense = {"rate": True, "notes": 3, "training": [], "recipe": "x", "parity": {"a": 1}, "recordings": {}}
+    assert "Training" not in dict(sound(make_bundle(tmp_path / "odd", facts=nonsense)).facts)
+
+
+def test_the_watch_command_survives_a_strange_folder_name(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path / "a b; rm -rf x")
+    assert sound(folder).watch == f"python -m guide watch VIDEO --bundle '{folder}'"
+
+
+def test_bundles_in_the_making_are_not_listed(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    make_bundle(tmp_path / "b")
+    make_bundle(tmp_path / "a")
+    (tmp_path / ".a.new").mkdir()
+    (tmp_path / "README.md").write_text("no bundle")
+    assert [path.name for path in list_bundles(tmp_path)] == ["a", "b"]
+    assert list_bundles(tmp_path / "nowhere") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("procedure.json", b"{", "not the file its manifest describes"),
+        ("manifest.json", b"[]", "an object was expected"),
+        ("stills/01_1.jpg", b"", "not the file its manifest describes"),
+    ],
+)
+def test_a_damaged_bundle_keeps_its_sentence(
+    name: str, content: bytes, problem: str, make_bundle: MakeBundle, tmp_path: Path
+) -> None:
+    folder = make_bundle(tmp_path / "box")
+    (folder / name).write_bytes(content)
+    view = view_bundle(folder)
+    assert isinstance(view, DamagedBundle)
+    assert view.name == "box"
+    assert problem in view.problem
+
+
+def test_an_empty_folder_is_a_damaged_bundle(tmp_path: Path) -> None:
+    (tmp_path / "box").mkdir()
+    view = view_bundle(tmp_path / "box")
+    assert isinstance(view, DamagedBundle)
+    assert "is no bundle" in view.problem
+
+
+def test_a_hostile_procedure_is_refused(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path / "box")
+    rewrite(folder, "procedure.json", b'{"schema": 1}')
+    view = view_bundle(folder)
+    assert isinstance(view, DamagedBundle)
+    assert "the procedure" in view.problem
+
+
+@pytest.mark.parametrize("content", [b"", b"<svg onload=alert(1)>", b"\xff\xd8\xff\xe0 torn"])
+def test_a_bad_picture_is_left_out(content: bytes, make_bundle: MakeBundle, tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path / "box")
+    rewrite(folder, "stills/02_1.jpg", content)
+    assert [len(step.stills) for step in sound(folder).steps] == [2, 1, 2, 2]
+
+
+def test_an_enormous_picture_is_left_out(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path / "box")
+    is_encoded, data = cv2.imencode(".jpg", np.zeros((8, 8000), np.uint8))
+    assert is_encoded
+    rewrite(folder, "stills/03_2.jpg", data.tobytes())
+    assert [len(step.stills) for step in sound(folder).steps] == [2, 2, 1, 2]
+
+
+def test_the_stamp_follows_every_file(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path / "box")
+    before = stamp(folder)
+    assert stamp(folder) == before
+    (folder / "stills" / "01_1.jpg").write_bytes(b"other")
+    assert stamp(folder) != before
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.text(max_size=40))
+def test_plain_text_keeps_its_letters_and_no_markup(text: str) -> None:
+    escaped = plain(text)
+    assert "\n" not in escaped
+    assert re.sub(r"\\(.)", r"\1", escaped) == " ".join(text.split())
+    assert not re.search(r"(?<!\\)[<>\[\]`*_$:!|]", re.sub(r"\\\\", "", escaped))
+
+
+def test_the_view_models_need_no_streamlit() -> None:
+    code = "import sys, guide.ui.state; sys.exit('streamlit' in sys.modules or 'torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
