@@ -141,14 +141,15 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _apply(recipe: Recipe, values: dict[str, Any], where: str) -> Recipe:
-    known = {f.name: getattr(recipe, f.name) for f in fields(recipe)}
+    known = {f.name: f.default for f in fields(recipe)}
     for key, value in values.items():
         if key not in known:
             raise InputError(f"{where} sets {key!r}, which is no setting: known are {', '.join(known)}.")
         if not _fits(key, value, known[key]):
             wanted = f"one of {', '.join(_CHOICES[key])}" if key in _CHOICES else f"a value like {known[key]!r}"
             raise InputError(f"{where} sets {key} to {value!r}, {wanted} was expected: change it.")
-    return replace(recipe, **values)
+    chosen: dict[str, Any] = {key: float(v) if isinstance(known[key], float) else v for key, v in values.items()}
+    return replace(recipe, **chosen)
 
 
 def _fits(key: str, value: object, like: object) -> bool:

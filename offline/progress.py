@@ -48,6 +48,7 @@ def _lines(console: Console, what: str, total: float) -> Advance:
             return
         spoke = now
         left = "" if is_done or done <= 0 else f", {(now - began) * (total - done) / done:.0f} s left"
-        console.print(f"{what}: {100 * done / total:.0f} %{left} {words}".rstrip(), highlight=False, soft_wrap=True)
+        percent = 100 * done / total if total else 100
+        console.print(f"{what}: {percent:.0f} %{left} {words}".rstrip(), highlight=False, soft_wrap=True)
 
     return advance

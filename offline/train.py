@@ -36,6 +36,7 @@ from offline.videos import Examined, RecordingFacts, examine_all, find_recording
 RUN_VERSION = 1  # raised whenever the same recipe gives other weights: checkpoints of before are then left alone
 FEWEST_FRAMES = 2 * HELD_OUT_EVERY  # two frames to watch convergence on
 ROWS_AT_ONCE = 4096
+LEAST_CHANGE = 1e-8  # of any feature; below it the directions of change drown in rounding
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ def main(options: TrainOptions) -> None:
 def learn_task(options: TrainOptions, recipe: Recipe, out: Path, console: Console) -> Learned:
     """All stages: features, embedder, key-steps, procedure, bundle."""
     require_place(out)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device cuda was asked for, but torch finds no CUDA device: use --device auto or cpu.")
     facts = _find(options, console)
     recordings, extractor = _features(options, recipe, facts, console)
     _require_change(recordings)
@@ -166,7 +169,7 @@ def _require_k(recordings: Sequence[RecordingFeatures], recipe: Recipe) -> None:
 
 
 def _require_change(recordings: Sequence[RecordingFeatures]) -> None:
-    if not any(np.ptp(recording.pooled, axis=0).any() for recording in recordings):
+    if not any(np.ptp(recording.pooled, axis=0).max() > LEAST_CHANGE for recording in recordings):
         raise InputError(
             "recordings in which something is done were expected, but nothing changes in any of them: "
             "check the camera, or the features."

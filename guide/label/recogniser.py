@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cholesky, eigh, solve_triangular
 
 from guide.domain import Labels
 from guide.errors import BundleError
@@ -159,17 +160,21 @@ def _log_posterior(distances: Floats, temperature: float) -> Floats:
 
 
 def principal_directions(rows: Floats, most: int) -> Floats:
-    """The leading principal directions, (P, d), of the smaller of the two Gram matrices."""
+    """The leading principal directions, (P, d), of rows (T, P), by the smaller of their two Gram matrices."""
     is_wide = len(rows) < rows.shape[1]
-    values, vectors = np.linalg.eigh(rows @ rows.T if is_wide else rows.T @ rows)
-    kept = np.argsort(values)[::-1][:most]
-    kept = kept[values[kept] > _TINY * max(float(values.max()), _TINY)]
-    return np.asarray(rows.T @ vectors[:, kept] / np.sqrt(values[kept]) if is_wide else vectors[:, kept])
+    gram = rows @ rows.T if is_wide else rows.T @ rows
+    size = len(gram)
+    values, vectors = eigh(gram, subset_by_index=(max(size - most, 0), size - 1))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    kept = values > _TINY * max(float(values[0]), _TINY)
+    values, vectors = values[kept], vectors[:, kept]
+    return np.asarray(rows.T @ vectors / np.sqrt(values) if is_wide else vectors)
 
 
 def _whitening(residuals: Floats, shrinkage: float) -> Floats:
     """A matrix W with W W' the inverse of the shrunken within-class covariance."""
     covariance = residuals.T @ residuals / max(len(residuals), 1)
-    sphere = np.trace(covariance) / len(covariance) * np.eye(len(covariance))
-    values, vectors = np.linalg.eigh((1 - shrinkage) * covariance + shrinkage * sphere)
-    return np.asarray(vectors / np.sqrt(np.maximum(values, _TINY)))
+    mean = max(float(np.trace(covariance)) / len(covariance), _TINY)
+    shrunken = (1 - shrinkage) * covariance + (shrinkage * mean + _TINY * mean) * np.eye(len(covariance))
+    lower = cholesky(shrunken, lower=True)
+    return np.asarray(solve_triangular(lower, np.eye(len(lower)), lower=True).T)

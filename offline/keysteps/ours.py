@@ -1,4 +1,4 @@
-"""Ours: ProCut on the embeddings, then rounds of looking again at what the trunk saw."""
+"""Ours: clusters of embedding and features together, then rounds of looking again at what the trunk saw."""
 
 from __future__ import annotations
 
@@ -7,34 +7,65 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from offline.keysteps.base import Collection, Found, numbered
-from offline.keysteps.pcm import ProCut
-from offline.keysteps.refine import RefineSettings, look_again, refine, set_background_apart
+from guide.domain import Labels
+from offline.keysteps.base import Collection, Found, check_k, numbered
+from offline.keysteps.hc import HardClusters
+from offline.keysteps.refine import Floats, RefineSettings, agreement, look_again, refine, set_background_apart
 
 
 @dataclass(frozen=True, slots=True)
 class Ours:
     """Finds with time, then looks again without it: the recogniser of each round sees no clock, only the prior does.
 
+    How much of the course there is in the look of a step differs from task to task. So several starts mix embedding
+    and features in different proportions, each is refined, and the one that makes most sense as a task is kept.
+
     >>> embedding = np.repeat([[0.0], [4.0]], 40, axis=0).astype(np.float32)
     >>> Ours().find(Collection.at_rate([embedding, embedding], 2.0), k=2, seed=0).labels[0][[0, -1]]
     array([1, 2])
     """
 
-    start: ProCut = field(default_factory=ProCut)
     settings: RefineSettings = field(default_factory=RefineSettings)
+    embedding_weights: tuple[float, ...] = (0.5, 1.0, 2.0)
+    """How strongly a start listens to the embedding, beside the features."""
+    tries: int = 3
+    """Starts of each kind: clustering ends in different places."""
 
     def find(self, collection: Collection, k: int, seed: int) -> Found:
-        first = self.start.find(collection, k, seed)
+        check_k(collection, k)
         step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
-        rows = look_again(collection.features or collection.embeddings, collection.times, step_s, self.settings)
-        labels = refine(rows, [each - 1 for each in first.labels], collection.rate, step_s, self.settings)
-        found = numbered(labels, _centres(collection, labels, k), first.notes)
+        features = collection.features or collection.embeddings
+        rows = look_again(features, collection.times, step_s, self.settings)
+        labels = self._best(collection, rows, k, seed, step_s)
+        found = numbered(labels, _centres(collection, labels, k))
         if not self.settings.background:
             return found
         columns = [each - 1 for each in found.labels]
         apart = set_background_apart(rows, columns, collection.rate, step_s, self.settings)
         return replace(found, labels=tuple(each + 1 for each in apart))
+
+    def _best(self, collection: Collection, rows: list[Floats], k: int, seed: int, step_s: float) -> list[Labels]:
+        candidates = [
+            refine(rows, start, collection.rate, step_s, self.settings)
+            for weight in self.embedding_weights
+            for start in self._starts(_mixed(collection, rows, weight), k, seed)
+        ]
+        return max(candidates, key=lambda labels: agreement(rows, labels, self.settings))
+
+    def _starts(self, mixed: Collection, k: int, seed: int) -> list[list[Labels]]:
+        finder = HardClusters()
+        return [
+            [each - 1 for each in finder.find(mixed, k, self.tries * seed + attempt).labels]
+            for attempt in range(self.tries)
+        ]
+
+
+def _mixed(collection: Collection, rows: list[Floats], weight: float) -> Collection:
+    """Rows and embeddings side by side, each of unit spread, the embeddings `weight` times."""
+    spread, reach = float(np.concatenate(rows).std()) or 1.0, float(np.concatenate(collection.embeddings).std()) or 1.0
+    pairs = zip(rows, collection.embeddings, strict=True)
+    joint = [np.concatenate([row / spread, weight * embedding / reach], axis=1) for row, embedding in pairs]
+    return Collection(tuple(each.astype(np.float32) for each in joint), collection.times, collection.rate)
 
 
 def _centres(collection: Collection, labels: list[NDArray[np.int64]], k: int) -> NDArray[np.float64]:

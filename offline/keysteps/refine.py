@@ -56,6 +56,8 @@ class RefineSettings:
     """Entropy of the transport plan."""
     share_weight: float = 5.0
     """How firmly the steps' shares of the time are kept; recordings differ."""
+    visit_price: float = 0.3
+    """How much beginning a step again and again speaks against a labelling; some steps do repeat."""
     background: float = 0.2
     """Share of the frames on which the recordings agree least that speak for background; 0 finds none."""
     change: float = 0.2
@@ -102,6 +104,29 @@ def refine(
     for _ in range(settings.rounds):
         current = _round(rows, current, rate, step_s, settings)
     return current
+
+
+def agreement(rows: Sequence[Floats], labels: Sequence[Labels], settings: RefineSettings) -> float:
+    """How much labels look like a task that several people did, without knowing it: higher is better.
+
+    Consistency: how many frames of each step the other recordings recognise. Presence: in how many recordings a step
+    occurs. Visits: how often it is begun; a step that flickers on and off all day is a kind of picture, not a step.
+    """
+    columns = int(max(each.max() for each in labels)) + 1
+    right, seen = np.zeros(columns), np.zeros(columns)
+    for number, each in enumerate(labels):
+        judged = _judge(rows, labels, number, settings).argmax(1)
+        right += np.bincount(each[judged == each], minlength=columns)
+        seen += np.bincount(each, minlength=columns)
+    visits = np.array([_visits(each, columns) for each in labels])
+    consistency = float((right / np.maximum(seen, 1)).mean())
+    return float(consistency * (visits > 0).mean() * max(visits.mean(), 1.0) ** -settings.visit_price)
+
+
+def _visits(labels: Labels, columns: int) -> NDArray[np.int64]:
+    """How often each column is begun, (C,)."""
+    begins = np.r_[True, labels[1:] != labels[:-1]]
+    return np.asarray(np.bincount(labels[begins], minlength=columns))
 
 
 def set_background_apart(

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from rich.console import Console
 
 from guide import check
@@ -374,6 +375,13 @@ def test_a_bad_settings_file(
 @pytest.mark.parametrize("more", [("--backbone", "vgg"), ("--seed", "-1"), ("--k", "1000"), ("--config", "none.toml")])
 def test_a_bad_option(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, str]) -> None:
     assert more[1].lstrip("-") in said_on_failure(arguments(videos, tmp_path, *more), capsys)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_an_accelerator_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_features(tmp_path / "features")
+    said = said_on_failure([str(folder), "--out", str(tmp_path / "out"), "--rate", "4", "--device", "cuda"], capsys)
+    assert "finds no CUDA device" in said
 
 
 def test_an_unknown_loss_is_refused_by_name(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

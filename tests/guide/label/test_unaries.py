@@ -1,0 +1,74 @@
+"""What labels cost: one column a step, between 0 and 1, and the last column for what was never seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.domain import BACKGROUND, UNKNOWN
+from guide.errors import BundleError
+from guide.label.membership import memberships
+from guide.label.recogniser import Recogniser
+from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries
+
+CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
+# Background and two of the three steps: step 2 was never recognised.
+RECOGNISER = Recogniser(np.zeros(2), np.eye(2), CENTRES, np.array([0, 1, 3]), distance_limit=9.0, temperature=1.0)
+EMBEDDING = EmbeddingUnaries(CENTRES, 1.5)
+APPEARANCE = AppearanceUnaries(RECOGNISER)
+BOTH = BothUnaries(EMBEDDING, APPEARANCE)
+
+
+def at(x: float, y: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    return np.array([x, y], np.float32)
+
+
+def test_the_embedding_has_a_column_for_each_prototype() -> None:
+    assert EMBEDDING.steps == (1, 2, 3)
+    here = at(1.0, 2.0)
+    np.testing.assert_allclose(EMBEDDING.costs(at(9, 9), here), 1 - memberships(here[None], CENTRES, 1.5)[0])
+
+
+def test_the_appearance_has_a_column_for_each_number_and_for_unknown() -> None:
+    assert APPEARANCE.steps == (BACKGROUND, 1, 3, UNKNOWN)
+    costs = APPEARANCE.costs(at(4.0, 0.0), at(0, 0))
+    assert costs.argmin() == 1
+    np.testing.assert_allclose(costs[:3], 1 - np.exp(RECOGNISER.log_posterior(np.array([[4.0, 0.0]]))[0]), atol=1e-6)
+    assert costs[3] == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("distance", "unknown"), [(0.0, 0.0), (3.0, 0.5), (20.0, 1.0)])
+def test_what_lies_beyond_the_limit_is_unknown(distance: float, unknown: float) -> None:
+    """The limit is a squared distance of 9: three away is exactly on it."""
+    costs = APPEARANCE.costs(at(-distance, 0.0), at(0, 0))
+    assert 1 - costs[-1] == pytest.approx(unknown, abs=1e-6)
+
+
+def test_both_is_the_mean_for_steps_and_the_appearance_for_the_rest() -> None:
+    seen, embedded = at(3.0, 0.5), at(0.5, 3.0)
+    one, two = APPEARANCE.costs(seen, embedded), EMBEDDING.costs(seen, embedded)
+    expected = [one[0], (one[1] + two[0]) / 2, (one[2] + two[2]) / 2, one[3]]
+    assert BOTH.steps == APPEARANCE.steps
+    np.testing.assert_allclose(BOTH.costs(seen, embedded), expected)
+
+
+@given(st.tuples(*[st.floats(-1e3, 1e3, width=32)] * 4))
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_costs_are_between_0_and_1_and_probabilities_sum_to_1(place: tuple[float, float, float, float]) -> None:
+    seen, embedded = at(*place[:2]), at(*place[2:])
+    for unaries in (EMBEDDING, APPEARANCE, BOTH):
+        costs = unaries.costs(seen, embedded)
+        assert costs.shape == (len(unaries.steps),)
+        assert ((costs >= -1e-12) & (costs <= 1 + 1e-12)).all()
+    assert (1 - EMBEDDING.costs(seen, embedded)).sum() == pytest.approx(1)
+    assert (1 - APPEARANCE.costs(seen, embedded)).sum() == pytest.approx(1)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    wide = np.zeros(3, np.float32)
+    with pytest.raises(BundleError, match=r"prototypes take \(2,\), its networks give \(3,\)"):
+        EMBEDDING.costs(at(0, 0), wide)
+    with pytest.raises(BundleError, match="recogniser take"):
+        APPEARANCE.costs(wide, at(0, 0))

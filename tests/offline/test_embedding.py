@@ -1,0 +1,108 @@
+"""The embedder: what its head sees is what the live side sees, every frame has an embedding, the seed decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from guide.perceive.appearance import appearance
+from offline.config import PRESETS, Recipe, resolve
+from offline.embedding import (
+    ROWS_AT_ONCE,
+    Inputs,
+    StandardHead,
+    build_embedder,
+    embed,
+    gamma_unit_s,
+    make_loss,
+    prepare_inputs,
+    window_s,
+)
+from offline.features import RecordingFeatures
+from offline.loop import weights_hash
+
+RATE = 4.0
+RECIPE = resolve("default", None, {"head_width": 8, "k": 4})
+
+
+def recording(name: str, frames: int, with_maps: bool = False) -> RecordingFeatures:
+    rng = np.random.default_rng(frames)
+    maps = rng.normal(size=(frames, 3, 4, 4)).astype(np.float16) if with_maps else None
+    pooled = rng.normal(size=(frames, 5)).astype(np.float32)
+    return RecordingFeatures(name, RATE, np.arange(frames) / RATE, pooled, maps)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    return prepare_inputs([recording("a", 40), recording("b", ROWS_AT_ONCE + 30)], RECIPE, tmp_path)
+
+
+def test_the_order_free_features_are_those_of_the_live_side(inputs: Inputs) -> None:
+    for one, rows in zip(inputs.recordings, inputs.appearance, strict=True):
+        np.testing.assert_allclose(rows, appearance(one.pooled, one.times, inputs.settings), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("head", "ranks"), [("conv", {4}), ("pooled", {2})])
+def test_the_head_sees_maps_only_where_it_asks_for_them(tmp_path: Path, head: str, ranks: set[int]) -> None:
+    both = [recording("a", 20, with_maps=True), recording("b", 20, with_maps=True)]
+    made = prepare_inputs(both, resolve("default", None, {"head": head}), tmp_path)
+    assert {rows.ndim for rows in made.rows} == ranks
+
+
+def test_without_maps_a_head_for_maps_falls_back_to_rows(tmp_path: Path) -> None:
+    made = prepare_inputs([recording("a", 20), recording("b", 20)], PRESETS["paper"], tmp_path)
+    assert {rows.ndim for rows in made.rows} == {2}
+
+
+def test_every_frame_has_one_embedding_however_it_is_cut_up(inputs: Inputs) -> None:
+    head = build_embedder(inputs, RECIPE, seed=0)
+    for one, clip in zip(inputs.recordings, inputs.clips(RECIPE), strict=True):
+        rows = embed(head, clip)
+        assert rows.shape == (len(one), RECIPE.embedding_width)
+        with torch.inference_mode():
+            whole = head.eval()(clip.rows(np.arange(len(one)))).numpy()
+        np.testing.assert_allclose(rows, whole, atol=1e-5)
+
+
+def test_the_seed_decides_the_weights(inputs: Inputs) -> None:
+    hashes = [weights_hash(build_embedder(inputs, RECIPE, seed)) for seed in (0, 0, 1)]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_what_the_head_sees_is_standardised(tmp_path: Path) -> None:
+    both = [recording("a", 60, with_maps=True), recording("b", 60, with_maps=True)]
+    made = prepare_inputs(both, resolve("default", None, {"head": "conv", "head_width": 4}), tmp_path)
+    head = build_embedder(made, resolve("default", None, {"head": "conv", "head_width": 4}), 0)
+    plain = StandardHead(nn.Identity(), head.offset, head.scale)
+    seen = plain(torch.from_numpy(np.concatenate(made.rows).astype(np.float32))[:, None])
+    np.testing.assert_allclose(seen.mean((0, 1, 3, 4)).numpy(), 0.0, atol=0.05)
+    np.testing.assert_allclose(seen.std((0, 1, 3, 4)).numpy(), 1.0, atol=0.05)
+
+
+@pytest.mark.parametrize("recipe", [RECIPE, PRESETS["paper"]], ids=["default", "paper"])
+def test_the_window_is_at_most_a_quarter_of_the_shortest_recording(inputs: Inputs, recipe: Recipe) -> None:
+    assert 0 < window_s(inputs, recipe) <= inputs.recordings[0].duration_s / 4
+    assert gamma_unit_s(inputs, recipe) > 0
+
+
+def test_seconds_become_frames_of_the_working_rate(inputs: Inputs) -> None:
+    loss = make_loss(inputs, resolve("default", None, {"loss": "cidm", "window_s": 1.5}))
+    assert getattr(loss, "window") == pytest.approx(1.5 * RATE)  # noqa: B009
+
+
+@pytest.mark.parametrize("loss", ["tc3i", "tcc", "cidm", "lav", "lav+tcc"])
+def test_every_loss_can_be_trained_with(inputs: Inputs, loss: str) -> None:
+    head = build_embedder(inputs, RECIPE, seed=0)
+    clips = inputs.clips(RECIPE)
+    chosen = np.arange(0, 40, 5)
+    rows = torch.stack([head(clip.rows(chosen)) for clip in clips])
+    steps = torch.stack([torch.from_numpy(clip.steps[chosen]).float() for clip in clips])
+    value = make_loss(inputs, resolve("default", None, {"loss": loss}))(rows, steps, torch.tensor([40.0, 286.0]))
+    value.backward()  # type: ignore[no-untyped-call]
+    gradients = [parameter.grad for parameter in head.parameters() if parameter.grad is not None]
+    assert gradients
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)

@@ -1,0 +1,99 @@
+"""Export: torch and ONNX agree before anything is written, and the files say what they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+from guide.bundle import read_bundle
+from guide.errors import GuideError
+from guide.perceive.embedder import OnnxHead, OnnxTrunk
+from offline import export
+from offline.backbones import load_trunk
+from offline.config import resolve
+from offline.export import Parity, _halved
+from offline.onnx_file import export_module
+from offline.train import learn_task
+from tests.tiny import Learned, altered
+
+
+def test_parity_is_the_worst_row_and_the_largest_difference() -> None:
+    one = np.array([[1.0, 0.0], [1.0, 1.0]], np.float32)
+    two = np.array([[1.0, 0.0], [1.0, 0.0]], np.float32)
+    parity = Parity.of(one, two)
+    assert parity.cosine == pytest.approx(np.sqrt(0.5))
+    assert parity.largest_difference == 1.0
+
+
+def test_the_trunk_in_the_bundle_gives_what_torch_gives(frames_task: Learned) -> None:
+    trunk, exported = load_trunk("random-tiny"), OnnxTrunk(frames_task.bundle.path("trunk.onnx"), "cpu", 1)
+    for count in (1, 3):
+        pictures = np.random.default_rng(count).normal(size=(count, 3, 64, 64)).astype(np.float32)
+        with torch.inference_mode():
+            maps, pooled = trunk(torch.from_numpy(pictures))
+        got = exported.forward(pictures)
+        np.testing.assert_allclose(got.maps, maps.numpy(), atol=1e-4)
+        np.testing.assert_allclose(got.pooled, pooled.numpy(), atol=1e-5)
+
+
+def test_the_files_say_what_they_are(frames_task: Learned, maps_task: Learned, features_task: Learned) -> None:
+    trunk = OnnxTrunk(frames_task.bundle.path("trunk.onnx"), "cpu", 1).metadata
+    assert trunk["backbone"] == "random-tiny"
+    assert trunk["size_px"] == "64"
+    assert trunk["weights"] == load_trunk("random-tiny").weights_hash()
+    for task, kind in ((frames_task, "pooled"), (maps_task, "conv"), (features_task, "pooled")):
+        assert OnnxHead(task.bundle.path("head.onnx"), "cpu", 1).metadata["kind"] == kind
+        assert task.bundle.facts["head"]["kind"] == kind
+    assert features_task.bundle.facts["input"] == {"kind": "features", "backbone": None, "width": 6}
+    assert frames_task.bundle.facts["input"]["kind"] == "frames"
+
+
+@pytest.mark.parametrize("name", ["head.onnx", "trunk.onnx"])
+def test_no_folder_of_this_machine_is_in_the_files(frames_task: Learned, name: str) -> None:
+    content = frames_task.bundle.path(name).read_bytes()
+    assert str(Path(export.__file__).parent).encode() not in content
+    assert b".py" not in content
+
+
+def test_an_exported_module_takes_any_batch(tmp_path: Path) -> None:
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(6, 4))
+    path = export_module(module, torch.zeros(2, 2, 3), tmp_path / "new" / "m.onnx", ("embedding",), {"kind": "toy"})
+    assert [one.name for one in path.parent.iterdir()] == ["m.onnx"]
+    head = OnnxHead(path, "cpu", 1)
+    assert head.metadata == {"kind": "toy"}
+    for count in (1, 2, 5):
+        rows = torch.randn(count, 2, 3, generator=torch.Generator().manual_seed(count))
+        np.testing.assert_allclose(head.embed(rows.numpy()), module(rows).detach().numpy(), atol=1e-6)
+
+
+def test_without_parity_nothing_is_written_and_the_old_bundle_stays(
+    features_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(features_task.options, out=tmp_path / "task")
+    old = altered(features_task.bundle, tmp_path / "task").facts
+    embed = OnnxHead.embed
+    monkeypatch.setattr(OnnxHead, "embed", lambda self, rows: embed(self, rows) + 1.0)
+    with pytest.raises(GuideError, match=r"head\.onnx should give what torch gives .* nothing was written"):
+        learn_task(options, resolve("default", options.config, {}), tmp_path / "task", Console(quiet=True))
+    assert [path.name for path in tmp_path.iterdir()] == ["task"]
+    assert read_bundle(tmp_path / "task").facts == old
+
+
+def test_rows_are_halved_where_they_fit() -> None:
+    assert _halved(np.full((2, 2), 6e4, np.float32)).dtype == np.float16
+    assert _halved(np.full((2, 2), 7e4, np.float32)).dtype == np.float32
+    assert np.isfinite(_halved(np.full((2, 2), -1e30, np.float32))).all()
+
+
+def test_demonstrations_can_be_relearned_from(frames_task: Learned) -> None:
+    kept = frames_task.bundle.arrays("demonstrations.npz")
+    for number in range(4):
+        frames = len(kept[f"times_{number}"])
+        assert kept[f"pooled_{number}"].shape == (frames, 16)
+        assert kept[f"pooled_{number}"].dtype == kept[f"embeddings_{number}"].dtype == np.float16
+        assert kept[f"labels_{number}"].shape == (frames,)
