@@ -33,7 +33,7 @@ from offline.progress import progress
 from offline.stills import draw_stills
 from offline.videos import Examined, RecordingFacts, examine_all, find_recordings, require_enough, working_rate
 
-RUN_VERSION = 1  # raised whenever the same recipe gives other weights: checkpoints of before are then left alone
+RUN_VERSION = 2  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
 FEWEST_FRAMES = 2 * HELD_OUT_EVERY  # two frames to watch convergence on
 ROWS_AT_ONCE = 4096
 LEAST_CHANGE = 1e-8  # of any feature; below it the directions of change drown in rounding
@@ -103,7 +103,8 @@ def learn_task(options: TrainOptions, recipe: Recipe, out: Path, console: Consol
     inputs = prepare_inputs(recordings, recipe, folder / "inputs")
     head, trained = _train(inputs, recipe, options, folder, console)
     embeddings = tuple(embed(head, clip) for clip in inputs.clips(recipe))
-    learned = find_steps(inputs, embeddings, recipe, options.seed)
+    console.print("finding key-steps ...")
+    learned = find_steps(inputs, embeddings, recipe, options.seed, folder / "found.npz")
     _tell(learned, console)
     parities = _export(options, recipe, facts, inputs, learned, embeddings, head, extractor, trained, out)
     for name, parity in parities.items():

@@ -20,6 +20,8 @@ from guide.label.membership import squared_distances
 Floats = NDArray[np.float64]
 
 _TINY = 1e-9
+POWER_ITERATIONS = 4
+OVERSAMPLED = 20  # columns beyond those wanted, which make the wanted ones exact to many digits
 _TEMPERATURES = tuple(2.0 ** (n / 2) for n in range(15))  # 1 to 128
 
 
@@ -64,7 +66,7 @@ class Recogniser:
 
     def log_posterior(self, features: NDArray[Any]) -> Floats:
         """The calibrated logarithm of each step's probability, (T, C)."""
-        return _log_posterior(self.distances(features), self.temperature)
+        return log_posterior(self.distances(features), self.temperature)
 
     def is_unknown(self, features: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether a frame lies far from everything learnt, (T,)."""
@@ -117,6 +119,28 @@ def learn_recogniser(
     return Recogniser(mean, scale[:, None] * (components @ whitening), centres @ whitening, numbers, limit, temperature)
 
 
+def judge_left_out(
+    recogniser: Recogniser, recordings: Sequence[NDArray[Any]], labels: Sequence[Labels], shrinkage: float
+) -> list[Floats]:
+    """Squared distances (T, C) of each recording as a recogniser learned from the others has them.
+
+    Columns are the recogniser's classes; one that no other recording holds is infinitely far.
+    """
+    rows = [(np.asarray(each, np.float64) - recogniser.mean) @ recogniser.projection for each in recordings]
+    judged = []
+    for number, each in enumerate(rows):
+        others = [other for other in range(len(rows)) if other != number] or [number]
+        numbers, centres, whitening = fit_discriminant(
+            [rows[other] for other in others], [labels[other] for other in others], shrinkage
+        )
+        distances = np.full((len(each), len(recogniser.numbers)), np.inf)
+        distances[:, np.searchsorted(recogniser.numbers, numbers)] = squared_distances(
+            each @ whitening, centres @ whitening
+        )
+        judged.append(distances)
+    return judged
+
+
 def fit_discriminant(
     recordings: Sequence[Floats], labels: Sequence[Labels], shrinkage: float
 ) -> tuple[Labels, Floats, Floats]:
@@ -148,27 +172,38 @@ def _calibrate(
 def _surprise(judged: Sequence[tuple[Floats, NDArray[np.intp]]], temperature: float) -> float:
     """How improbable the true labels are on the whole."""
     return -sum(
-        float(np.take_along_axis(_log_posterior(distances, temperature), truth[:, None], 1).sum())
+        float(np.take_along_axis(log_posterior(distances, temperature), truth[:, None], 1).sum())
         for distances, truth in judged
     )
 
 
-def _log_posterior(distances: Floats, temperature: float) -> Floats:
+def log_posterior(distances: Floats, temperature: float) -> Floats:
+    """The logarithm of each class's probability (T, C), from squared distances."""
     scores = -0.5 * distances / temperature
     scores = scores - scores.max(1, keepdims=True)
     return np.asarray(scores - np.log(np.exp(scores).sum(1, keepdims=True)))
 
 
 def principal_directions(rows: Floats, most: int) -> Floats:
-    """The leading principal directions, (P, d), of rows (T, P), by the smaller of their two Gram matrices."""
+    """The leading principal directions, (P, d), of rows (T, P): at most `most`, none without spread."""
+    if min(rows.shape) > 4 * (most + OVERSAMPLED):
+        rows = rows @ (span := _leading_span(rows, most + OVERSAMPLED))
+        return np.asarray(span @ principal_directions(rows, most))
     is_wide = len(rows) < rows.shape[1]
     gram = rows @ rows.T if is_wide else rows.T @ rows
-    size = len(gram)
-    values, vectors = eigh(gram, subset_by_index=(max(size - most, 0), size - 1))
+    values, vectors = eigh(gram, subset_by_index=(max(len(gram) - most, 0), len(gram) - 1))
     values, vectors = values[::-1], vectors[:, ::-1]
     kept = values > _TINY * max(float(values[0]), _TINY)
     values, vectors = values[kept], vectors[:, kept]
     return np.asarray(rows.T @ vectors / np.sqrt(values) if is_wide else vectors)
+
+
+def _leading_span(rows: Floats, size: int) -> Floats:
+    """Orthonormal columns (P, size) that hold nearly all of the leading directions, by a few power iterations."""
+    span = np.random.default_rng(0).normal(size=(rows.shape[1], size))
+    for _ in range(POWER_ITERATIONS):
+        span = np.linalg.qr(rows.T @ (rows @ span))[0]
+    return np.asarray(span)
 
 
 def _whitening(residuals: Floats, shrinkage: float) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from guide.domain import BACKGROUND, UNKNOWN
 from guide.errors import BundleError
 from guide.label.membership import memberships
-from guide.label.recogniser import Recogniser
+from guide.label.recogniser import Recogniser, log_posterior
 
 Costs = NDArray[np.float64]  # (C,), one a label, in [0, 1]
 
@@ -60,12 +60,16 @@ class AppearanceUnaries:
 
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
         _require_fit(appearance, self.recogniser.mean.shape, "recogniser")
-        row = appearance[None]
-        known = np.exp(self.recogniser.log_posterior(row)[0])
-        limit = self.recogniser.distance_limit
-        excess = (float(self.recogniser.distances(row).min()) - limit) / (UNKNOWN_SOFTNESS * max(limit, 1e-9))
-        unknown = 1.0 / (1.0 + np.exp(-np.clip(excess, -50, 50)))
-        return 1.0 - np.append(known * (1.0 - unknown), unknown)
+        return np.asarray(costs_of(self.recogniser, self.recogniser.distances(appearance[None]))[0])
+
+
+def costs_of(recogniser: Recogniser, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Costs (T, C + 1) of a recogniser's classes and of unknown activity, from squared distances (T, C)."""
+    known = np.exp(log_posterior(distances, recogniser.temperature))
+    limit = recogniser.distance_limit
+    excess = (distances.min(1) - limit) / (UNKNOWN_SOFTNESS * max(limit, 1e-9))
+    unknown = 1.0 / (1.0 + np.exp(-np.clip(excess, -50, 50)))[:, None]
+    return np.asarray(1.0 - np.concatenate([known * (1.0 - unknown), unknown], axis=1))
 
 
 @dataclass(frozen=True, slots=True)
