@@ -11,8 +11,8 @@ DEMO ?= .cache/demo
 # The stamp is newer than what it depends on, so a second run installs nothing.
 $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing (about 5 GB with torch, a few minutes) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[train,elan,dev]"
+	@echo "installing about 7 GB, torch with its CUDA libraries 5 of them: a few minutes"
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[train,elan,dev]"
 	@touch $(STAMP)
 
 demo: $(STAMP)
@@ -36,11 +36,11 @@ pytest: $(STAMP)
 
 # Browser tests are left out where there is no Chromium, unless REQUIRE_BROWSER=1 asks for them.
 browser-note:
-	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || \
+	@command -v chromium >/dev/null 2>&1 || \
 	  if [ "$$REQUIRE_BROWSER" = 1 ]; then \
 	    echo "REQUIRE_BROWSER=1 but no Chromium was found: install the package chromium."; exit 2; \
 	  else \
-	    echo "No Chromium: the tests marked 'browser' are left out."; \
+	    echo "No Chromium: tests/guide/ui/test_dashboard_browser.py is left out."; \
 	  fi
 
 clean:

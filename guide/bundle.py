@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ LARGEST_JSON_BYTES = 64 * 1024**2
 # A name, or one folder and a name; nothing hidden, no way up, nothing a file system could take for something else.
 _PART = r"[^./\\:\x00-\x1f][^/\\:\x00-\x1f]*"
 _NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
+# What numpy and zipfile raise on damaged, forged and locked archives.
+_UNREADABLE = (OSError, ValueError, EOFError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
 
 Json = Mapping[str, Any]
 
@@ -91,33 +94,56 @@ def fingerprint(bundle: Bundle) -> str:
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """All arrays of an npz file; refuses pickled objects, damaged files and numbers that are not finite."""
     try:
+        _require_room(path)
         with np.load(path, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as cause:
+    except _UNREADABLE as cause:
         raise BundleError(f"{path} is no readable npz file ({cause}): train or export the bundle again.") from cause
     for key, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # numpy hands over what is no array as bytes
+            raise BundleError(f"{path} is no readable npz file ({key!r:.80} is no array): export the bundle again.")
         if array.dtype.kind in "fc" and not np.isfinite(array).all():
             raise BundleError(f"{path} holds numbers that are not finite in {key!r}: train or export the bundle again.")
     return arrays
 
 
+def _require_room(path: Path) -> None:
+    """Raises BundleError where an archive unpacks to more than any of ours: a small file can swell without end."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > LARGEST_FILE_BYTES:
+        raise BundleError(
+            f"{path} unpacks to {size} bytes, at most {LARGEST_FILE_BYTES} were expected: do not use this bundle."
+        )
+
+
 def require_place(folder: Path) -> None:
     """Raises OutputError where no bundle can be written, so that a command can say so before its long work."""
-    if folder.exists() and not folder.is_dir():
+    _place(folder)
+
+
+def _place(folder: Path) -> Path:
+    """Where `folder` really lies, without links and ways up; raises OutputError where no bundle can be written."""
+    place = Path(os.path.realpath(folder))
+    # A bundle takes its folder's place whole: the folder that a command runs in would vanish under it.
+    if not place.name or Path.cwd().is_relative_to(place):
+        raise OutputError(f"{folder} holds the folder you are in: choose a folder of its own, such as exported/task.")
+    if place.exists() and not place.is_dir():
         raise OutputError(f"{folder} is a file, a folder was expected: choose another place for the bundle.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
+    if place.is_dir() and any(place.iterdir()) and not (place / MANIFEST).is_file():
         raise OutputError(f"{folder} holds other things than a bundle: choose an empty folder, nothing was touched.")
-    standing = next(place for place in folder.absolute().parents if place.exists())
+    standing = next(above for above in place.parents if above.exists())
     if not standing.is_dir() or not os.access(standing, os.W_OK):
         raise OutputError(f"{folder} cannot be written ({standing} refuses it): choose a folder you may write to.")
+    return place
 
 
 @contextmanager
 def new_bundle(folder: Path) -> Iterator[Path]:
     """A fresh folder beside `folder` to write into; it takes the name `folder` only when the block ends well."""
+    folder = _place(folder)
     aside = folder.with_name(f".{folder.name}.new")
     previous = folder.with_name(f".{folder.name}.old")
-    require_place(folder)
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)

@@ -28,6 +28,10 @@ _ADVICE = {
     errno.ENOTDIR: ("a folder was expected, a file came", "check the path"),
     errno.EISDIR: ("a file was expected, a folder came", "check the path"),
     errno.EEXIST: ("something already stands there", "choose another name"),
+    errno.ENAMETOOLONG: ("the name is too long", "choose a shorter one"),
+    errno.ELOOP: ("its links lead in a circle", "check the path"),
+    errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n) and try again"),
+    errno.EIO: ("it could not be read or written", "check the disk or the device and try again"),
 }
 
 
@@ -63,7 +67,7 @@ def run(main: Callable[[], None]) -> None:
         _silence_stdout()
         raise SystemExit(PIPE_CLOSED) from None
     except OSError as error:
-        if error.errno not in _ADVICE:
+        if error.errno is None:  # no word from the operating system: raised by a program, not met by a user
             raise
         _leave(sentence(error), FAULT)
 
@@ -71,8 +75,8 @@ def run(main: Callable[[], None]) -> None:
 def sentence(error: OSError) -> str:
     """One sentence for an operating system error: which path, what is wrong with it, what to do next.
 
-    >>> sentence(PermissionError(errno.EACCES, "Permission denied", "/root/out"))
-    'cannot use /root/out: permission was refused; choose a place this user may read and write.'
+    >>> sentence(PermissionError(errno.EACCES, "Permission denied", "/srv/out"))
+    'cannot use /srv/out: permission was refused; choose a place this user may read and write.'
     """
     what, todo = _ADVICE.get(error.errno or 0, (error.strerror or str(error), "check the path and try again"))
     place = f"cannot use {error.filename}" if error.filename is not None else "cannot go on"

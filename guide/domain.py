@@ -104,7 +104,7 @@ class Precedence:
 
 @dataclass(frozen=True, slots=True)
 class SettledLabel:
-    """The label released for one moment, with its calibrated confidence in [0, 1]."""
+    """The label released for one moment, with its confidence in [0, 1]."""
 
     at: float
     step: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
@@ -25,6 +24,7 @@ from guide.procedure.reading import from_plain
 from guide.procedure.tracker import Tracker
 from guide.settings import LiveSettings
 
+LARGEST = 1e6  # no rate, no span of time and no weight in a manifest is larger; beyond it arithmetic would overflow
 MOST_CONTEXT = 256  # moments an embedding may see; no bundle of ours comes near
 
 
@@ -128,11 +128,11 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
     try:
         head, facts = bundle.facts["head"], bundle.facts["input"]
         settings = PerceptionSettings(
-            rate=float(bundle.facts["rate"]),
-            context_count=int(head["context_count"]),
-            context_stride_s=float(head["context_stride_s"]),
+            rate=_number(bundle.facts["rate"]),
+            context_count=_count(head["context_count"]),
+            context_stride_s=_number(head["context_stride_s"]),
             uses_maps=head["kind"] == "conv",
-            width=int(facts["width"]),
+            width=_count(facts["width"]),
             appearance=AppearanceSettings(**bundle.facts["appearance"]),
         )
         _require_sense(settings)
@@ -171,14 +171,30 @@ def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:
 def _require_sense(settings: PerceptionSettings) -> None:
     """A manifest comes from outside: its numbers are looked at before anything is built from them."""
     spans = (settings.rate, *asdict(settings.appearance).values())
-    if not all(0 < float(span) < math.inf for span in spans) or not 0 <= settings.context_stride_s < math.inf:
+    if not all(_number(span) > 0 for span in spans) or settings.context_stride_s < 0:
         raise ValueError("a rate or a span of time is not above 0")
     if not 1 <= settings.context_count <= MOST_CONTEXT or settings.width < 1:
         raise ValueError(f"{settings.context_count} moments of {settings.width} features")
 
 
+def _number(value: object) -> float:
+    """A number of a manifest; raises ValueError for texts, truth values and numbers out of all proportion."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
+        raise ValueError(f"a number up to {LARGEST:.0f} was expected, not {value!r:.80}")
+    return float(value)
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"a whole number was expected, not {value!r:.80}")
+    return value
+
+
 def _links(bundle: Bundle) -> LinkSettings:
     try:
-        return LinkSettings(**bundle.facts["links"])
+        links = LinkSettings(**bundle.facts["links"])
+        for value in (links.weight, links.radius_s, links.decay_s, _count(links.most)):
+            _number(value)
+        return links
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} has no usable link settings ({cause}): export it again.") from cause

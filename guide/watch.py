@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import tyro
@@ -27,6 +29,7 @@ from guide.settings import LiveSettings
 
 Row = NDArray[np.float32]  # (P,)
 
+FEATURE_SUFFIXES = frozenset({".npy", ".npz"})
 MARKS = {"alarm": "✖", "warning": "▲", "info": "●"}
 
 
@@ -35,7 +38,7 @@ class WatchOptions:
     """Follow a recording and guide: current step, next step, timeline, alerts."""
 
     source: Annotated[str, tyro.conf.Positional]
-    """A video file, a folder of stills (with --rate), or features as .npy (with --rate)."""
+    """A video file, a folder of stills (with --rate), or features (.npy with --rate, .npz with features and rate)."""
     bundle: Path = Path("exported/demo")
     """The trained bundle."""
     rate: float | None = None
@@ -67,14 +70,13 @@ def watch(options: WatchOptions) -> tuple[Session, Iterator[Update]]:
     bundle = read_bundle(options.bundle)
     session = Session(bundle, start_networks(bundle, options.device), options.live)
     path = Path(options.source)
-    if path.suffix.lower() == ".npy":
+    if path.suffix.lower() in FEATURE_SUFFIXES:
         if bundle.has("trunk.onnx"):
             raise InputError(
                 f"this bundle was learned from pictures, {path} holds features: give it a video or a folder of stills."
             )
-        rate = _rate(options, path)
-        rows = _keep_pace(_rows(path), rate) if options.realtime else _rows(path)
-        return session, follow_features(rows, rate, session)
+        rows, rate = _features(options, path)
+        return session, follow_features(_keep_pace(rows, rate) if options.realtime else rows, rate, session)
     if path.is_dir():
         return session, _follow(StillFolder(path, _rate(options, path)), session, options.realtime)
     return session, _follow(VideoFile(path), session, options.realtime)
@@ -98,16 +100,31 @@ def _keep_pace(rows: Iterable[Row], rate: float) -> Iterator[Row]:
         yield row
 
 
-def _rows(path: Path) -> NDArray[np.float32]:
+def _features(options: WatchOptions, path: Path) -> tuple[NDArray[np.float32], float]:
+    """Rows of features (T, D) and how many there are in a second, which an archive says itself."""
     try:
-        rows = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as cause:
+        rows, rate = _load(path)
+    except KeyError as cause:
+        raise InputError(
+            f"{path} must hold the keys features and rate, but lacks one ({cause}): save it with numpy."
+        ) from cause
+    except (OSError, ValueError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as cause:
         raise InputError(
             f"features were expected in {path}, but it cannot be read ({cause}): save it with numpy."
         ) from cause
     if rows.ndim != 2 or not len(rows) or rows.dtype.kind not in "fiu" or not np.isfinite(rows).all():
         raise InputError(f"features are a table of finite numbers T x D, {path} holds {rows.dtype} {rows.shape}.")
-    return np.asarray(rows, np.float32)
+    if rate is not None and not 0 < rate < math.inf:
+        raise InputError(f"{path} says {rate} rows a second, a number above 0 was expected: save it with another rate.")
+    return np.asarray(rows, np.float32), _rate(options, path) if rate is None else rate
+
+
+def _load(path: Path) -> tuple[NDArray[Any], float | None]:
+    loaded = np.load(path, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return loaded, None
+    with loaded:
+        return np.asarray(loaded["features"]), float(loaded["rate"])
 
 
 def _rate(options: WatchOptions, path: Path) -> float:
@@ -146,12 +163,12 @@ class _Jsonl:
 
 
 class Terminal:
-    """The terminal view: a line whenever something changes."""
+    """The terminal view: a line whenever something changes, and a timeline of the whole at the end."""
 
     def __init__(self, console: Console, session: Session) -> None:
         self._console, self._session = console, session
-        self.alerts: list[Alert] = []
-        self.withdrawn: set[int] = set()
+        self._ends: dict[tuple[float, int], float | None] = {}  # by start and step, of the steps that were confirmed
+        self._standing: dict[int, Alert] = {}  # by id, as grave as they grew, at the time they were raised
 
     def show(self, update: Update) -> None:
         for event in update.events:
@@ -160,12 +177,29 @@ class Terminal:
             self._show_guidance(said)
 
     def end(self) -> None:
-        standing = {alert.id for alert in self.alerts} - self.withdrawn
-        self._console.print(f"  {len(standing)} alerts stand" if standing else "  no alert stands")
+        self._print(f"  timeline: {self._timeline()}")
+        self._print(f"  {len(self._standing)} alerts stand" if self._standing else "  no alert stands")
+
+    def _timeline(self) -> str:
+        """The confirmed steps with their seconds, and the alerts that stand, in the order of time."""
+        name = self._session.procedure.name
+        steps = [
+            (start, f"{name(step)} {start:.0f}-{'' if end is None else f'{end:.0f}'}")
+            for (start, step), end in self._ends.items()
+        ]
+        alerts = [
+            (alert.at, f"{MARKS[alert.severity]} {alert.kind.replace('_', ' ')} {name(alert.step)}")
+            for alert in self._standing.values()
+        ]
+        in_time = sorted(steps + alerts, key=lambda entry: entry[0])
+        return " | ".join(text for _, text in in_time) or "no step was confirmed"
 
     def _show_step(self, event: StepEvent) -> None:
-        name = self._session.procedure.name(event.step)
+        name, key = self._session.procedure.name(event.step), (event.start, event.step)
+        if event.state == "ended" and key in self._ends:
+            self._ends[key] = event.end
         if event.state == "confirmed":
+            self._ends[key] = None
             following = self._session.tracker.progress.next_steps
             hint = f"   next: {self._session.procedure.name(following[0].step)}" if following else ""
             self._print(f"  {event.at:6.1f} s  ▶ {name}{hint}")
@@ -173,17 +207,18 @@ class Terminal:
     def _show_guidance(self, said: Guidance) -> None:
         match said:
             case Alert():
-                self.alerts.append(said)
+                raised = self._standing.get(said.id, said)
+                self._standing[said.id] = replace(said, at=raised.at)
                 name = self._session.procedure.name(said.step)
                 text = f"  {said.at:6.1f} s  {MARKS[said.severity]} {said.kind}: {name} ({said.evidence})"
                 self._print(text, "bold red" if said.severity == "alarm" else "yellow")
             case Resolution():
-                self.withdrawn |= {said.id} if said.is_withdrawn else set()
+                self._standing.pop(said.id, None)
                 word = "withdrawn" if said.is_withdrawn else "settled"
                 self._print(f"  {said.at:6.1f} s  ✔ alert {said.id} {word}", "green")
             case Question():
                 self._print(f"  {said.at:6.1f} s  ? {said.text}", "cyan")
 
     def _print(self, text: str, style: str | None = None) -> None:
-        # Names are the user's: brackets in them are no markup.
-        self._console.print(text, style=style, markup=False, soft_wrap=True)
+        # Names are the user's: brackets in them are no markup, colons no pictures.
+        self._console.print(text, style=style, markup=False, emoji=False, soft_wrap=True)

@@ -22,7 +22,6 @@ log = logging.getLogger(__name__)
 Layout = Literal["auto", "original", "v1.5"]
 State: TypeAlias = Mapping[str, Tensor]
 
-DEFAULT_BACKBONE = "efficientnet_lite0"
 DOWNLOAD_PATIENCE_S = 20.0
 IMAGENET = Preprocessing(size_px=224, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
 HALF = Preprocessing(size_px=224, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
@@ -78,11 +77,6 @@ class Trunk(nn.Module):
             digest.update(name.encode())
             digest.update(value.detach().cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()
-
-
-def backbone_names() -> tuple[str, ...]:
-    """The names that `load_trunk` knows."""
-    return tuple(_REGISTRY)
 
 
 def load_trunk(name: str, weights: str | Path | None = None, layout: Layout = "auto") -> Trunk:

@@ -85,12 +85,17 @@ class Recipe:
     """Iterations between two looks at the held-out frames."""
     patience: int = 5
     """Looks without a fall of the smoothed held-out loss after which training has converged."""
-    k: int | Literal["auto"] = 7
-    """Number of key-steps; background comes on top."""
+    k: int | Literal["auto"] = "auto"
+    """Number of key-steps; background comes on top. `auto` is the paper's 7 until it can be chosen."""
     clusterer: str = "ours"
     """How frames become key-steps."""
     fuzzifier: float = 1.2
     """Fuzzy c-means' m: 2 collapses in 128 dimensions."""
+
+    @property
+    def steps(self) -> int:
+        """The number of key-steps to find."""
+        return self.k if isinstance(self.k, int) else paper.KEY_STEPS
 
 
 PAPER = Recipe(
@@ -120,6 +125,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "clusterer": tuple(FINDERS),
 }
 _ABOVE = {"fps": 0.0, "learning_rate": 0.0, "temperature": 0.0, "fuzzifier": 1.0}
+_BELOW = {"dropout": 1.0}
+_AT_MOST = {"pool": 14, "bottleneck": 8192, "head_width": 8192, "embedding_width": 8192}  # maps are 14 x 14
 _MAY_BE_NONE = frozenset({"bottleneck"})
 
 
@@ -146,10 +153,23 @@ def _apply(recipe: Recipe, values: dict[str, Any], where: str) -> Recipe:
         if key not in known:
             raise InputError(f"{where} sets {key!r}, which is no setting: known are {', '.join(known)}.")
         if not _fits(key, value, known[key]):
-            wanted = f"one of {', '.join(_CHOICES[key])}" if key in _CHOICES else f"a value like {known[key]!r}"
-            raise InputError(f"{where} sets {key} to {value!r}, {wanted} was expected: change it.")
+            raise InputError(f"{where} sets {key} to {value!r}, {_wanted(key, known[key])} was expected: change it.")
     chosen: dict[str, Any] = {key: float(v) if isinstance(known[key], float) else v for key, v in values.items()}
     return replace(recipe, **chosen)
+
+
+def _wanted(key: str, like: object) -> str:
+    if key in _CHOICES:
+        return f"one of {', '.join(_CHOICES[key])}"
+    if key in _BELOW:
+        return f"a number from 0 to below {_BELOW[key]:g}"
+    if key in _AT_MOST:
+        return f"a whole number from {_least(key)} to {_AT_MOST[key]}"
+    return f"a value like {like!r}"
+
+
+def _least(key: str) -> int:
+    return 0 if key in _MAY_BE_NONE else 1
 
 
 def _fits(key: str, value: object, like: object) -> bool:
@@ -162,5 +182,5 @@ def _fits(key: str, value: object, like: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return False
     if isinstance(like, float):
-        return value > _ABOVE[key] if key in _ABOVE else value >= 0
-    return isinstance(value, int) and value >= (0 if key in _MAY_BE_NONE else 1)
+        return (value > _ABOVE[key] if key in _ABOVE else value >= 0) and value < _BELOW.get(key, math.inf)
+    return isinstance(value, int) and _least(key) <= value <= _AT_MOST.get(key, math.inf)

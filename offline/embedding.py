@@ -25,7 +25,6 @@ from offline.model import HeadSettings, build_head
 from offline.npy_file import GrowingNpy
 
 ROWS_AT_ONCE = 256
-USUAL_STEPS = 8  # where their number is still to be found
 STATISTICS_ROWS = 4096  # enough for a mean and a spread
 
 
@@ -79,8 +78,7 @@ class Inputs:
 
 def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, folder: Path) -> Inputs:
     """What recogniser and head see; features are kept in `folder`, since a long collection does not fit into memory."""
-    k = recipe.k if isinstance(recipe.k, int) else USUAL_STEPS
-    step_s = float(np.median([recording.duration_s for recording in recordings])) / k
+    step_s = float(np.median([recording.duration_s for recording in recordings])) / recipe.steps
     settings = AppearanceSettings.for_step(step_s)
     features = tuple(_written(recording, Appearance(settings), folder) for recording in recordings)
     rows: list[NDArray[Any]] = [recording.maps for recording in recordings if recording.maps is not None]

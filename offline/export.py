@@ -95,12 +95,12 @@ def _write_trunk(trunk: Trunk, path: Path) -> Parity:
     with torch.inference_mode():
         maps, pooled = (part.numpy() for part in trunk.cpu()(pictures))
     got = OnnxTrunk(path, "cpu").forward(pictures.numpy())
-    worst = min((Parity.of(maps, got.maps), Parity.of(pooled, got.pooled)), key=lambda parity: parity.cosine)
-    return _require(worst, path)
+    parities = (Parity.of(maps, got.maps), Parity.of(pooled, got.pooled))
+    return min((_require(parity, path) for parity in parities), key=lambda parity: parity.cosine)
 
 
 def _require(parity: Parity, path: Path) -> Parity:
-    if parity.cosine < LEAST_COSINE:
+    if not parity.cosine >= LEAST_COSINE:  # so that NaN is refused too
         raise GuideError(
             f"{path.name} should give what torch gives (cosine {LEAST_COSINE}), but reaches {parity.cosine:.6f}: "
             "nothing was written; try other versions of torch and onnxruntime."

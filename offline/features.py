@@ -111,7 +111,7 @@ class FeatureCache:
             pictures = [picture for picture in sorted(recording.path.iterdir()) if picture.is_file()]
             digests = [(picture.name, hash_file(picture)) for picture in pictures]
             return hashlib.blake2b(repr(digests).encode(), digest_size=16).hexdigest()
-        place = hashlib.blake2b(str(recording.path.resolve()).encode(), digest_size=16).hexdigest()
+        place = hashlib.blake2b(os.fsencode(recording.path.resolve()), digest_size=16).hexdigest()
         note = self.folder / "hashes" / f"{place}.json"
         try:
             stat = recording.path.stat()

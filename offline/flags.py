@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from guide.domain import Alert, AlertKind, Guidance, Resolution
 
+EARLY_S = 1.0  # a step begins a moment before its label does
 FAULT_KINDS: frozenset[AlertKind] = frozenset({"missed", "out_of_order", "repeated", "unknown"})
 """What the drawn world plants; alerts about durations are neither hits nor false alarms here."""
 
@@ -60,27 +61,27 @@ class FlagScore:
 
 
 def standing(said: Iterable[Guidance]) -> list[Alert]:
-    """The alerts that were not withdrawn; of several with one cause, the last."""
+    """The alerts that were not withdrawn, in order; one that was raised again under its number counts once."""
     alerts: dict[int, Alert] = {}
     for item in said:
         if isinstance(item, Alert):
-            alerts[item.id] = item
+            alerts.setdefault(item.id, item)
         elif isinstance(item, Resolution) and item.is_withdrawn:
             alerts.pop(item.id, None)
-    causes = {(alert.kind, alert.step): alert for alert in alerts.values()}
-    return sorted(causes.values(), key=lambda alert: alert.id)
+    return list(alerts.values())
 
 
 def judge(said: Sequence[Guidance], planted: Planted, names: Mapping[int, int]) -> Judged:
     """Whether the fault was named; `names` gives the true step of each found one.
 
     A step left out counts as found by a `missed` alert on it; an exchange by an `out_of_order` alert that has either
-    of its two steps right; a repeat by a `repeated` alert on the step; an unknown activity by any `unknown` alert.
+    of its two steps right; a repeat by a `repeated` alert on the step; an unknown activity by an `unknown` alert. An
+    alert before the fault could be known is false whatever it names. Every further alert is a flag of its own.
     """
     flags = [alert for alert in standing(said) if alert.kind in FAULT_KINDS]
     hits = [alert for alert in flags if _names_it(alert, planted, names)]
     hit = hits[0] if hits else None
-    return Judged(hit, tuple(alert for alert in flags if alert not in hits))
+    return Judged(hit, tuple(alert for alert in flags if alert is not hit))
 
 
 def total(judged: Sequence[tuple[Planted, Judged]]) -> FlagScore:
@@ -93,7 +94,7 @@ def total(judged: Sequence[tuple[Planted, Judged]]) -> FlagScore:
 
 
 def _names_it(alert: Alert, planted: Planted, names: Mapping[int, int]) -> bool:
-    if alert.kind != planted.kind:
+    if alert.kind != planted.kind or (planted.at is not None and alert.at < planted.at - EARLY_S):
         return False
     if alert.kind == "unknown":
         return True

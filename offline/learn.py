@@ -21,7 +21,9 @@ from guide.procedure.orderings import ordering_of_segments, rank_orderings
 from offline.annotations import labels_to_segments
 from offline.config import Recipe
 from offline.embedding import Inputs
-from offline.keysteps.base import Collection, Found
+from offline.keysteps.base import Collection, Finder, Found
+from offline.keysteps.fcm import FuzzySettings
+from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
 from offline.rehearse import rehearse
 
@@ -49,13 +51,19 @@ def find_steps(
     recordings = inputs.recordings
     features = tuple(recording.pooled for recording in recordings)
     collection = Collection(tuple(embeddings), tuple(r.times for r in recordings), inputs.rate, features)
-    k = recipe.k if isinstance(recipe.k, int) else 7
+    k = recipe.steps
     found = _read_found(kept) if kept is not None and kept.is_file() else None
     if found is None:
-        found = finder(recipe.clusterer).find(collection, k, seed)
+        found = _finder(recipe).find(collection, k, seed)
         _keep(found, kept)
     steps = [KeyStep(number, f"step {number}") for number in range(1, k + 1)]
     return describe(inputs, embeddings, found.labels, steps, found.notes)
+
+
+def _finder(recipe: Recipe) -> Finder:
+    if recipe.clusterer == "pcm":
+        return ProCut(FuzzySettings(recipe.fuzzifier))
+    return finder(recipe.clusterer)
 
 
 def _keep(found: Found, path: Path | None) -> None:

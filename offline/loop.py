@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
+import logging
+import math
 import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from guide.errors import OutputError
+from guide.errors import InputError, OutputError
 from offline.batches import Batch, Batches, restore
+from offline.losses.batch import Loss
+
+log = logging.getLogger(__name__)
 
 SMOOTHING = 0.5  # of the held-out loss: half of each look is the new one
 LEAST_FALL = 2e-3  # a relative fall below this is none
 CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.jsonl"
-
-
-class Loss(Protocol):
-    """Embeddings (V, N, D), positions (V, N) and lengths (V,) to one number."""
-
-    def __call__(self, embeddings: Tensor, steps: Tensor, lengths: Tensor) -> Tensor: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +123,29 @@ class _Run:
             report(self.progress, total / count, rate)
 
     def resume(self) -> None:
-        """Continues from the folder's checkpoint, if there is one."""
+        """Continues from the folder's checkpoint, if there is one; from a damaged one training starts anew."""
         path = self._folder / CHECKPOINT
         if not path.is_file():
             return
-        state = torch.load(path, map_location=self._device, weights_only=True)
+        start = copy.deepcopy(self._state())
+        try:
+            self._restore(torch.load(path, map_location=self._device, weights_only=True))
+        except Exception as error:  # torch raises many kinds for a file that is not whole
+            log.warning("%s is damaged (%s): training starts anew.", path, type(error).__name__)
+            self._restore(start)  # a part may have been loaded
+        self._trim_metrics()
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "model": self._model.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "progress": asdict(self.progress),
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
         self._model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])
         self.progress = Progress(**state["progress"])
-        self._trim_metrics()
 
     def _step(self) -> float:
         # Dropout draws from torch's generator: seeding it by the iteration makes a resumed run draw the same.
@@ -163,6 +177,11 @@ class _Run:
         self._parallel.eval()
         value = sum(float(self._evaluate(batch)) for batch in self._held_out) / len(self._held_out)
         state = self.progress
+        if not math.isfinite(value):
+            raise InputError(
+                f"training diverged: its loss on held-out frames is {value} after {state.iteration} iterations; "
+                f"try a lower learning_rate than {self._settings.learning_rate:g}."
+            )
         state.smoothed = value if state.smoothed == float("inf") else SMOOTHING * (value + state.smoothed)
         if state.smoothed < state.best - LEAST_FALL * abs(state.best) or state.best == float("inf"):
             state.best, state.looks_without_fall = state.smoothed, 0
@@ -176,11 +195,6 @@ class _Run:
     def _write(self, training_loss: float, rate: float) -> None:
         if self._rank != 0:
             return
-        state = {
-            "model": self._model.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
-            "progress": asdict(self.progress),
-        }
         line = {
             "iteration": self.progress.iteration,
             "loss": training_loss,
@@ -189,7 +203,7 @@ class _Run:
         }
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            _replace(self._folder / CHECKPOINT, state)
+            _replace(self._folder / CHECKPOINT, self._state())
             with (self._folder / METRICS).open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(line) + "\n")
         except (OSError, RuntimeError) as cause:  # torch reports a full disk as RuntimeError
@@ -213,7 +227,10 @@ class _Run:
 
 def _replace(path: Path, state: dict[str, Any]) -> None:
     aside = path.with_suffix(".new")
-    torch.save(state, aside)
-    with aside.open("rb") as stream:
-        os.fsync(stream.fileno())
-    aside.replace(path)
+    try:
+        torch.save(state, aside)
+        with aside.open("rb") as stream:
+            os.fsync(stream.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Each demonstration as the live side would see it, by a recogniser that never saw it.
+"""Each demonstration as the live side would see it, by a discriminant fitted to the others.
 
 Rules learned from labels that were found with the whole recording in view expect more of the live side than it can
 do: it would be blamed on the operator. So the procedure's rules are learned from rehearsals.

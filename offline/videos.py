@@ -6,6 +6,8 @@ import glob
 import logging
 import math
 import re
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +30,7 @@ VIDEO_SUFFIXES = frozenset(
 )
 FEATURE_SUFFIXES = frozenset({".npy", ".npz"})
 FEWEST_FRAMES = 64  # the working rate rises until each recording gives as many
-_UNFIT = re.compile(r"^\.|[\\/:\x00-\x1f]")
+_UNFIT = re.compile(r"^\.|[\\/:\x00-\x1f\ud800-\udfff]")  # the last are bytes of a file name that is no UTF-8
 CHECKED_ROWS = 4096  # rows of a feature file looked at in one go, so that a long one needs little memory
 
 
@@ -187,7 +189,7 @@ def read_feature_file(recording: Recording) -> tuple[NDArray[Any], float]:
                 features, rate = loaded["features"], float(loaded["rate"])
     except KeyError as error:
         raise InputError(f"{path} must hold the keys features and rate, but lacks one ({error}).") from error
-    except (ValueError, OSError, EOFError, TypeError) as error:
+    except (ValueError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(
             f"features were expected, but {path} cannot be read as a {path.suffix} file of numbers ({error}): "
             "save it again with numpy."
@@ -282,18 +284,22 @@ def _named(found: Sequence[Recording]) -> list[Recording]:
 
     They become names of files in a bundle, so what no file system can be trusted with is replaced.
     """
-    found = [replace(recording, id=_UNFIT.sub("_", recording.id)) for recording in found]
+    found = [replace(recording, id=_fit(recording.id)) for recording in found]
     counts = Counter(recording.id for recording in found)
     taken: set[str] = set()
     named: list[Recording] = []
     for recording in found:
         name = recording.id
         if counts[name] > 1:
-            name = f"{recording.path.resolve().parent.name}_{name}"
+            name = _fit(f"{recording.path.resolve().parent.name}_{name}")
         name = next(option for option in _numbered(name) if option not in taken)
         taken.add(name)
         named.append(replace(recording, id=name))
     return named
+
+
+def _fit(name: str) -> str:
+    return _UNFIT.sub("_", name)
 
 
 def _numbered(name: str) -> Iterator[str]:

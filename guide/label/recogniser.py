@@ -68,10 +68,6 @@ class Recogniser:
         """The calibrated logarithm of each step's probability, (T, C)."""
         return log_posterior(self.distances(features), self.temperature)
 
-    def is_unknown(self, features: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether a frame lies far from everything learnt, (T,)."""
-        return np.asarray(self.distances(features).min(1) > self.distance_limit)
-
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """What goes into the bundle."""
         scalars = np.array([self.distance_limit, self.temperature])
@@ -94,10 +90,16 @@ class Recogniser:
             limit, temperature = (float(value) for value in arrays["scalars"])
         except (KeyError, ValueError, TypeError) as cause:
             raise BundleError(f"the recogniser lacks or spoils {cause}: train or export the bundle again.") from cause
-        if centres.ndim != 2 or projection.shape != (len(mean), centres.shape[1]) or len(centres) != len(numbers):
+        fits = mean.ndim == numbers.ndim == 1 and centres.ndim == 2 and len(centres) == len(numbers) > 0
+        if not fits or projection.shape != (len(mean), centres.shape[1]):
             raise BundleError(
                 f"the recogniser's shapes {mean.shape}, {projection.shape}, {centres.shape} and {numbers.shape} "
                 "do not fit together: train or export the bundle again."
+            )
+        if not (0 < limit < np.inf and 0 < temperature < np.inf):
+            raise BundleError(
+                f"the recogniser's distance limit {limit} and temperature {temperature} should be above 0: "
+                "train or export the bundle again."
             )
         return Recogniser(mean, projection, centres, numbers, limit, temperature)
 
@@ -165,7 +167,7 @@ def _calibrate(
         known = np.isin(truth, numbers)
         nearest.append(distances.min(1))
         correct.append((distances[known], np.searchsorted(numbers, truth[known])))
-    limit = float(np.quantile(np.concatenate(nearest), settings.known_share))
+    limit = max(float(np.quantile(np.concatenate(nearest), settings.known_share)), _TINY)
     return limit, min(_TEMPERATURES, key=lambda t: _surprise(correct, t))
 
 

@@ -38,7 +38,7 @@ class PerceptionSettings:
 
 
 class Perceiver:
-    """Turns frames into percepts, at the working rate; None for frames in between.
+    """Turns frames into percepts; `is_due` says which frames the working rate wants, the others are passed over.
 
     Without a trunk it takes rows of precomputed features instead of pictures.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from guide.domain import KeyStep, Ordering, Precedence
@@ -13,6 +14,8 @@ from guide.procedure.precedence import Edge, find_cycle
 MOST = 1_000_000  # no count and no list in a procedure is longer; a larger one is damage or an attack
 LONGEST_NAME = 1_000
 LONGEST_S = 1e12
+# Control characters, line ends and halves of characters: names are shown in terminals, which obey or choke on them.
+_UNSHOWN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def from_plain(plain: Any) -> Procedure:
@@ -178,6 +181,8 @@ def _flag(value: Any, what: str) -> bool:
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_NAME:
         raise _wrong(what, f"text of up to {LONGEST_NAME} characters", value)
+    if any(unicodedata.category(character) in _UNSHOWN for character in value):
+        raise _wrong(what, "text without control characters", value)
     return value
 
 

@@ -9,6 +9,7 @@ frames from int(start) up to, not including, round(end).
 from __future__ import annotations
 
 import logging
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -108,8 +109,11 @@ def read_features(path: Path) -> Features:
     """One recording's features (T, 1024) float32; raises InputError where the file holds something else."""
     try:
         features = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} should hold an array and cannot be read ({error}): fetch the file again.") from error
+    if not isinstance(features, np.ndarray):
+        features.close()
+        raise InputError(f"{path} should hold an array, but is an archive of several: fetch the file again.")
     if features.ndim != 2 or features.shape[1] != WIDTH or not np.issubdtype(features.dtype, np.floating):
         raise InputError(
             f"{path} should hold T x {WIDTH} numbers, got {features.shape} {features.dtype}: fetch the file again."

@@ -69,8 +69,14 @@ def read_names(path: Path) -> dict[int, str]:
     """Step names by action number from lines `number name_with_underscores`."""
     if not path.is_file():
         raise InputError(f"{path} was expected and is missing: it names the steps of {JSON_FILE}.")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} should hold UTF-8 text and cannot be read ({error}): fetch the file again."
+        ) from error
     names = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(lines, start=1):
         action, _, name = line.strip().partition(" ")
         if line.strip() and not (action.isdigit() and name):
             raise InputError(f"{path} line {number} should be a number and a name, got {line!r}: correct the line.")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from guide.errors import GuideError
+from guide.command import entry
 
 from .contact import write_contact_sheet
-from .recording import Recording
-from .world import World, draw_world, holds
+from .drawing import draw_once
+from .task import TASK
+from .world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,44 +34,27 @@ class Config:
     """Write a picture with every step as done by six people to this JPEG file, and nothing else."""
 
 
-def run(config: Config) -> None:
-    """Draw, with progress, and say what was written and what to run next."""
-    console = Console()
+def main(config: Config) -> None:
+    """Runs the command."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     if config.contact_sheet is not None:
         write_contact_sheet(config.contact_sheet, config.seed)
         console.print(f"Wrote {config.contact_sheet}.")
         return
     world = World(config.seed, config.recordings, config.live)
-    if holds(config.out, world):
-        console.print(f"{config.out} already holds this world: nothing to draw.")
-        return
-    columns = (TextColumn("drawing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
-        bar = progress.add_task("drawing", total=len(world.all), rate="")
+    if draw_once(world, config.out, console, config.jobs):
+        console.print(
+            f"Wrote {world.recordings} demonstrations, {world.live} live recordings and truth.json to {config.out}."
+        )
+    console.print(f"Next: {_next_command(config.out)}")
 
-        def advance(recording: Recording) -> None:
-            progress.advance(bar)
-            elapsed = progress.tasks[0].elapsed or 1.0
-            progress.update(bar, rate=f"{60 * progress.tasks[0].completed / elapsed:.1f} recordings/min")
 
-        draw_world(world, config.out, config.jobs, advance)
-    console.print(
-        f"Wrote {world.recordings} demonstrations, {world.live} live recordings and truth.json to {config.out}.\n"
-        f"Next: python -m offline.train {config.out / 'train'}"
+def _next_command(out: Path) -> str:
+    bundle = Path("exported") / (out.resolve().name or "demo")
+    return shlex.join(
+        ["python", "-m", "offline.train", str(out / "train"), "--k", str(len(TASK.steps)), "--out", str(bundle)]
     )
 
 
-def main() -> int:
-    try:
-        run(tyro.cli(Config))
-    except GuideError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("Stopped; nothing half-written was left.", file=sys.stderr)
-        return 130
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    entry(Config, main)

@@ -21,9 +21,10 @@ from guide.domain import UNKNOWN, Labels, Segment
 from guide.errors import InputError
 from offline.annotations import read_labels, segments_to_labels
 from offline.config import Recipe
+from offline.demo.drawing import draw_once
 from offline.demo.probe import Probe, Share
 from offline.demo.task import TASK
-from offline.demo.world import World, draw_world, holds
+from offline.demo.world import World
 from offline.extraction import Extractor, open_extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.keysteps.base import Collection
@@ -114,7 +115,7 @@ def main(options: CalibrateOptions) -> None:
     _check(options)
     console = Console(highlight=False)
     data = options.data or Path(f".cache/worlds/seed-{options.seed}")
-    _draw(World(options.seed, options.recordings, options.live), data, console)
+    draw_once(World(options.seed, options.recordings, options.live), data, console)
     demonstrations, live = _look(options, data, console)
     figures = measure(demonstrations, live, len(TASK.steps))
     console.print(_table(options.seed, figures))
@@ -148,21 +149,6 @@ def _check(options: CalibrateOptions) -> None:
         )
     if not 0 < options.fps <= 1000:
         raise InputError(f"--fps needs a number of frames a second above 0, got {options.fps}: give one such as 2.")
-
-
-def _draw(world: World, data: Path, console: Console) -> None:
-    if holds(data, world):
-        console.print(f"{data} already holds the recordings", soft_wrap=True)
-        return
-    done = 0
-    with progress(console, "drawing", len(world.all)) as advance:
-
-        def count(recording: object) -> None:
-            nonlocal done
-            done += 1
-            advance(done, f"{done} of {len(world.all)} recordings")
-
-        draw_world(world, data, progress=count)
 
 
 def _look(options: CalibrateOptions, data: Path, console: Console) -> tuple[Labelled, Labelled]:

@@ -19,8 +19,9 @@ from guide.settings import LiveSettings
 from guide.watch import Terminal
 from offline.annotations import read_labels, segments_to_labels
 from offline.config import resolve
+from offline.demo.drawing import draw_once
 from offline.demo.task import TASK
-from offline.demo.world import World, draw_world, holds
+from offline.demo.world import World
 from offline.extraction import open_extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.flags import Judged, Planted, judge, total
@@ -56,9 +57,9 @@ class ShowOptions:
 
 def main(options: ShowOptions) -> None:
     """Runs the command."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     console.rule("1  drawing the task")
-    _draw(options, console)
+    draw_once(World(options.seed, options.recordings, options.live), options.data, console)
     console.rule("2  learning it from the videos alone")
     learned = _learn(options, console)
     truth, found = _labels(options, learned)
@@ -69,23 +70,8 @@ def main(options: ShowOptions) -> None:
     _summarise(learned, truth, found, names, console)
     console.rule("what was found")
     _tell_faults(judged, console)
-    console.print(f"\nwrote {options.out}; next: make dashboard, or python -m guide watch VIDEO --bundle {options.out}")
-
-
-def _draw(options: ShowOptions, console: Console) -> None:
-    world = World(options.seed, options.recordings, options.live)
-    if holds(options.data, world):
-        console.print(f"{options.data} already holds the recordings")
-        return
-    done = 0
-    with progress(console, "drawing", len(world.all)) as advance:
-
-        def count(recording: object) -> None:
-            nonlocal done
-            done += 1
-            advance(done, f"{done} of {len(world.all)} recordings")
-
-        draw_world(world, options.data, progress=count)
+    words = f"\nwrote {options.out}; next: make dashboard, or python -m guide watch VIDEO --bundle {options.out}"
+    console.print(words, soft_wrap=True)
 
 
 def _learn(options: ShowOptions, console: Console) -> Learned:

@@ -76,6 +76,8 @@ def draw_world(world: World, out: Path, jobs: int = 0, progress: Progress | None
     `jobs` processes draw at once (0: one per core). Raises InputError where `out` holds something else and
     OutputError where it cannot be written.
     """
+    if jobs < 0:
+        raise InputError(f"--jobs needs a number from 0 up, got {jobs}: give 0 for one process per core.")
     _refuse_strange(out)
     with _aside(out) as aside:
         for recording in _draw(world.all, aside, jobs or _count_cores()):
@@ -118,9 +120,10 @@ def _aside(out: Path) -> Iterator[Path]:
 
 
 def _swap(aside: Path, out: Path) -> None:
-    # world.json goes first and comes last: where it stands, the rest is whole.
-    for name in ("world.json", "truth.json"):
-        (out / name).unlink(missing_ok=True)
+    # world.json comes last: where it names a world, the rest is whole. Until then an empty one keeps the folder ours,
+    # so that a run killed here can be run again.
+    _write_json(out / "world.json", {})
+    (out / "truth.json").unlink(missing_ok=True)
     for name in ("train", "live"):
         shutil.rmtree(out / name, ignore_errors=True)
         (aside / name).mkdir(exist_ok=True)

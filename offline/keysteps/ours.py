@@ -50,7 +50,7 @@ class Ours:
             for weight in self.embedding_weights
             for start in self._starts(_mixed(collection, rows, weight), k, seed)
         ]
-        return max(candidates, key=lambda labels: agreement(rows, labels, self.settings))
+        return max(candidates, key=lambda labels: agreement(rows, labels, k, self.settings))
 
     def _starts(self, mixed: Collection, k: int, seed: int) -> list[list[Labels]]:
         finder = HardClusters()

@@ -99,26 +99,29 @@ def _floats(rows: NDArray[np.floating]) -> Floats:
 def refine(
     rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
 ) -> list[Labels]:
-    """Better labels (columns 0..C-1) for recordings' rows (T, d), from first labels, after some rounds."""
+    """Better labels (columns 0..C-1) for recordings' rows (T, d), from first labels, after some rounds.
+
+    A column that loses all its frames stays lost.
+    """
     current = [np.asarray(each, np.int64) for each in labels]
     for _ in range(settings.rounds):
         current = _round(rows, current, rate, step_s, settings)
     return current
 
 
-def agreement(rows: Sequence[Floats], labels: Sequence[Labels], settings: RefineSettings) -> float:
+def agreement(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings: RefineSettings) -> float:
     """How much labels look like a task that several people did, without knowing it: higher is better.
 
     Consistency: how many frames of each step the other recordings recognise. Presence: in how many recordings a step
     occurs. Visits: how often it is begun; a step that flickers on and off all day is a kind of picture, not a step.
+    A step of the k that labels no frame is neither consistent nor present, so a collapse scores lowest.
     """
-    columns = int(max(each.max() for each in labels)) + 1
-    right, seen = np.zeros(columns), np.zeros(columns)
+    right, seen = np.zeros(k), np.zeros(k)
     for number, each in enumerate(labels):
         judged = _judge(rows, labels, number, settings).argmax(1)
-        right += np.bincount(each[judged == each], minlength=columns)
-        seen += np.bincount(each, minlength=columns)
-    visits = np.array([_visits(each, columns) for each in labels])
+        right += np.bincount(each[judged == each], minlength=k)
+        seen += np.bincount(each, minlength=k)
+    visits = np.array([_visits(each, k) for each in labels])
     consistency = float((right / np.maximum(seen, 1)).mean())
     return float(consistency * (visits > 0).mean() * max(visits.mean(), 1.0) ** -settings.visit_price)
 

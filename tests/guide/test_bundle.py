@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from guide.bundle import MANIFEST, Bundle, fingerprint, new_bundle, read_arrays, read_bundle, write_manifest
+from guide.bundle import (
+    MANIFEST,
+    Bundle,
+    fingerprint,
+    new_bundle,
+    read_arrays,
+    read_bundle,
+    require_place,
+    write_manifest,
+)
 from guide.errors import BundleError, OutputError
 
 
@@ -65,6 +75,26 @@ def test_a_folder_with_other_things_is_not_touched(tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("out", [".", "..", "sub/..", "/"])
+def test_a_place_that_is_no_folder_of_its_own_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    (tmp_path / "here" / "sub").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here" / "sub")
+    with pytest.raises(OutputError, match=r"choose .*\.$"):
+        require_place(Path(out))
+    with pytest.raises(OutputError, match=r"choose .*\.$"), new_bundle(Path(out)):
+        pass
+    assert (tmp_path / "here" / "sub").is_dir()
+
+
+def test_a_way_up_and_down_again_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    make_bundle(Path("../task/../task/."))
+    assert read_bundle(tmp_path / "task").has("procedure.json")
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -110,6 +140,25 @@ def test_numbers_that_are_not_finite_and_pickles_are_refused(tmp_path: Path) -> 
     np.savez(tmp_path / "object.npz", evil=np.array([{}], dtype=object))
     with pytest.raises(BundleError, match="no readable npz"):
         read_arrays(tmp_path / "object.npz")
+
+
+def test_an_archive_that_swells_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez_compressed(tmp_path / "bomb.npz", a=np.zeros(60_000), b=np.zeros(60_000))
+    assert (tmp_path / "bomb.npz").stat().st_size < 10_000
+    monkeypatch.setattr("guide.bundle.LARGEST_FILE_BYTES", 600_000)
+    with pytest.raises(BundleError, match="do not use this bundle"):
+        read_arrays(tmp_path / "bomb.npz")
+
+
+def test_an_archive_of_other_things_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "plain.npy", np.zeros(3))
+    (tmp_path / "plain.npy").rename(tmp_path / "plain.npz")
+    with pytest.raises(BundleError, match="no readable npz"):
+        read_arrays(tmp_path / "plain.npz")
+    with zipfile.ZipFile(tmp_path / "texts.npz", "w") as archive:
+        archive.writestr("centres.npy", "no array")
+    with pytest.raises(BundleError, match="no readable npz"):
+        read_arrays(tmp_path / "texts.npz")
 
 
 @given(text=st.binary(max_size=200))

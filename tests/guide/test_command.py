@@ -45,6 +45,11 @@ def test_guide_errors_become_one_sentence_and_code_2(
         (errno.EACCES, "permission was refused"),
         (errno.EROFS, "read-only"),
         (errno.ENOENT, "does not exist"),
+        (errno.ENAMETOOLONG, "too long"),
+        (errno.ELOOP, "circle"),
+        (errno.EMFILE, "too many files"),
+        (errno.EIO, "could not be read or written"),
+        (errno.ENODEV, "raw words"),
     ],
 )
 def test_operating_system_errors_become_one_sentence(code: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +80,7 @@ def test_a_closed_pipe_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError(), OSError(errno.EIO, "input/output error")])
+@pytest.mark.parametrize("error", [ZeroDivisionError(), OSError("of our own making")])
 def test_our_own_faults_pass_through(error: Exception) -> None:
     with pytest.raises(type(error)):
         run(raising(error))

@@ -8,6 +8,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,16 @@ import pytest
 from rich.console import Console
 
 from guide import watch
+from guide.bundle import write_manifest
 from guide.command import entry
-from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent, Update
+from guide.domain import Alert, Question, Resolution, Segment, SettledLabel, StepEvent, Update
+from guide.procedure.export import to_plain
+from guide.procedure.learn import learn_procedure
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
 from guide.watch import Terminal, WatchOptions, _Jsonl
 from tests.synth import grey_levels, steady, write_video
-from tests.tiny import FEATURE_RATE, STEP_S, Learned, varying, write_steps
+from tests.tiny import FEATURE_RATE, STEP_S, Learned, altered, varying, write_steps
 
 Lines = list[dict[str, Any]]
 KEYS = {
@@ -106,9 +110,18 @@ def test_the_same_recording_gives_the_same_bytes(frames_task: Learned, run: Call
     assert there.stdout == here.encode()
 
 
+def with_strict_rules(task: Learned, place: Path) -> Learned:
+    """The bundle with a procedure in which all four steps always came, one after the other."""
+    forged = altered(task.bundle, place)
+    steps = [Segment(step, 4.0 * step, 4.0 * step + 2) for step in range(1, 5)]
+    (place / "procedure.json").write_text(json.dumps(to_plain(learn_procedure([steps] * 6))), encoding="utf-8")
+    write_manifest(place, {key: value for key, value in forged.facts.items() if key != "files"})
+    return replace(task, bundle=forged)
+
+
 def test_a_step_left_out_is_told_of_and_counted(frames_task: Learned, run: Callable[..., str], tmp_path: Path) -> None:
     video = write_steps(tmp_path / "faulty.mp4", (1, 0), steady(int(2 * STEP_S * 10), 10))
-    lines = parse(run(video, frames_task, "--jsonl"))
+    lines = parse(run(video, with_strict_rules(frames_task, tmp_path / "strict"), "--jsonl"))
     alerts = {line["id"]: line["kind"] for line in lines if line["type"] == "alert"}
     assert "missed" in alerts.values()
     assert lines[-1]["alerts"] == {kind: list(alerts.values()).count(kind) for kind in sorted(set(alerts.values()))}
@@ -119,6 +132,42 @@ def test_features_are_watched(features_task: Learned, run: Callable[..., str]) -
     rows = np.load(demonstration(features_task, "a.npy"))
     assert lines[-1]["frames"] == len(rows)
     assert lines[-1]["steps"] >= 3
+
+
+def test_features_that_say_their_rate_need_no_other(
+    features_task: Learned, run: Callable[..., str], tmp_path: Path
+) -> None:
+    plain = demonstration(features_task, "a.npy")
+    np.savez(tmp_path / "a.npz", features=np.load(plain), rate=FEATURE_RATE)
+    wanted = run(plain, features_task, "--jsonl", "--rate", str(FEATURE_RATE))
+    assert run(tmp_path / "a.npz", features_task, "--jsonl") == wanted
+
+
+@pytest.mark.parametrize("name", ["bad.npy", "bad.npz"])
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"rows": np.ones((5, 6)), "rate": 4.0}, "the keys features and rate"),
+        ({"features": np.ones((5, 6))}, "the keys features and rate"),
+        ({"features": np.ones((5, 6)), "rate": -4.0}, "rows a second"),
+        ({"features": np.ones((5, 6)), "rate": np.ones(2)}, "cannot be read"),
+        ({"features": np.ones(5), "rate": 4.0}, "finite numbers"),
+    ],
+    ids=["no features", "no rate", "rate below 0", "two rates", "one row"],
+)
+def test_a_bad_archive_of_features_is_refused(
+    features_task: Learned, fail: Callable[..., str], tmp_path: Path, name: str, arrays: dict[str, Any], words: str
+) -> None:
+    with (tmp_path / name).open("wb") as stream:
+        np.savez(stream, **arrays)
+    assert words in fail(tmp_path / name, features_task.folder)
+
+
+def test_a_damaged_archive_of_features_is_refused(
+    features_task: Learned, fail: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "bad.npy").write_bytes(b"PK\x03\x04 and no more of it")
+    assert "cannot be read" in fail(tmp_path / "bad.npy", features_task.folder, "--rate", "4")
 
 
 def test_realtime_keeps_the_pace_of_features(
@@ -235,7 +284,7 @@ ESCALATED = (
 @pytest.fixture
 def live(frames_task: Learned) -> Session:
     made = Session(frames_task.bundle, start_networks(frames_task.bundle, "cpu", 1), LiveSettings())
-    made.rename({1: "fit [red] board"})
+    made.rename({1: "fit [red] :bug: board"})
     return made
 
 
@@ -254,6 +303,43 @@ def test_the_terminal_view_shows_names_as_they_are_and_counts_what_stands(live: 
     event = StepEvent(1.0, 1, "confirmed", 0.0, None, 1.0)
     view.show(Update(SettledLabel(1.0, 1, 1.0), (event,), ESCALATED))
     view.end()
-    assert "▶ fit [red] board" in said.getvalue()
+    assert "▶ fit [red] :bug: board" in said.getvalue()
     assert "Did you [really] do it?" in said.getvalue()
     assert "1 alerts stand" in said.getvalue()
+
+
+def test_an_alert_that_was_settled_stands_no_more(live: Session) -> None:
+    said = io.StringIO()
+    view = Terminal(Console(file=said, width=200), live)
+    view.show(Update(SettledLabel(9.0, 1, 1.0), (), (*ESCALATED, Resolution(1, 9.5, False))))
+    view.end()
+    assert "no alert stands" in said.getvalue()
+    assert "missed" not in said.getvalue().splitlines()[-2]
+
+
+def test_the_terminal_view_ends_with_a_timeline(live: Session) -> None:
+    live.rename({1: "fit [red] :bug: board", 2: "close lid"})
+    said = io.StringIO()
+    view = Terminal(Console(file=said, width=30), live)
+    events = (
+        StepEvent(1.0, 3, "started", 0.0, None, 1.0),
+        StepEvent(1.5, 3, "ended", 0.0, 1.0, 1.0),  # never confirmed
+        StepEvent(2.0, 1, "confirmed", 1.2, None, 1.0),
+        StepEvent(9.0, 1, "ended", 1.2, 8.4, 1.0),
+        StepEvent(9.0, 2, "confirmed", 8.4, None, 1.0),
+        StepEvent(11.0, 2, "ended", 8.4, 10.0, 1.0),
+    )
+    graver = (Alert(4, 9.5, "out_of_order", 1, 2, "warning", "came too early"),)
+    view.show(Update(SettledLabel(11.0, 1, 1.0), events, (*ESCALATED, *graver)))
+    view.end()
+    assert said.getvalue().splitlines()[-2:] == [
+        "  timeline: fit [red] :bug: board 1-8 | ✖ missed close lid | close lid 8-10 "
+        "| ▲ out of order fit [red] :bug: board",
+        "  2 alerts stand",
+    ]
+
+
+def test_a_timeline_without_steps_says_so(live: Session) -> None:
+    said = io.StringIO()
+    Terminal(Console(file=said), live).end()
+    assert "timeline: no step was confirmed" in said.getvalue()

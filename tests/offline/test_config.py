@@ -47,6 +47,12 @@ def test_every_preset_passes_its_own_checks() -> None:
         ("most_iterations = 0", "sets most_iterations to 0"),
         ("is_per_dimension = 1", "sets is_per_dimension to 1"),
         ("fuzzifier = 1.0", "sets fuzzifier to 1.0"),
+        ("dropout = 1", "sets dropout to 1, a number from 0 to below 1 was expected"),
+        ("dropout = -0.1", "sets dropout to -0.1, a number from 0 to below 1 was expected"),
+        ("pool = 15", "sets pool to 15, a whole number from 1 to 14 was expected"),
+        ("pool = 0", "sets pool to 0, a whole number from 1 to 14 was expected"),
+        ("head_width = 100000", "a whole number from 1 to 8192 was expected"),
+        ("bottleneck = 100000", "a whole number from 0 to 8192 was expected"),
         ('head = "square"', "one of conv, pooled was expected"),
         ('loss = "hinge"', "one of tc3i"),
         ('clusterer = "dice"', "one of random"),
@@ -72,3 +78,8 @@ def test_a_whole_number_does_for_a_fraction(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_text("fps = 3\nbottleneck = 0\n")
     assert resolve("default", path, {}).fps == 3
+
+
+def test_the_largest_values_allowed_pass() -> None:
+    recipe = resolve("default", None, {"dropout": 0.99, "pool": 14, "bottleneck": 8192})
+    assert (recipe.dropout, recipe.pool, recipe.bottleneck) == (0.99, 14, 8192)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from guide.bundle import read_bundle
 from guide.errors import GuideError
-from guide.perceive.embedder import OnnxHead, OnnxTrunk
+from guide.perceive.embedder import Floats, OnnxHead, OnnxTrunk, TrunkOutput
 from offline import export
 from offline.backbones import load_trunk
 from offline.config import resolve
@@ -82,6 +82,21 @@ def test_without_parity_nothing_is_written_and_the_old_bundle_stays(
         learn_task(options, resolve("default", options.config, {}), tmp_path / "task", Console(quiet=True))
     assert [path.name for path in tmp_path.iterdir()] == ["task"]
     assert read_bundle(tmp_path / "task").facts == old
+
+
+def test_a_network_that_gives_no_numbers_has_no_parity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = np.full((1, 2), np.nan, np.float32)
+    with pytest.raises(GuideError, match="reaches nan"):
+        export._require(Parity.of(np.ones((1, 2), np.float32), nothing), tmp_path / "head.onnx")
+    forward = OnnxTrunk.forward
+
+    def lose_pooled(self: OnnxTrunk, pictures: Floats) -> TrunkOutput:
+        given = forward(self, pictures)
+        return replace(given, pooled=np.full_like(given.pooled, np.nan))
+
+    monkeypatch.setattr(OnnxTrunk, "forward", lose_pooled)
+    with pytest.raises(GuideError, match="reaches nan"):
+        export._write_trunk(load_trunk("random-tiny"), tmp_path / "trunk.onnx")
 
 
 def test_rows_are_halved_where_they_fit() -> None:

@@ -217,3 +217,8 @@ def test_a_file_changed_in_place_is_seen(video: Recording, cache: FeatureCache) 
     video.path.write_bytes(bytes(data))
     os.utime(video.path, ns=(1, 1))
     assert cache.content_hash(video) != before
+
+
+def test_a_file_name_that_is_no_utf_8_can_be_hashed(video: Recording, cache: FeatureCache) -> None:
+    path = video.path.rename(video.path.with_name(os.fsdecode(b"caf\xe9.mp4")))
+    assert cache.content_hash(Recording("caf_", path, "video")) == features_module.hash_file(path)

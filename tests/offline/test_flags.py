@@ -13,7 +13,7 @@ NAMES = {11: 1, 12: 2, 13: 3}  # found steps 11, 12, 13 are the true 1, 2, 3; 14
 
 
 def alert(number: int, kind: AlertKind, step: int, before: int | None = None) -> Alert:
-    return Alert(number, float(number), kind, step, before, "warning", "")
+    return Alert(number, 10.0 + number, kind, step, before, "warning", "")
 
 
 def test_withdrawn_alerts_do_not_stand_and_escalated_ones_stand_once() -> None:
@@ -56,11 +56,16 @@ def test_alerts_about_durations_count_for_nothing() -> None:
     assert judge(said, Planted("missed", 2, None, 4.0), NAMES) == Judged(None, ())
 
 
-def test_the_first_hit_counts_and_a_second_is_no_false_alarm() -> None:
+def test_the_first_hit_counts_and_every_further_alert_is_a_flag_of_its_own() -> None:
     said = [alert(1, "out_of_order", 12, 11), alert(2, "out_of_order", 13, 11), alert(3, "missed", 11)]
     judged = judge(said, Planted("out_of_order", 2, 1, 4.0), NAMES)
     assert judged.hit == said[0]
-    assert judged.false_alarms == (said[2],)
+    assert judged.false_alarms == tuple(said[1:])
+
+
+def test_an_alert_before_the_fault_could_be_known_is_false() -> None:
+    early = alert(1, "missed", 12)
+    assert judge([early], Planted("missed", 2, None, 20.0), NAMES).false_alarms == (early,)
 
 
 def test_totals() -> None:

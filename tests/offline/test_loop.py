@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
+from guide.errors import InputError, OutputError
 from offline.batches import Batches, Clip
 from offline.loop import CHECKPOINT, METRICS, LoopSettings, Progress, train, weights_hash
 
@@ -77,6 +79,47 @@ def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
     stamp = (tmp_path / CHECKPOINT).stat().st_mtime_ns
     assert train(make_model(), position_loss, make_batches(), make_settings(), tmp_path) == first
     assert (tmp_path / CHECKPOINT).stat().st_mtime_ns == stamp
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut short", "of another model", "without progress"])
+def test_a_damaged_checkpoint_is_named_and_training_starts_anew(
+    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = train(make_model(), position_loss, make_batches(), make_settings(20), tmp_path)
+    path = tmp_path / CHECKPOINT
+    state = torch.load(path, weights_only=True)
+    state["model"]["4.weight"] = torch.zeros(9, 9)
+    if damage in ("empty", "cut short"):
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 if damage == "cut short" else 0])
+    else:
+        torch.save(state if damage == "of another model" else {"model": {}, "optimizer": {}}, path)
+    with caplog.at_level(logging.WARNING):
+        assert train(make_model(), position_loss, make_batches(), make_settings(20), tmp_path) == whole
+    assert str(path) in caplog.text
+    assert [json.loads(line)["iteration"] for line in (tmp_path / METRICS).read_text().splitlines()] == [10, 20]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_held_out_loss_that_is_no_number_is_not_convergence(tmp_path: Path, value: float) -> None:
+    def diverge(embeddings: Tensor, steps: Tensor, lengths: Tensor) -> Tensor:
+        return position_loss(embeddings, steps, lengths) * (1.0 if embeddings.requires_grad else value)
+
+    with pytest.raises(InputError, match=r"diverged.*after 10 iterations.*lower learning_rate"):
+        train(make_model(), diverge, make_batches(), make_settings(), tmp_path)
+    assert not (tmp_path / CHECKPOINT).exists()
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_nothing_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(state: object, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise RuntimeError("no space left")
+
+    monkeypatch.setattr(torch, "save", fill)
+    with pytest.raises(OutputError, match="no space left"):
+        train(make_model(), position_loss, make_batches(), make_settings(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_hash_tells_weights_apart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,16 @@ def test_files_folders_and_globs_each_once(tmp_path: Path) -> None:
 def test_shared_names_are_told_apart(tmp_path: Path) -> None:
     touch(tmp_path, "anna/take.mp4", "bert/take.mp4", "bert/take.mkv", "bert/other.mp4")
     assert ids(str(tmp_path)) == ["anna_take", "other", "bert_take", "bert_take_2"]
+
+
+def test_a_folder_before_a_shared_name_is_made_fit_for_a_file_name(tmp_path: Path) -> None:
+    touch(tmp_path, "10:30/take.mp4", "..old/take.mp4")
+    assert ids(str(tmp_path / "10:30"), str(tmp_path / "..old")) == ["10_30_take", "_.old_take"]
+
+
+def test_a_name_that_is_no_utf_8_gives_an_id_that_is(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.mp4")).touch()
+    assert ids(str(tmp_path)) == ["caf_"]
 
 
 def test_folders_of_pictures(tmp_path: Path) -> None:
@@ -181,6 +192,19 @@ def test_files_that_are_no_arrays_are_named(tmp_path: Path, name: str) -> None:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError, match="cannot be read as"):
             examine(Recording("a", tmp_path / name, "features", 1.0))
+
+
+@pytest.mark.parametrize("damage", ["cut short", "garbled"])
+def test_a_damaged_archive_is_named_and_can_be_skipped(tmp_path: Path, damage: str) -> None:
+    for name in "abc":
+        np.savez_compressed(tmp_path / f"{name}.npz", features=np.arange(600.0).reshape(200, 3), rate=1.0)
+    whole = (tmp_path / "b.npz").read_bytes()
+    garbled = whole[:80] + bytes(byte ^ 0xFF for byte in whole[80:200]) + whole[200:]
+    (tmp_path / "b.npz").write_bytes(whole[: len(whole) // 2] if damage == "cut short" else garbled)
+    recordings = find_recordings([str(tmp_path)]).recordings
+    with pytest.raises(InputError, match=r"b\.npz cannot be read as"):
+        examine_all(recordings)
+    assert [fact.recording.id for fact in examine_all(recordings, skip_bad=True).good] == ["a", "c"]
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,9 @@ def test_probabilities_are_calibrated_to_one() -> None:
 def test_what_was_never_seen_is_unknown() -> None:
     learned = learn_recogniser(*make_recordings(0), SETTINGS)
     rows, _ = make_recordings(1, count=1)
-    assert learned.is_unknown(rows[0]).mean() < 0.05
-    assert learned.is_unknown(rows[0] + 40.0).all()
+    known, strange = (learned.distances(each).min(1) for each in (rows[0], rows[0] + 40.0))
+    assert (known > learned.distance_limit).mean() < 0.05
+    assert (strange > learned.distance_limit).all()
 
 
 def test_more_features_than_frames() -> None:
@@ -81,7 +82,27 @@ def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
     assert np.array_equal(read.log_posterior(rows[0]), learned.log_posterior(rows[0]))
 
 
-@pytest.mark.parametrize("spoilt", [{"centres": np.zeros((4, 3))}, {"scalars": np.zeros(1)}, {"mean": np.zeros(2)}])
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"centres": np.zeros((4, 3))},
+        {"centres": np.zeros((0, 20)), "numbers": np.zeros(0)},
+        {"numbers": np.array(1.0)},
+        {"numbers": np.zeros((4, 1))},
+        {"mean": np.zeros(2)},
+        {"mean": np.array(0.0)},
+        {"mean": np.zeros((30, 1))},
+        {"scalars": np.zeros(1)},
+        {"scalars": np.array(1.0)},
+        {"scalars": np.array([1.0, 0.0])},
+        {"scalars": np.array([1.0, -1.0])},
+        {"scalars": np.array([1.0, np.inf])},
+        {"scalars": np.array([0.0, 1.0])},
+        {"scalars": np.array([-2.0, 1.0])},
+        {"scalars": np.array([np.nan, 1.0])},
+    ],
+    ids=lambda spoilt: repr(spoilt)[:40],
+)
 def test_arrays_that_do_not_fit_are_refused(spoilt: dict[str, NDArray[np.float64]]) -> None:
     learned = learn_recogniser(*make_recordings(0), SETTINGS)
     with pytest.raises(BundleError, match="recogniser"):

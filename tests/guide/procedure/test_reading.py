@@ -84,6 +84,19 @@ def test_each_damage_is_named(change: dict[str, Any], words: str) -> None:
         from_plain({**PLAIN, **change})
 
 
+@pytest.mark.parametrize("character", ["\x1b", "\x00", "\n", "\t", "\x7f", "\x9b", "\u2028", "\ud800"], ids=repr)
+@pytest.mark.parametrize("field", ["name", "reason"])
+def test_characters_that_steer_a_terminal_are_refused(field: str, character: str) -> None:
+    sentence = refusal(damage(PLAIN, ("steps", 0, field), f"cut{character}[2J"))
+    assert "control characters" in sentence
+    assert sentence.isprintable()
+
+
+@pytest.mark.parametrize("name", ["schließen", "螺丝", "fit\u00a0board", "می\u200cروم", "👩\u200d🔧 mend"])
+def test_names_of_any_language_are_read(name: str) -> None:
+    assert from_plain(damage(PLAIN, ("steps", 0, "name"), name)).name(1) == name
+
+
 def test_dot_draws_steps_edges_and_escapes_names() -> None:
     text = to_dot(learnt())
     assert text.startswith("digraph procedure {")

@@ -85,10 +85,26 @@ def test_features_of_another_shape_are_refused(folder: Path, shape: tuple[int, .
         read_recipe(folder, 3)
 
 
-@pytest.mark.parametrize("content", [b"", b"not an array"])
+@pytest.mark.parametrize("content", [b"", b"not an array", b"PK\x03\x04 cut short"])
 def test_damaged_features_are_refused(folder: Path, content: bytes) -> None:
     (folder / "omnivore_f16" / "3_1.npy").write_bytes(content)
     with pytest.raises(InputError, match=r"3_1\.npy should hold an array"):
+        read_recipe(folder, 3)
+
+
+def test_an_archive_in_place_of_an_array_is_refused(folder: Path) -> None:
+    with (folder / "omnivore_f16" / "3_1.npy").open("wb") as stream:
+        np.savez(stream, features=np.zeros((8, 1024), np.float16))
+    with pytest.raises(InputError, match=r"3_1\.npy should hold an array"):
+        read_recipe(folder, 3)
+
+
+def test_features_that_cannot_be_opened_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(np, "load", refuse)
+    with pytest.raises(InputError, match=r"\.npy should hold an array .*Input/output error"):
         read_recipe(folder, 3)
 
 

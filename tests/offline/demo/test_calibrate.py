@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from guide.domain import Labels
 from guide.errors import InputError
 from offline.demo import calibrate
 from offline.demo.calibrate import CalibrateOptions, Figure, Labelled, main, measure
-from offline.demo.world import World
 from offline.features import RecordingFeatures
 
 ORDERS = ((1, 2, 3), (1, 2, 3), (2, 1, 3))
@@ -66,7 +62,7 @@ def test_unknown_activity_is_marked(tmp_path: Path) -> None:
 def test_a_broken_limit_is_exit_code_1(
     value: float, code: int | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(calibrate, "_draw", lambda *_: None)
+    monkeypatch.setattr(calibrate, "draw_once", lambda *_: None)
     monkeypatch.setattr(calibrate, "_look", lambda *_: (labelled(0), labelled(10)))
     monkeypatch.setattr(calibrate, "measure", lambda *_: [Figure("linear probe", value, 0.75, 0.92)])
     ended = None
@@ -84,14 +80,3 @@ def test_a_broken_limit_is_exit_code_1(
 def test_bad_options_are_one_sentence(options: dict[str, float], answer: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=answer):
         main(CalibrateOptions(seed=20, data=tmp_path, **options))  # type: ignore[arg-type]
-
-
-def test_a_drawn_world_is_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(20, 1, 1)
-    for one in world.all:
-        (tmp_path / one.kind).mkdir(exist_ok=True)
-        for suffix in (".mp4", ".csv"):
-            (tmp_path / one.kind / f"{one.name}{suffix}").touch()
-    (tmp_path / "world.json").write_text(json.dumps(asdict(world)))
-    monkeypatch.setattr(calibrate, "draw_world", lambda *_, **__: pytest.fail("drew it again"))
-    calibrate._draw(world, tmp_path, Console(quiet=True))

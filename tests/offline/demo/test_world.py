@@ -51,6 +51,49 @@ def test_an_interrupted_drawing_leaves_the_old_world_or_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("stands", [False, True], ids=["new", "replaced"])
+@pytest.mark.parametrize("last", ["train", "live", "truth.json", "world.json"])
+def test_a_run_killed_while_it_puts_the_world_in_place_can_be_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, stands: bool
+) -> None:
+    def pretend(recording: Recording, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        for suffix in (".mp4", ".csv"):
+            (folder / f"{recording.name}{suffix}").touch()
+        return folder
+
+    def killed(path: Path, target: Path) -> Path:
+        if path.name == last:
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(module, "write_recording", pretend)
+    rename, out = Path.rename, tmp_path / "world"
+    if stands:
+        draw_world(TINY, out, jobs=1)
+    monkeypatch.setattr(Path, "rename", killed)
+    with pytest.raises(KeyboardInterrupt):
+        draw_world(TINY, out, jobs=1)
+    monkeypatch.setattr(Path, "rename", rename)
+    assert not holds(out, TINY)
+    draw_world(TINY, out, jobs=1)
+    assert holds(out, TINY)
+
+
+def test_a_folder_with_train_in_it_is_not_ours(tmp_path: Path) -> None:
+    precious = tmp_path / "train" / "01.mp4"
+    precious.parent.mkdir()
+    precious.write_bytes(b"precious")
+    with pytest.raises(InputError, match="holds other files"):
+        draw_world(TINY, tmp_path)
+    assert precious.read_bytes() == b"precious"
+
+
+def test_a_negative_number_of_processes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--jobs needs a number from 0 up, got -1"):
+        draw_world(TINY, tmp_path, jobs=-1)
+
+
 @pytest.mark.parametrize(("seed", "recordings", "live"), [(1, 0, 1), (1, 1, -1), (-1, 1, 1)])
 def test_bad_numbers_are_refused(seed: int, recordings: int, live: int) -> None:
     with pytest.raises(InputError, match=r"needs a number from \d up, got"):

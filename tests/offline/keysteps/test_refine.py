@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from offline.keysteps.refine import RefineSettings, refine, transport
+from guide.domain import Labels
+from offline.keysteps.refine import (
+    Floats,
+    RefineSettings,
+    agreement,
+    look_again,
+    refine,
+    set_background_apart,
+    transport,
+)
 
 
 def random_cost(seed: int, frames: int = 12, columns: int = 3) -> NDArray[np.float64]:
@@ -69,3 +78,48 @@ def test_a_column_that_nobody_uses_does_no_harm() -> None:
     for labels in refine(rows, [truth, truth], rate=2.0, step_s=15.0, settings=RefineSettings()):
         assert set(labels.tolist()) <= {0, 1, 2}
         assert np.isin(labels, [0, 2]).mean() > 0.9
+
+
+def make_agreeing(count: int = 3) -> tuple[list[Floats], list[Labels]]:
+    rng = np.random.default_rng(0)
+    directions = 3 * rng.normal(size=(3, 8))
+    labels = [np.repeat([0, 1, 2], 20) for _ in range(count)]
+    return [directions[each] + rng.normal(size=(60, 8)) for each in labels], labels
+
+
+def test_true_labels_agree_more_than_wrong_ones() -> None:
+    rows, labels = make_agreeing()
+    rng = np.random.default_rng(1)
+    settings = RefineSettings()
+    truth = agreement(rows, labels, 3, settings)
+    assert truth > 0.9
+    assert truth > agreement(rows, [rng.permutation(each) for each in labels], 3, settings)
+    assert truth > agreement(rows, [np.repeat([0, 1, 2, 0, 1, 2], 10) for _ in labels], 3, settings)
+
+
+def test_a_collapse_agrees_least() -> None:
+    rows, labels = make_agreeing()
+    collapsed = agreement(rows, [np.zeros_like(each) for each in labels], 3, RefineSettings())
+    two = agreement(rows, [np.minimum(each, 1) for each in labels], 3, RefineSettings())
+    assert collapsed < two < agreement(rows, labels, 3, RefineSettings())
+
+
+def test_what_only_one_person_does_is_background() -> None:
+    rows, labels = make_agreeing(count=8)
+    rng = np.random.default_rng(2)
+    alone = [4 * rng.normal(size=(1, 8)) + rng.normal(size=(12, 8)) for _ in rows]
+    strange = [np.concatenate([each[:30], odd, each[30:]]) for each, odd in zip(rows, alone, strict=True)]
+    marked = [np.concatenate([each[:30], np.full(12, 1), each[30:]]) for each in labels]
+    apart = set_background_apart(strange, marked, rate=5.0, step_s=4.0, settings=RefineSettings(background=0.3))
+    assert np.mean([(each[30:42] == -1).mean() for each in apart]) > 0.3
+    assert np.mean([(np.delete(each, np.s_[30:42]) == -1).mean() for each in apart]) < 0.05
+
+
+def test_looking_again_forgets_the_person() -> None:
+    rng = np.random.default_rng(3)
+    course = np.repeat(rng.random((4, 10)), 25, axis=0)
+    people = [course + 0.01 * rng.random((100, 10)) + offset for offset in (0.0, 2.0 * rng.random(10))]
+    times = [np.arange(100) / 5.0] * 2
+    one, two = look_again(people, times, 5.0, RefineSettings())
+    raw = np.corrcoef(people[0].ravel(), people[1].ravel())[0, 1]
+    assert np.corrcoef(one.ravel(), two.ravel())[0, 1] > max(raw, 0.6)
