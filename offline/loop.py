@@ -167,9 +167,7 @@ class _Run:
         embeddings = flat.float().reshape(videos, frames, -1)
         if self._world > 1:
             # Each process computes the whole loss; the gathered embeddings carry its gradient home.
-            from torch.distributed.nn.functional import all_gather
-
-            embeddings = restore(all_gather(embeddings), len(batch.lengths))  # type: ignore[no-untyped-call]
+            embeddings = restore(_Gather.apply(embeddings), len(batch.lengths))
         return self._loss(embeddings, batch.steps.float(), batch.lengths.float())
 
     @torch.no_grad()
@@ -223,6 +221,22 @@ class _Run:
         now = time.monotonic()
         rate, self._clock = count / max(now - self._clock, 1e-9), now
         return rate
+
+
+class _Gather(torch.autograd.Function):
+    """The tensors of all processes; the gradient of each comes home from every process's loss."""
+
+    @staticmethod
+    def forward(ctx: Any, mine: Tensor) -> tuple[Tensor, ...]:
+        parts = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
+        dist.all_gather(parts, mine.contiguous())
+        return tuple(parts)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        whole = torch.stack(gradients)
+        dist.all_reduce(whole)
+        return whole[dist.get_rank()]
 
 
 def _replace(path: Path, state: dict[str, Any]) -> None:

@@ -95,6 +95,8 @@ def learn_task(options: TrainOptions, recipe: Recipe, out: Path, console: Consol
     require_place(out)
     if options.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device cuda was asked for, but torch finds no CUDA device: use --device auto or cpu.")
+    if recipe.k == "auto":
+        console.print(f"--k auto: choosing the number of key-steps is not built yet, taking {recipe.steps}")
     facts = _find(options, console)
     recordings, extractor = _features(options, recipe, facts, console)
     _require_change(recordings)

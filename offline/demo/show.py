@@ -35,6 +35,10 @@ from offline.train import TrainOptions, learn_task
 from offline.videos import find_recordings
 
 RANDOM_SEEDS = range(3)
+NOT_BUILT = (
+    "not built yet: the number of steps chosen automatically, learning from a few labels, priors of the live "
+    "recogniser, cameras and headsets, stored sessions, the live dashboard; flags will gain most from the first three"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +194,7 @@ def _tell_faults(judged: Sequence[tuple[str, Planted, Judged]], console: Console
         besides = f", {len(each.false_alarms)} false alarms" if each.false_alarms else ""
         console.print(f"  {name:<16} {_words(planted)}: {word}{besides}", soft_wrap=True)
     console.print(str(total([(planted, each) for _, planted, each in judged])))
+    console.print(NOT_BUILT)
 
 
 if __name__ == "__main__":
