@@ -68,6 +68,8 @@ class Bundle:
 
 def read_bundle(folder: Path) -> Bundle:
     """The bundle in `folder`, its schema, names, sizes and hashes checked."""
+    if not folder.exists():
+        raise BundleError(f"{folder} is no bundle, it does not exist: check the path, or make one with `make demo`.")
     if not (folder / MANIFEST).is_file():
         raise BundleError(
             f"{folder} is no bundle (no {MANIFEST} in it): give the folder that `python -m offline.train --out` wrote."

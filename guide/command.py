@@ -47,7 +47,13 @@ def entry(config_type: type[Config], action: Callable[[Config], None], args: Seq
     >>> entry(Greeting, lambda config: print("hello", config.name), args=["--name", "you"])
     hello you
     """
-    run(lambda: action(tyro.cli(config_type, args=args)))
+    run(lambda: action(tyro.cli(config_type, args=args, prog=_program())))
+
+
+def _program() -> str | None:
+    """What the user typed, `python -m NAME`; the help would name a file otherwise."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return f"python -m {spec.name.removesuffix('.__main__')}" if spec is not None else None
 
 
 def run(main: Callable[[], None]) -> None:

@@ -22,7 +22,7 @@ from guide.bundle import read_bundle
 from guide.domain import Alert, Guidance, Question, Resolution, StepEvent, Update
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
-from guide.ingest.stills import StillFolder
+from guide.ingest.stills import StillFolder, list_stills
 from guide.perceive.embedder import Device
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
@@ -77,6 +77,10 @@ def watch(options: WatchOptions) -> tuple[Session, Iterator[Update]]:
             )
         rows, rate = _features(options, path)
         return session, follow_features(_keep_pace(rows, rate) if options.realtime else rows, rate, session)
+    if path.is_dir() and not list_stills(path):
+        raise InputError(
+            f"one recording or a folder of pictures was expected, {path} holds no pictures: name one video."
+        )
     if path.is_dir():
         return session, _follow(StillFolder(path, _rate(options, path)), session, options.realtime)
     return session, _follow(VideoFile(path), session, options.realtime)
@@ -178,7 +182,8 @@ class Terminal:
 
     def end(self) -> None:
         self._print(f"  timeline: {self._timeline()}")
-        self._print(f"  {len(self._standing)} alerts stand" if self._standing else "  no alert stands")
+        count = len(self._standing)
+        self._print(f"  {count} alert{'s stand' if count > 1 else ' stands'}" if count else "  no alert stands")
 
     def _timeline(self) -> str:
         """The confirmed steps with their seconds, and the alerts that stand, in the order of time."""

@@ -165,7 +165,7 @@ def _wanted(key: str, like: object) -> str:
         return f"a number from 0 to below {_BELOW[key]:g}"
     if key in _AT_MOST:
         return f"a whole number from {_least(key)} to {_AT_MOST[key]}"
-    return f"a value like {like!r}"
+    return "a whole number from 1, or auto," if key == "k" else f"a value like {like!r}"
 
 
 def _least(key: str) -> int:

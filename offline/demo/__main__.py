@@ -46,7 +46,8 @@ def main(config: Config) -> None:
         console.print(
             f"Wrote {world.recordings} demonstrations, {world.live} live recordings and truth.json to {config.out}."
         )
-    console.print(f"Next: {_next_command(config.out)}")
+    if world.recordings > 1:  # learning compares recordings with one another
+        console.print(f"Next: {_next_command(config.out)}")
 
 
 def _next_command(out: Path) -> str:

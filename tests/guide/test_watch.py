@@ -305,7 +305,7 @@ def test_the_terminal_view_shows_names_as_they_are_and_counts_what_stands(live: 
     view.end()
     assert "▶ fit [red] :bug: board" in said.getvalue()
     assert "Did you [really] do it?" in said.getvalue()
-    assert "1 alerts stand" in said.getvalue()
+    assert "1 alert stands" in said.getvalue()
 
 
 def test_an_alert_that_was_settled_stands_no_more(live: Session) -> None:
