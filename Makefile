@@ -5,14 +5,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= .cache/demo
 
-.PHONY: demo test dashboard lint types pytest browser-note clean
+.PHONY: demo test dashboard lint types pytest browser-note rtsp-note clean
 .DEFAULT_GOAL := demo
 
 # The stamp is newer than what it depends on, so a second run installs nothing.
 $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing about 7 GB, torch with its CUDA libraries 5 of them: a few minutes"
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[train,elan,dev]"
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[train,dev]"
 	@touch $(STAMP)
 
 demo: $(STAMP)
@@ -22,7 +22,7 @@ dashboard: $(STAMP)
 	@test -f exported/demo/manifest.json || $(MAKE) demo
 	$(BIN)/streamlit run streamlit_app.py
 
-test: $(STAMP) lint types browser-note pytest
+test: $(STAMP) lint types browser-note rtsp-note pytest
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -41,6 +41,15 @@ browser-note:
 	    echo "REQUIRE_BROWSER=1 but no Chromium was found: install the package chromium."; exit 2; \
 	  else \
 	    echo "No Chromium: tests/guide/ui/test_dashboard_browser.py is left out."; \
+	  fi
+
+# The same for GStreamer's RTSP server and REQUIRE_RTSP=1.
+rtsp-note:
+	@/usr/bin/python3 -c "import gi; gi.require_version('GstRtspServer', '1.0')" 2>/dev/null || \
+	  if [ "$$REQUIRE_RTSP" = 1 ]; then \
+	    echo "REQUIRE_RTSP=1 but no RTSP server was found: install the packages named in .ci/run."; exit 2; \
+	  else \
+	    echo "No RTSP server: the RTSP rows of tests/contracts and tests/faults are left out."; \
 	  fi
 
 clean:

@@ -6,13 +6,20 @@ from typing import Annotated
 
 import tyro
 
-from guide import check, order, watch
+from guide import bench, cameras, check, order, replay, report, sessions, watch
 from guide.command import run
+from guide.serve.options import ServeOptions
 
 Command = (
     Annotated[watch.WatchOptions, tyro.conf.subcommand("watch")]
+    | Annotated[cameras.CamerasOptions, tyro.conf.subcommand("cameras")]
     | Annotated[check.CheckOptions, tyro.conf.subcommand("check")]
     | Annotated[order.OrderConfig, tyro.conf.subcommand("order")]
+    | Annotated[replay.ReplayOptions, tyro.conf.subcommand("replay")]
+    | Annotated[report.ReportOptions, tyro.conf.subcommand("report")]
+    | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
+    | Annotated[bench.BenchOptions, tyro.conf.subcommand("bench")]
+    | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
 )
 
 
@@ -25,10 +32,24 @@ def _run(options: Command) -> None:
     match options:
         case watch.WatchOptions():
             watch.main(options)
+        case cameras.CamerasOptions():
+            cameras.main(options)
         case check.CheckOptions():
             check.main(options)
         case order.OrderConfig():
             print(order.report(options))
+        case replay.ReplayOptions():
+            replay.main(options)
+        case report.ReportOptions():
+            report.main(options)
+        case sessions.SessionsOptions():
+            sessions.main(options)
+        case bench.BenchOptions():
+            bench.main(options)
+        case ServeOptions():
+            from guide.serve import command  # the web server's packages take a moment that no other command needs
+
+            command.main(options)
 
 
 if __name__ == "__main__":

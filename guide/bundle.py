@@ -1,6 +1,6 @@
 """A trained bundle on disk: its manifest, the checks it must pass, reading and writing.
 
-A bundle is a folder of plain files (ONNX, npz without pickle, JSON, JPEG, CSV). The manifest names every file with
+A bundle is a folder of plain files (ONNX, npz without pickle, JSON, JPEG, PNG, CSV). The manifest names every file with
 its size and hash; a bundle comes from outside, so nothing in it is trusted before it was checked.
 """
 

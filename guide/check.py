@@ -16,8 +16,8 @@ from guide.domain import Frame
 from guide.errors import BundleError
 from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
-from guide.session import Networks, Session, start_networks
-from guide.settings import LiveSettings
+from guide.session import Session, start_networks
+from guide.settings import LiveSettings, Precision
 
 RUNS = 5
 
@@ -30,13 +30,15 @@ class CheckOptions:
     """The folder of the bundle."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
+    precision: Precision = "float"
+    """Which networks to run: in full, or in 8 bits where the bundle was learned with --quantize."""
 
 
 def main(options: CheckOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False)
     bundle = read_bundle(options.bundle)
-    networks = start_networks(bundle, options.device)
+    networks = start_networks(bundle, options.device, precision=options.precision)
     sessions = [
         Session(bundle, networks, LiveSettings(recogniser=kind)) for kind in ("embedding", "appearance", "both")
     ]
@@ -49,7 +51,7 @@ def main(options: CheckOptions) -> None:
         f"version {fingerprint(bundle)}",
         soft_wrap=True,
     )
-    console.print(f"runs on {networks.provider}, {latency_ms:.1f} ms a frame here{_why(networks)}", soft_wrap=True)
+    console.print(f"runs on {networks.provider}, {latency_ms:.1f} ms a frame here", soft_wrap=True)
     console.print(f"next: python -m guide watch SOURCE --bundle {options.bundle}", soft_wrap=True)
 
 
@@ -76,8 +78,3 @@ def _perceive(session: Session, bundle: Bundle, at: float) -> Percept:
     if bundle.has("trunk.onnx"):
         return session.perceiver.see(Frame(0, at, np.full((240, 320, 3), 128, np.uint8)))
     return session.perceiver.take(np.zeros(int(bundle.facts["input"]["width"]), np.float32), at)
-
-
-def _why(networks: Networks) -> str:
-    reason = networks.head.reason if networks.trunk is None else networks.trunk.reason
-    return f" ({reason})" if reason else ""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,8 @@ from guide.bundle import Bundle
 from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError
 from guide.label.energy import LinkSettings
+from guide.label.labeller import Labelled, Labeller
+from guide.label.presence import Presence
 from guide.label.recogniser import Recogniser
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
@@ -19,10 +24,14 @@ from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk
 from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
+from guide.procedure.actions import Action
+from guide.procedure.attended import AttendedTracker
+from guide.procedure.events import news_of
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
-from guide.procedure.tracker import Tracker
-from guide.settings import LiveSettings
+from guide.settings import LiveSettings, Precision
+
+log = logging.getLogger(__name__)
 
 LARGEST = 1e6  # no rate, no span of time and no weight in a manifest is larger; beyond it arithmetic would overflow
 MOST_CONTEXT = 256  # moments an embedding may see; no bundle of ours comes near
@@ -39,19 +48,68 @@ class Networks:
     def provider(self) -> str:
         return self.head.provider if self.trunk is None else self.trunk.provider
 
+    @property
+    def reason(self) -> str:
+        """Why a wanted accelerator does not run them, or nothing."""
+        return self.head.reason if self.trunk is None else self.trunk.reason or self.head.reason
 
-def start_networks(bundle: Bundle, device: Device = "auto", threads: int = 0) -> Networks:
-    """Loads the networks of a bundle."""
-    trunk = OnnxTrunk(bundle.path("trunk.onnx"), device, threads) if bundle.has("trunk.onnx") else None
-    return Networks(OnnxHead(bundle.path("head.onnx"), device, threads), trunk)
+
+def start_networks(
+    bundle: Bundle, device: Device = "auto", threads: int = 0, precision: Precision = "float",
+    trunk_type: type[OnnxTrunk] = OnnxTrunk, head_type: type[OnnxHead] = OnnxHead,
+) -> Networks:  # fmt: skip
+    """Loads the networks of a bundle, in full or in 8 bits; a wanted accelerator that is not used is told."""
+    trunk = None
+    if bundle.has("trunk.onnx"):
+        trunk = trunk_type(_network(bundle, "trunk.onnx", precision), device, threads)
+    networks = Networks(head_type(_network(bundle, "head.onnx", precision), device, threads), trunk)
+    if networks.reason:
+        log.warning("%s", networks.reason)  # once for all networks: they share one fate
+    return networks
+
+
+def int8_name(name: str) -> str:
+    """The file of a network's 8-bit variant.
+
+    >>> int8_name("trunk.onnx")
+    'trunk.int8.onnx'
+    """
+    return f"{name.removesuffix('.onnx')}.int8.onnx"
+
+
+def _network(bundle: Bundle, name: str, precision: Precision) -> Path:
+    if precision == "float":
+        return bundle.path(name)
+    if not bundle.has(int8_name(name)):
+        raise BundleError(
+            f"{bundle.folder} has no 8-bit networks: use --precision float, or learn it again with --quantize."
+        )
+    return bundle.path(int8_name(name))
+
+
+class Listener(Protocol):
+    """What hears all that happens in a session, such as a recording of it; it must not hold up the session."""
+
+    def saw(self, frame: Frame) -> None: ...
+
+    def perceived(self, percept: Percept, updates: tuple[Update, ...]) -> None: ...
+
+    def acted(self, action: Action, said: tuple[Guidance, ...]) -> None: ...
+
+    def finished(self, updates: tuple[Update, ...]) -> None: ...
 
 
 class Session:
-    """One person's run through a task: push frames, get updates; `finish` at the end."""
+    """One person's run through a task: push frames, get updates; `finish` at the end.
+
+    An operator's actions come in by `act`, between two frames and from the same thread.
+    """
 
     def __init__(self, bundle: Bundle, networks: Networks, settings: LiveSettings) -> None:
+        self.bundle, self.settings = bundle, settings
         self.procedure: Procedure = from_plain(bundle.json("procedure.json"))
-        self.tracker = Tracker(self.procedure)
+        self.tracker = AttendedTracker(self.procedure)
+        self.listener: Listener | None = None
         self.perceiver = Perceiver(perception_settings(bundle), networks.head, networks.trunk)
         self._unaries = make_unaries(bundle, settings)
         if strange := set(self._unaries.steps) - {*self.procedure.numbers, BACKGROUND, UNKNOWN}:
@@ -62,8 +120,19 @@ class Session:
         self._window = WindowCut(
             WindowSettings(settings.window_frames, settings.lag_s), _links(bundle), rate, self._unaries.steps
         )
-        self._track = StepTrack(StepSettings(settings.confirm_s, settings.bridge_s))
+        presence = read_presence(bundle, settings)
+        if presence is not None and set(presence.steps) - set(self._unaries.steps):
+            raise BundleError(f"{bundle.folder} waits for steps it does not recognise: train or export it again.")
+        track = StepTrack(
+            StepSettings(settings.confirm_s, settings.bridge_s), {} if presence is None else presence.table
+        )
+        self._labeller = Labeller(self._window, track, self._unaries.steps, presence, rate)
         self._last: SettledLabel | None = None
+
+    @property
+    def last_label(self) -> SettledLabel | None:
+        """The newest released label."""
+        return self._last
 
     def rename(self, names: Mapping[int, str]) -> None:
         """Shows steps under other names; what was learned stays."""
@@ -73,27 +142,54 @@ class Session:
 
     def push(self, frame: Frame) -> tuple[Update, ...]:
         """The updates a frame leads to: none in between the working rate's ticks, and while labels settle."""
-        return self.perceived(self.perceiver.see(frame)) if self.perceiver.is_due(frame.at) else ()
+        return self.see(frame) if self.perceiver.is_due(frame.at) else ()
+
+    def see(self, frame: Frame) -> tuple[Update, ...]:
+        """The updates of a frame that was found to be due."""
+        if self.listener is not None:
+            self.listener.saw(frame)
+        return self.perceived(self.perceiver.see(frame))
 
     def perceived(self, percept: Percept) -> tuple[Update, ...]:
         """The updates that follow from what was seen."""
         costs = self._unaries.costs(percept.appearance, percept.embedding)
         if not np.isfinite(costs).all():
             raise BundleError("the bundle's networks give numbers that are not finite: train or export it again.")
-        return tuple(self._update(label, self._track.push(label)) for label in self._window.push(costs, percept.at))
+        updates = self._take(self._labeller.push(costs, percept.at), percept.at)
+        if self.listener is not None:
+            self.listener.perceived(percept, updates)
+        return updates
+
+    def act(self, action: Action) -> tuple[Guidance, ...]:
+        """What is said because of an operator's action, which counts at once; InputError where it makes no sense."""
+        said = self.tracker.act(action)
+        if self.listener is not None:
+            self.listener.acted(self.tracker.actions[-1], said)
+        return said
 
     def finish(self) -> tuple[Update, ...]:
         """Releases what was held back, ends the open step and judges the whole, as part of the last update.
 
         Where nothing was held back (no lag), that update repeats the last label; without any frame there is none.
         """
-        updates = [self._update(label, self._track.push(label)) for label in self._window.finish()]
+        updates = self._finish()
+        if self.listener is not None:
+            self.listener.finished(updates)
+        return updates
+
+    def _finish(self) -> tuple[Update, ...]:
+        labelled, events = self._labeller.finish()
+        updates = list(self._take(labelled, 0.0))
         if self._last is None:
             return ()
         last = updates.pop() if updates else Update(self._last)
-        events = self._track.finish()
         said = tuple(said for event in events for said in self._tell(event)) + self.tracker.finish(self._last.at)
         return (*updates, replace(last, events=last.events + events, guidance=last.guidance + said))
+
+    def _take(self, labelled: Labelled, at: float) -> tuple[Update, ...]:
+        for step in labelled.glimpsed:
+            self.tracker.glimpse(step, at)
+        return tuple(self._update(label, events) for label, events in labelled.settled)
 
     def _update(self, label: SettledLabel, events: tuple[StepEvent, ...]) -> Update:
         self._last = label
@@ -101,11 +197,8 @@ class Session:
         return Update(label, events, guidance + self.tracker.tick(label.at))
 
     def _tell(self, event: StepEvent) -> tuple[Guidance, ...]:
-        if event.state == "confirmed":
-            return self.tracker.push(event.step, event.at, event.confidence, event.start)
-        if event.state == "ended":
-            return self.tracker.end(event.step, event.at, event.end)
-        return ()
+        news = news_of(event)
+        return () if news is None else self.tracker.apply(news)
 
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:
@@ -155,6 +248,13 @@ def make_unaries(bundle: Bundle, settings: LiveSettings) -> Unaries:
     if not set(appearance.steps) <= {*embedding.steps, BACKGROUND, UNKNOWN}:
         raise BundleError(f"{bundle.folder} knows steps without a prototype: train or export the bundle again.")
     return BothUnaries(embedding, appearance)
+
+
+def read_presence(bundle: Bundle, settings: LiveSettings) -> Presence | None:
+    """When a step counts as seen; it was learned for the appearance and says nothing about the embedding alone."""
+    if settings.recogniser == "embedding":
+        return None
+    return Presence.from_arrays(bundle.arrays("recogniser.npz"))
 
 
 def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:

@@ -9,6 +9,7 @@ from typing import Literal
 from guide.errors import InputError
 
 RecogniserKind = Literal["embedding", "appearance", "both"]
+Precision = Literal["float", "int8"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class LiveSettings:
     """A step is confirmed once it was seen for this long."""
     bridge_s: float = 1.5
     """A step that comes back within this time went on all the while."""
+    precision: Precision = "float"
+    """Which networks run: in full, or in 8 bits where the bundle was learned with --quantize; these are quicker."""
 
     def __post_init__(self) -> None:
         times = (self.lag_s, self.confirm_s, self.bridge_s)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 import time
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +20,17 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from guide import wire
+from guide.aside import Aside, ending_on_signals
 from guide.bundle import read_bundle
 from guide.domain import Alert, Guidance, Question, Resolution, StepEvent, Update
 from guide.errors import InputError
-from guide.ingest.files import VideoFile
-from guide.ingest.stills import StillFolder, list_stills
+from guide.ingest.base import FrameSource
+from guide.ingest.capture import CaptureSettings
+from guide.ingest.live import LiveSource
+from guide.ingest.source import SourceOptions, open_source
+from guide.ingest.streams import is_address
 from guide.perceive.embedder import Device
+from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
 
@@ -35,10 +42,11 @@ MARKS = {"alarm": "✖", "warning": "▲", "info": "●"}
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """Follow a recording and guide: current step, next step, timeline, alerts."""
+    """Follow a recording or a camera and guide: current step, next step, timeline, alerts."""
 
     source: Annotated[str, tyro.conf.Positional]
-    """A video file, a folder of stills (with --rate), or features (.npy with --rate, .npz with features and rate)."""
+    """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address, or
+    features (.npy with --rate, .npz with features and rate)."""
     bundle: Path = Path("exported/demo")
     """The trained bundle."""
     rate: float | None = None
@@ -49,50 +57,72 @@ class WatchOptions:
     """With --jsonl: print every released label too."""
     realtime: bool = False
     """Keep the recording's own pace instead of going as fast as possible."""
+    give_up_s: float = 60.0
+    """A camera or stream that does not come back within this time ends the session."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
     live: Annotated[LiveSettings, tyro.conf.arg(name="")] = field(default_factory=LiveSettings)
     """How to recognise and when to speak."""
+    recording: Annotated[RecordingOptions, tyro.conf.arg(name="")] = field(default_factory=RecordingOptions)
+    """What to keep of the session."""
 
 
 def main(options: WatchOptions) -> None:
-    """Runs the command."""
+    """Runs the command; Ctrl-C on a live source ends the session properly."""
     console = Console(highlight=False)
-    session, updates = watch(options)
+    aside = Aside(Console(stderr=options.jsonl, highlight=False), is_brief=options.jsonl)
+    session, updates = watch(options, aside)
     view = _Jsonl(console, session, options.emit_labels) if options.jsonl else Terminal(console, session)
-    for update in updates:
-        view.show(update)
+    with _recorded(options, session, aside) as recording, ending_on_signals(aside.source):
+        aside.heard = None if recording is None else recording.note
+        for update in updates:
+            view.show(update)
+    aside.end()
     view.end()
+    if recording is not None and options.recording.record:
+        aside.say(f"recorded as {recording.name}: python -m guide report {recording.name}{_data(options)}")
 
 
-def watch(options: WatchOptions) -> tuple[Session, Iterator[Update]]:
+def _recorded(options: WatchOptions, session: Session, aside: Aside) -> AbstractContextManager[Recording | None]:
+    live = aside.source
+    source = (
+        SourceFacts(options.source) if live is None else SourceFacts(live.name, True, lambda: asdict(live.health()))
+    )
+    return recorded(session, options.recording, source, aside.say)
+
+
+def _data(options: WatchOptions) -> str:
+    folder = options.recording.data
+    return "" if folder == RecordingOptions().data else f" --data {shlex.quote(str(folder))}"
+
+
+def watch(options: WatchOptions, aside: Aside) -> tuple[Session, Iterator[Update]]:
     """A session on the bundle and the updates of the source."""
     bundle = read_bundle(options.bundle)
-    session = Session(bundle, start_networks(bundle, options.device), options.live)
+    networks = start_networks(bundle, options.device, precision=options.live.precision)
+    session = Session(bundle, networks, options.live)
     path = Path(options.source)
-    if path.suffix.lower() in FEATURE_SUFFIXES:
+    if path.suffix.lower() in FEATURE_SUFFIXES and not is_address(options.source):
         if bundle.has("trunk.onnx"):
             raise InputError(
                 f"this bundle was learned from pictures, {path} holds features: give it a video or a folder of stills."
             )
         rows, rate = _features(options, path)
         return session, follow_features(_keep_pace(rows, rate) if options.realtime else rows, rate, session)
-    if path.is_dir() and not list_stills(path):
-        raise InputError(
-            f"one recording or a folder of pictures was expected, {path} holds no pictures: name one video."
-        )
-    if path.is_dir():
-        return session, _follow(StillFolder(path, _rate(options, path)), session, options.realtime)
-    return session, _follow(VideoFile(path), session, options.realtime)
+    live = CaptureSettings(give_up_s=options.give_up_s)
+    source = open_source(options.source, SourceOptions(options.rate, live), aside.note)
+    aside.source = source if isinstance(source, LiveSource) else None
+    return session, _follow(source, session, options.realtime and not source.is_live, aside)
 
 
-def _follow(source: VideoFile | StillFolder, session: Session, keeps_pace: bool) -> Iterator[Update]:
-    """Updates of a file's frames; only the frames that are due are converted to pictures."""
+def _follow(source: FrameSource, session: Session, keeps_pace: bool, aside: Aside) -> Iterator[Update]:
+    """Updates of a source's frames; only the frames that are due are converted to pictures."""
     began = time.monotonic()
     for frame in source.frames(session.perceiver.is_due):
         if keeps_pace:
             time.sleep(max(0.0, frame.at - (time.monotonic() - began)))
-        yield from session.perceived(session.perceiver.see(frame))
+        yield from session.see(frame)
+        aside.pulse(frame.at, session.perceiver.rate)
     yield from session.finish()
 
 

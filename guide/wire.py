@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from guide.domain import UNKNOWN, Alert, Guidance, Question, Resolution, SettledLabel, StepEvent, Update
+from guide.procedure.actions import Action
 from guide.procedure.model import Procedure
 
 
@@ -60,6 +61,21 @@ def guidance_object(said: Guidance, procedure: Procedure) -> dict[str, Any]:
             return {"type": "resolve", "id": said.id, "at": _s(said.at), "withdrawn": said.is_withdrawn}
         case Question():
             return {"type": "question", "id": said.id, "at": _s(said.at), "step": said.step, "text": said.text}
+
+
+def action_object(action: Action) -> dict[str, Any]:
+    """An operator's action, to be shown to everybody who follows the session."""
+    return {
+        "type": "action",
+        "number": action.number,
+        "at": _s(action.at),
+        "kind": action.kind,
+        "target": action.target,
+        "step": action.step,
+        "answer": action.answer,
+        "person": action.person,
+        "comment": action.comment,
+    }
 
 
 def _s(seconds: float) -> float:

@@ -1,31 +1,32 @@
 """Label files: which key-step was done when, as comma-separated rows `start,end,"3 fit board"` in seconds.
 
-No header; background has no rows. Reading is strict and names every problem with file and line; lenient reading
-repairs what it can and lists what it changed.
+No header; background has no rows. ELAN files (`.eaf`) serve as well: the tier of steps stands for the rows. Reading is
+strict and names every problem with file and line; lenient reading repairs what it can and lists what it changed.
 """
 
 from __future__ import annotations
 
-import csv
 import logging
-import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from guide.domain import BACKGROUND, Labels, Segment, Times
 from guide.errors import InputError, OutputError
+from guide.record.elan import Annotation, Tier, read_elan, write_elan
+from offline.datasets import elan
+from offline.label_rows import Cells, Problems, Row, check_rows, clean_name, read_cells
 from offline.videos import RecordingFacts
 
 log = logging.getLogger(__name__)
 
 # Files hold milliseconds, so a boundary may lie half of one off the frame it belongs to.
-ROUNDING_S = 6e-4
-END_SLACK_S = 0.5  # people round the end of the last step up
-LABEL = re.compile(r"\s*(\d{1,6})(?:\s+(.*\S))?\s*", re.DOTALL)
+ROUNDING_S: Final = 6e-4
+SUFFIXES: Final = (".csv", elan.SUFFIX)
+STEP_TIER: Final = "steps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +43,16 @@ class LabelFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    line: int
-    segment: Segment
-    name: str
+class LabelOptions:
+    """How label files are read: the known steps (any where None), repairing or refusing, the tier of ELAN files.
 
+    >>> LabelOptions(lenient=True).tier is None
+    True
+    """
 
-class _Problems:
-    """Collects what is wrong, each with its place, and in lenient reading what was done about it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.sentences: list[str] = []
-        self.changes: list[str] = []
-
-    def add(self, line: int, what: str, repair: str) -> None:
-        self.sentences.append(f"{self.path} line {line}: {what}")
-        self.changes.append(f"{self.sentences[-1]}: {repair}")
+    steps: Collection[int] | None = None
+    lenient: bool = False
+    tier: str | None = None
 
 
 def read_labels(
@@ -66,15 +60,35 @@ def read_labels(
     duration_s: float | None = None,
     steps: Collection[int] | None = None,
     lenient: bool = False,
+    tier: str | None = None,
 ) -> LabelFile:
-    """The labels in a file, checked against the recording's length and the known step numbers where given.
+    """The labels in a CSV or ELAN file, checked against the recording's length and the known step numbers where given.
 
     Raises InputError naming every problem with its line; `lenient` repairs instead and lists the changes.
     """
-    labels, problems = _read(Path(path), duration_s, steps)
-    if problems.sentences and not lenient:
-        raise InputError(_summary(problems.sentences))
-    return labels
+    durations = {} if duration_s is None else {"": duration_s}
+    return read_label_files({"": Path(path)}, durations, LabelOptions(steps, lenient, tier))[""]
+
+
+def read_label_files(
+    files: Mapping[str, Path], durations: Mapping[str, float], options: LabelOptions | None = None
+) -> dict[str, LabelFile]:
+    """The labels of several files together, by the ids they are given under, as the recordings' lengths are.
+
+    Raises InputError with the problems of all files. ELAN files without numbers share one numbering, which follows
+    the names in the CSV files where they have the same ones.
+    """
+    options = options or LabelOptions()
+    rows = {id_: read_cells(path) for id_, path in files.items() if not is_elan(path)}
+    read = {id_: _checked(files[id_], rows[id_], durations.get(id_), options) for id_ in rows}
+    known = {name: step for labels, _ in read.values() for step, name in labels.names.items()}
+    elans = {id_: path for id_, path in files.items() if is_elan(path)}
+    numbers = elan.number_names(elan.read_values(list(elans.values()), options.tier), known) if elans else {}
+    read |= {id_: _read_elan(path, numbers, durations.get(id_), options) for id_, path in elans.items()}
+    sentences = [sentence for id_ in files for sentence in read[id_][1].sentences]
+    if sentences and not options.lenient:
+        raise InputError(_summary(sentences))
+    return {id_: read[id_][0] for id_ in files}
 
 
 def read_label_folder(
@@ -82,41 +96,53 @@ def read_label_folder(
     facts: Sequence[RecordingFacts],
     steps: Collection[int] | None = None,
     lenient: bool = False,
+    tier: str | None = None,
 ) -> dict[str, LabelFile]:
-    """The labels of those recordings that have a file `<id>.csv` in `folder`, by recording id.
+    """The labels of those recordings that have a file `<id>.csv` or `<id>.eaf` in `folder`, by recording id.
 
     Raises InputError with the problems of all files together, or when no file belongs to any recording.
     """
     if not Path(folder).is_dir():
-        raise InputError(f"--labels must name a folder of CSV files, but {folder} is not a folder: check the path.")
-    read: dict[str, LabelFile] = {}
-    sentences: list[str] = []
-    for fact in facts:
-        path = Path(folder) / f"{fact.recording.id}.csv"
-        if path.is_file():
-            labels, problems = _read(path, fact.duration_s + 1 / fact.rate, steps)
-            read[fact.recording.id] = labels
-            sentences += problems.sentences
-    if not read:
+        raise InputError(f"--labels must name a folder of label files, but {folder} is not a folder: check the path.")
+    found = {fact.recording.id: find_label_file(Path(folder), fact.recording.id) for fact in facts}
+    files = {id_: path for id_, path in found.items() if path is not None}
+    if not files:
         raise InputError(
-            f"--labels needs at least one CSV file named like a recording, such as "
+            f"--labels needs at least one CSV or ELAN file named like a recording, such as "
             f"{facts[0].recording.id + '.csv' if facts else 'NAME.csv'}, but {folder} has none."
         )
-    if sentences and not lenient:
-        raise InputError(_summary(sentences))
+    durations = {fact.recording.id: fact.duration_s + 1 / fact.rate for fact in facts}
+    read = read_label_files(files, durations, LabelOptions(steps, lenient, tier))
     _require_one_name_a_step(read)
     return read
 
 
+def find_label_file(folder: Path, id_: str) -> Path | None:
+    """The label file of a recording, None where it has none; raises InputError where it has two."""
+    found = [path for path in (folder / f"{id_}{suffix}" for suffix in SUFFIXES) if path.is_file()]
+    if len(found) > 1:
+        raise InputError(f"a recording has one label file, but {found[0]} and {found[1].name} both stand: keep one.")
+    return found[0] if found else None
+
+
+def is_elan(path: Path) -> bool:
+    """Whether a label file is ELAN's by its name."""
+    return path.suffix.lower() == elan.SUFFIX
+
+
 def write_labels(path: str | Path, segments: Iterable[Segment], names: Mapping[int, str]) -> None:
-    """Writes a label file; a step without a name is `3 step 3`. Background and unknown activity get no rows."""
-    rows = [
-        f"{segment.start:.3f},{segment.end:.3f},{_quoted(segment.step, names)}\n"
-        for segment in segments
-        if segment.step > BACKGROUND
-    ]
+    """Writes a label file, ELAN's where the name ends in .eaf; a step without a name is `3 step 3`.
+
+    Background and unknown activity get no rows.
+    """
+    done = [segment for segment in segments if segment.step > BACKGROUND]
+    if is_elan(Path(path)):
+        rows = tuple(Annotation(one.start, one.end, _label(one.step, names)) for one in done)
+        write_elan(path, [Tier(STEP_TIER, rows)])
+        return
+    text = "".join(f"{one.start:.3f},{one.end:.3f},{_quoted(_label(one.step, names))}\n" for one in done)
     try:
-        Path(path).write_text("".join(rows), encoding="utf-8")
+        Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise OutputError(f"labels cannot be written to {path} ({error.strerror}): free space there.") from error
 
@@ -153,109 +179,30 @@ def labels_to_segments(labels: Labels, times: Times, rate: float) -> list[Segmen
     ]
 
 
-def _read(path: Path, duration_s: float | None, steps: Collection[int] | None) -> tuple[LabelFile, _Problems]:
-    problems = _Problems(path)
-    rows: list[_Row] = []
-    for line, cells in _cells(path):
-        row = _parse(line, cells, problems)
-        row = row and _check_step(row, steps, problems)
-        row = row and _check_end(row, duration_s, problems)
-        if row:
-            rows.append(row)
-    rows = _without_overlaps(sorted(rows, key=lambda row: (row.segment.start, row.line)), problems)
-    names = _names(rows, problems)
-    if not rows:
+def _read_elan(
+    path: Path, numbers: Mapping[str, int], duration_s: float | None, options: LabelOptions
+) -> tuple[LabelFile, Problems]:
+    file = read_elan(path)
+    rows = elan.label_cells(file, path, options.tier, numbers)
+    labels, problems = _checked(path, rows, duration_s, options, max(map(abs, file.offsets_s), default=0.0))
+    return labels, problems
+
+
+def _checked(
+    path: Path, rows: Sequence[Cells], duration_s: float | None, options: LabelOptions, offset_s: float = 0.0
+) -> tuple[LabelFile, Problems]:
+    problems = Problems(path)
+    if offset_s:
+        what = f"the annotations are shifted by {offset_s:g} s against the video"
+        problems.add(1, what, "times taken as they stand")
+    checked = check_rows(rows, duration_s, options.steps, problems)
+    names = _names(checked, problems)
+    if not checked:
         log.warning("%s labels no key-step: the whole recording counts as background.", path)
-    return LabelFile(tuple(row.segment for row in rows), names, tuple(problems.changes)), problems
+    return LabelFile(tuple(row.segment for row in checked), names, tuple(problems.changes)), problems
 
 
-def _cells(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows of a CSV file with their line numbers, without blank lines."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, skipinitialspace=True)
-            return [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
-    except FileNotFoundError as error:
-        raise InputError(f"a label file was expected, but {path} does not exist: check the path.") from error
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(
-            f"a label file was expected, but {path} cannot be read as UTF-8 text with commas ({error}): save it as CSV."
-        ) from error
-
-
-def _parse(line: int, cells: list[str], problems: _Problems) -> _Row | None:
-    if len(cells) != 3:
-        problems.add(line, f'expected start,end,"number name", got {len(cells)} values', "row left out")
-        return None
-    try:
-        start, end = float(cells[0]), float(cells[1])
-    except ValueError:
-        start = end = math.nan
-    if not (math.isfinite(start) and math.isfinite(end) and start >= 0):
-        problems.add(line, f"start and end must be seconds from 0 on, got {cells[0]} and {cells[1]}", "row left out")
-        return None
-    label = LABEL.fullmatch(cells[2])
-    if label is None or int(label[1]) < 1:
-        problems.add(
-            line, f'a step is a number from 1 on and a name, such as "3 fit board", got {cells[2]!r}', "row left out"
-        )
-        return None
-    number, name = int(label[1]), " ".join((label[2] or "").split())
-    if not name:
-        name = f"step {number}"
-        problems.add(line, f"step {number} has no name", f"called {name}")
-    if end <= start:
-        return _turned(_Row(line, Segment(number, min(start, end), max(start, end)), name), problems)
-    return _Row(line, Segment(number, start, end), name)
-
-
-def _turned(row: _Row, problems: _Problems) -> _Row | None:
-    low, high = row.segment.start, row.segment.end
-    if low == high:
-        problems.add(row.line, f"the step starts and ends at {low:g} s", "row left out")
-        return None
-    problems.add(row.line, f"the step ends at {low:g} s, before it starts at {high:g} s", "start and end exchanged")
-    return row
-
-
-def _check_step(row: _Row, steps: Collection[int] | None, problems: _Problems) -> _Row | None:
-    if steps is None or row.segment.step in steps:
-        return row
-    known = ", ".join(str(step) for step in sorted(steps))
-    problems.add(row.line, f"step {row.segment.step} is unknown, the steps are {known}", "row left out")
-    return None
-
-
-def _check_end(row: _Row, duration_s: float | None, problems: _Problems) -> _Row | None:
-    segment = row.segment
-    if duration_s is None or segment.end <= duration_s:
-        return row
-    if segment.end > duration_s + END_SLACK_S:
-        what = f"the step ends at {segment.end:g} s, past the recording's end at {duration_s:.1f} s"
-        problems.add(row.line, what, "row left out" if segment.start >= duration_s else "cut at the end")
-    if segment.start >= duration_s:
-        return None
-    return _Row(row.line, Segment(segment.step, segment.start, duration_s), row.name)
-
-
-def _without_overlaps(rows: list[_Row], problems: _Problems) -> list[_Row]:
-    """Rows in order of time, each ending before the next starts."""
-    kept: list[_Row] = []
-    for row in rows:
-        if kept and row.segment.start < kept[-1].segment.end - ROUNDING_S:
-            last = kept.pop()
-            what = f"the step starts at {row.segment.start:g} s, before the one in line {last.line} ends"
-            is_hidden = row.segment.start <= last.segment.start
-            problems.add(row.line, what, f"line {last.line} " + ("left out" if is_hidden else "cut short"))
-            if not is_hidden:
-                kept.append(
-                    _Row(last.line, Segment(last.segment.step, last.segment.start, row.segment.start), last.name)
-                )
-        kept.append(row)
-    return kept
-
-
-def _names(rows: list[_Row], problems: _Problems) -> dict[int, str]:
+def _names(rows: Sequence[Row], problems: Problems) -> dict[int, str]:
     names: dict[int, str] = {}
     for row in sorted(rows, key=lambda row: row.line):
         name = names.setdefault(row.segment.step, row.name)
@@ -278,11 +225,14 @@ def _require_one_name_a_step(read: Mapping[str, LabelFile]) -> None:
                 )
 
 
-def _quoted(step: int, names: Mapping[int, str]) -> str:
-    name = " ".join(names.get(step, f"step {step}").split())
-    return '"' + f"{step} {name}".replace('"', '""') + '"'
+def _label(step: int, names: Mapping[int, str]) -> str:
+    return f"{step} {clean_name(names.get(step, '')) or f'step {step}'}"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _summary(sentences: Sequence[str]) -> str:
     count = f"{len(sentences)} problems in the labels" if len(sentences) > 1 else "a problem in the labels"
-    return f"{count}: {'; '.join(sentences)}. Correct them, or read them leniently."
+    return f"{count}: {'; '.join(sentences)}. Correct them, or give --lenient to have them repaired and listed."

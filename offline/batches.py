@@ -38,22 +38,36 @@ class Clip:
         unique, back = np.unique(wanted, return_inverse=True)
         return torch.from_numpy(np.asarray(self.inputs[unique], dtype=np.float32)[back.reshape(wanted.shape)])
 
+    def copy_rows(self, chosen: NDArray[np.int64], place: NDArray[Any]) -> None:
+        """Copies what `rows` gives into place (N, c, ...), of this or a wider type, and touches nothing twice."""
+        flat = place.reshape(-1, *place.shape[2:])
+        if flat.dtype == self.inputs.dtype:
+            # Clipping is for speed: with the check for indices out of bounds numpy copies twice.
+            np.take(self.inputs, self.context[chosen].reshape(-1), axis=0, out=flat, mode="clip")
+        else:
+            flat[:] = self.inputs[self.context[chosen].reshape(-1)]
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Frames of V videos: inputs (V, N, c, ...), their positions (V, N) and the videos' lengths (V,)."""
 
-    inputs: Tensor
+    inputs: Tensor  # as they are cached, float16 or float32, until they are on the device
     steps: Tensor
     lengths: Tensor
 
     def to(self, device: torch.device) -> Batch:
-        return Batch(self.inputs.to(device), self.steps.to(device), self.lengths.to(device))
+        """On the device, inputs in float32."""
+        return self.send(device).float()
 
-    def part(self, rank: int, world: int) -> Batch:
-        """The videos of one process, as many for each: the last are padded with the first."""
-        chosen = _shares(len(self.lengths), world)[rank]
-        return Batch(self.inputs[chosen], self.steps[chosen], self.lengths[chosen])
+    def send(self, device: torch.device) -> Batch:
+        """On the device as it is; from pinned memory this does not wait for the copy."""
+        parts = (part.to(device, non_blocking=True) for part in (self.inputs, self.steps, self.lengths))
+        return Batch(*parts)
+
+    def float(self) -> Batch:
+        """With inputs in float32."""
+        return Batch(self.inputs.float(), self.steps, self.lengths)
 
 
 class Batches:
@@ -74,34 +88,33 @@ class Batches:
         self._frames = min(frames, *(len(pool) for pool in self._training))
         self._held_out_frames = min(frames, *(len(pool) for pool in self._held_out))
 
-    def training(self, iteration: int) -> Batch:
-        """The batch of one iteration."""
-        return self._draw(self._training, self._frames, np.random.default_rng((self._seed, _TRAIN, iteration)))
+    def training(self, iteration: int, is_pinned: bool = False) -> Batch:
+        """The batch of one iteration; `is_pinned` has it in memory that a GPU reads by itself."""
+        rng = np.random.default_rng((self._seed, _TRAIN, iteration))
+        return self._draw(self._training, self._frames, rng, is_pinned)
 
     def held_out(self, count: int = 4) -> tuple[Batch, ...]:
         """The batches convergence is watched on, the same at every look."""
         rngs = [np.random.default_rng((self._seed, _HELD_OUT, number)) for number in range(count)]
         return tuple(self._draw(self._held_out, self._held_out_frames, rng) for rng in rngs)
 
-    def _draw(self, pools: list[NDArray[np.int64]], frames: int, rng: np.random.Generator) -> Batch:
+    def _draw(
+        self, pools: list[NDArray[np.int64]], frames: int, rng: np.random.Generator, is_pinned: bool = False
+    ) -> Batch:
         chosen = rng.choice(len(self._clips), size=self._videos, replace=False)
-        rows, steps, lengths = [], [], []
-        for number in chosen:
-            picked = np.sort(rng.choice(pools[number], size=frames, replace=False))
-            rows.append(self._clips[number].rows(picked))
-            steps.append(torch.from_numpy(self._clips[number].steps[picked]))
-            lengths.append(self._clips[number].length)
-        return Batch(torch.stack(rows), torch.stack(steps), torch.tensor(lengths, dtype=torch.float64))
+        clips = [self._clips[number] for number in chosen]
+        picked = [np.sort(rng.choice(pools[number], size=frames, replace=False)) for number in chosen]
+        inputs = self._room(frames, is_pinned)
+        for clip, rows, place in zip(clips, picked, inputs.numpy(), strict=True):
+            clip.copy_rows(rows, place)
+        steps = np.stack([clip.steps[rows] for clip, rows in zip(clips, picked, strict=True)])
+        lengths = torch.tensor([clip.length for clip in clips], dtype=torch.float64)
+        parts = (torch.from_numpy(steps), lengths)
+        return Batch(inputs, *(part.pin_memory() if is_pinned else part for part in parts))
 
-
-def restore(parts: Sequence[Tensor], videos: int) -> Tensor:
-    """The videos of all processes' parts in their first order, padding dropped: the inverse of `Batch.part`."""
-    stacked = torch.cat(list(parts))
-    order = [number for share in _shares(videos, len(parts)) for number in share]
-    return stacked[[order.index(number) for number in range(videos)]]
-
-
-def _shares(videos: int, world: int) -> list[list[int]]:
-    each = -(-videos // world)
-    padded = [number % videos for number in range(each * world)]
-    return [padded[rank * each : (rank + 1) * each] for rank in range(world)]
+    def _room(self, frames: int, is_pinned: bool) -> Tensor:
+        """Memory for the inputs (V, N, c, ...) of a batch; half as much where all clips are cached in float16."""
+        first = self._clips[0]
+        is_half = all(clip.inputs.dtype == np.float16 for clip in self._clips)
+        shape = (self._videos, frames, first.context.shape[1], *first.inputs.shape[1:])
+        return torch.empty(shape, dtype=torch.float16 if is_half else torch.float32, pin_memory=is_pinned)

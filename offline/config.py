@@ -86,7 +86,8 @@ class Recipe:
     patience: int = 5
     """Looks without a fall of the smoothed held-out loss after which training has converged."""
     k: int | Literal["auto"] = "auto"
-    """Number of key-steps; background comes on top. `auto` is the paper's 7 until it can be chosen."""
+    """Number of key-steps; background comes on top. `auto` chooses it without labels (times are then
+    measured in sevenths of a recording, the paper's number)."""
     clusterer: str = "ours"
     """How frames become key-steps."""
     fuzzifier: float = 1.2

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from guide import __version__
-from guide.bundle import new_bundle, write_manifest
+from guide.bundle import new_bundle, read_bundle, write_manifest
 from guide.domain import Features
 from guide.errors import GuideError
-from guide.perceive.embedder import Floats, OnnxHead, OnnxTrunk
+from guide.perceive.embedder import OnnxHead, OnnxTrunk
 from guide.procedure.export import to_dot, to_plain
 from offline.annotations import write_labels
 from offline.backbones import Trunk
@@ -26,34 +26,17 @@ from offline.embedding import Inputs, context_stride_s
 from offline.learn import Learned
 from offline.onnx_file import export_module
 from offline.onnx_trunk import export_trunk
+from offline.parity import Parity
+from offline.quantize import Agreement, compare, head_samples, quantize, trunk_samples
+from offline.videos import Recording
 
 LEAST_COSINE = 0.9999
 PARITY_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Parity:
-    """How closely an exported network gives what torch gives.
-
-    >>> Parity.of(np.ones((1, 2), np.float32), np.ones((1, 2), np.float32)).cosine > LEAST_COSINE
-    True
-    """
-
-    cosine: float
-    largest_difference: float
-
-    @staticmethod
-    def of(expected: Floats, got: Floats) -> Parity:
-        """The least cosine over rows and the largest difference of any number."""
-        one, two = expected.reshape(len(expected), -1), got.reshape(len(got), -1)
-        norms = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
-        cosines = (one * two).sum(1) / np.maximum(norms, 1e-12)
-        return Parity(float(cosines.min()), float(np.abs(one - two).max()))
-
-
-@dataclass(frozen=True, slots=True)
 class Export:
-    """All that goes into a bundle."""
+    """All that goes into a bundle; `recordings` have pictures, and there are none where features came in."""
 
     recipe: Recipe
     inputs: Inputs
@@ -63,19 +46,48 @@ class Export:
     trunk: Trunk | None
     training: Mapping[str, Any]
     stills: Mapping[str, bytes]
+    pictures: Mapping[str, bytes]
+    recordings: tuple[Recording, ...] = ()
+    is_quantized: bool = False
 
 
-def write_bundle(export: Export, out: Path) -> dict[str, Parity]:
-    """Writes the bundle to `out`, whole or not at all; gives the parity of each network."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How closely the networks of a bundle give what torch gives, and its 8-bit ones what the others give."""
+
+    parities: Mapping[str, Parity]
+    agreement: Agreement | None = None
+
+
+def write_bundle(export: Export, out: Path) -> Written:
+    """Writes the bundle to `out`, whole or not at all; says how closely its networks agree."""
     with new_bundle(out) as folder:
         parities = {"head.onnx": _write_head(export, folder / "head.onnx")}
         if export.trunk is not None:
             parities["trunk.onnx"] = _write_trunk(export.trunk, folder / "trunk.onnx")
         _write_arrays(export, folder)
         _write_procedure(export, folder)
-        _write_stills(export.stills, folder)
-        write_manifest(folder, _facts(export, out.name, parities))
-    return parities
+        _write_files(export.stills, folder / "stills")
+        _write_files(export.pictures, folder / "pictures")
+        facts = _facts(export, out.name, parities)
+        write_manifest(folder, facts)
+        agreement = _quantize(export, folder, facts) if export.is_quantized else None
+    return Written(parities, agreement)
+
+
+def _quantize(export: Export, folder: Path, facts: Mapping[str, Any]) -> Agreement:
+    """Adds the 8-bit networks and writes into the manifest how far they agree with the others."""
+    seen = export.inputs.recordings
+    quantize(folder / "head.onnx", head_samples(export.inputs.clips(export.recipe)))
+    if export.trunk is not None:
+        samples = trunk_samples(export.recordings, seen, export.trunk.spec.preprocessing)
+        quantize(folder / "trunk.onnx", samples)
+    write_manifest(folder, facts)
+    agreement = compare(read_bundle(folder), export.recordings, seen)
+    # Times are this machine's and no fact of the bundle: two runs with one seed give one bundle.
+    kept = {key: value for key, value in asdict(agreement).items() if not key.endswith("_ms")}
+    write_manifest(folder, {**facts, "quantized": kept})
+    return agreement
 
 
 def _write_head(export: Export, path: Path) -> Parity:
@@ -110,7 +122,8 @@ def _require(parity: Parity, path: Path) -> Parity:
 
 def _write_arrays(export: Export, folder: Path) -> None:
     np.savez(folder / "prototypes.npz", centres=export.learned.centres, fuzzifier=export.recipe.fuzzifier)
-    _save(folder / "recogniser.npz", export.learned.recogniser.to_arrays())
+    recognition = {**export.learned.recogniser.to_arrays(), **export.learned.presence.to_arrays()}
+    _save(folder / "recogniser.npz", recognition)
     arrays: dict[str, NDArray[Any]] = {}
     for number, recording in enumerate(export.inputs.recordings):
         arrays[f"times_{number}"] = recording.times
@@ -140,10 +153,10 @@ def _write_procedure(export: Export, folder: Path) -> None:
         write_labels(folder / "segments" / f"{recording.id}.csv", segments, names)
 
 
-def _write_stills(stills: Mapping[str, bytes], folder: Path) -> None:
-    (folder / "stills").mkdir()
-    for name, picture in stills.items():
-        (folder / "stills" / name).write_bytes(picture)
+def _write_files(contents: Mapping[str, bytes], folder: Path) -> None:
+    folder.mkdir()
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
 
 
 def _head_kind(export: Export) -> HeadKind:

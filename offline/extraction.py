@@ -1,14 +1,16 @@
-"""From frames to trunk features: decoding and preparing in one thread, the trunk in another, in bounded batches."""
+"""From frames to trunk features: decoding, preparing and the trunk side by side, in bounded batches."""
 
 from __future__ import annotations
 
 import queue
 import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from guide.domain import Frame, Times
 from guide.errors import InputError
 from guide.perceive.embedder import Floats, OnnxTrunk, TrunkOutput
-from guide.perceive.preprocess import Preprocessing, to_network_input
+from guide.perceive.preprocess import Preprocessing, level_values, squash, to_network_input
 from offline.backbones import Layout, Trunk, load_trunk
 from offline.onnx_trunk import export_trunk
 
@@ -27,14 +29,22 @@ ExtractionDevice = Literal["auto", "cpu", "cuda"]
 CPU_BATCH = 4  # more brings nothing on a few cores, and keeps the decoder waiting
 GPU_BATCH = 64
 BATCHES_AHEAD = 3
+FRAMES_AT_ONCE = 8
+GROUPS_AHEAD = 2
+PREPARERS = (
+    8  # threads that squash pictures beside a GPU: one takes longer for a picture than a decoder of many threads
+)
+
+
+Inputs: TypeAlias = NDArray[Any]  # (N, 3, S, S) float32; beside a GPU squashed pictures, (N, S, S, 3) uint8
 
 
 class FrameTrunk(Protocol):
-    """Anything that turns network inputs (N, 3, S, S) into maps and pooled features."""
+    """Anything that turns network inputs into maps and pooled features."""
 
-    def forward(self, inputs: Floats) -> TrunkOutput: ...
+    def forward(self, inputs: Inputs) -> TrunkOutput: ...
 
-    def pool(self, inputs: Floats) -> Floats: ...
+    def pool(self, inputs: Inputs) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +63,37 @@ class FeatureBatch:
 class TorchTrunk:
     """The trunk on a GPU, in full float32: features must agree with what the live side computes.
 
+    It takes network inputs, or squashed pictures in bytes, whose levels it looks up itself in the same table: a
+    quarter of the bytes travel, and the CPU is free to decode.
+
     >>> TorchTrunk(load_trunk("random-tiny"), torch.device("cpu")).pool(np.zeros((2, 3, 64, 64), np.float32)).shape
     (2, 16)
     """
 
     def __init__(self, trunk: Trunk, device: torch.device) -> None:
         self._device = device
+        self._values = torch.from_numpy(level_values(trunk.spec.preprocessing)).to(device)  # (3, 256)
         self._trunk = trunk.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
 
-    def forward(self, inputs: Floats) -> TrunkOutput:
+    def forward(self, inputs: Inputs) -> TrunkOutput:
         maps, pooled = self._run(inputs)
         return TrunkOutput(maps.cpu().numpy(), pooled.cpu().numpy())
 
-    def pool(self, inputs: Floats) -> Floats:
+    def pool(self, inputs: Inputs) -> Floats:
         return np.asarray(self._run(inputs)[1].cpu().numpy(), np.float32)
 
     @torch.inference_mode()
-    def _run(self, inputs: Floats) -> tuple[torch.Tensor, torch.Tensor]:
-        batch = torch.from_numpy(inputs).to(self._device, memory_format=torch.channels_last, non_blocking=True)
-        maps, pooled = self._trunk(batch)
+    def _run(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+        batch = torch.from_numpy(inputs).to(self._device, non_blocking=True)
+        if inputs.dtype == np.uint8:
+            batch = self._look_up(batch)
+        maps, pooled = self._trunk(batch.contiguous(memory_format=torch.channels_last))
         return maps.contiguous(), pooled
+
+    def _look_up(self, pictures: torch.Tensor) -> torch.Tensor:
+        """Network inputs (N, 3, S, S) of pictures (N, S, S, 3)."""
+        channels = torch.arange(3, device=self._device)
+        return self._values[channels, pictures.long()].movedim(3, 1)
 
 
 class Extractor:
@@ -116,16 +137,23 @@ class Extractor:
         return OnnxTrunk(path, "cpu", self._threads)
 
     def extract(self, frames: Iterable[Frame], keep_maps: bool = False) -> Iterator[FeatureBatch]:
-        """The features of `frames`, batch by batch; frames are read in a thread of their own meanwhile."""
-        with Prefetch(self._inputs(frames), BATCHES_AHEAD) as batches:
-            for times, inputs in batches:
+        """The features of `frames`, batch by batch; frames are read and prepared in threads of their own meanwhile.
+
+        Beside a GPU, reading has a thread to itself and preparing several: on a CPU these would take the trunk's cores.
+        """
+        with ExitStack() as stack:
+            if self.uses_gpu:
+                prepared = self._prepared(stack.enter_context(Prefetch(_grouped(frames), GROUPS_AHEAD)))
+            else:
+                prepared = self._inputs(frames)
+            for times, inputs in stack.enter_context(Prefetch(prepared, BATCHES_AHEAD)):
                 if keep_maps:
                     output = self.runner.forward(inputs)
                     yield FeatureBatch(times, output.pooled, output.maps.astype(np.float16))
                 else:
                     yield FeatureBatch(times, self.runner.pool(inputs), None)
 
-    def _inputs(self, frames: Iterable[Frame]) -> Iterator[tuple[Times, Floats]]:
+    def _inputs(self, frames: Iterable[Frame]) -> Iterator[tuple[Times, Inputs]]:
         times: list[float] = []
         inputs: list[Floats] = []
         for frame in frames:
@@ -136,6 +164,35 @@ class Extractor:
                 times, inputs = [], []
         if times:
             yield np.array(times), np.stack(inputs)
+
+    def _prepared(self, groups: Iterable[list[Frame]]) -> Iterator[tuple[Times, Inputs]]:
+        """Squashed pictures in bytes for a GPU, each group squashed by the next free thread."""
+        times: list[float] = []
+        inputs: list[Future[Inputs]] = []
+        with ThreadPoolExecutor(PREPARERS, "prepare") as pool:
+            for group in groups:
+                times += [frame.at for frame in group]
+                inputs.append(pool.submit(self._squash, group))
+                if len(times) >= self.batch_size:
+                    yield np.array(times), np.concatenate([each.result() for each in inputs])
+                    times, inputs = [], []
+            if times:
+                yield np.array(times), np.concatenate([each.result() for each in inputs])
+
+    def _squash(self, group: list[Frame]) -> Inputs:
+        return np.stack([squash(frame.image, self.preprocessing) for frame in group])
+
+
+def _grouped(frames: Iterable[Frame]) -> Iterator[list[Frame]]:
+    """Frames a few at a time: handing each over by itself would cost threads more than a small picture's decoding."""
+    group: list[Frame] = []
+    for frame in frames:
+        group.append(frame)
+        if len(group) == FRAMES_AT_ONCE:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
 def open_extractor(

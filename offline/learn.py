@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +13,24 @@ from guide.bundle import read_arrays
 from guide.domain import Features, KeyStep, Labels, Segment
 from guide.errors import BundleError
 from guide.label.energy import LinkSettings
-from guide.label.recogniser import Recogniser, RecogniserSettings, learn_recogniser
-from guide.procedure.learn import learn_procedure
+from guide.label.presence import Presence
+from guide.label.recogniser import Recogniser
+from guide.procedure.hush import hush
+from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure
 from guide.procedure.model import Procedure
-from guide.procedure.orderings import ordering_of_segments, rank_orderings
 from offline.annotations import labels_to_segments
 from offline.config import Recipe
 from offline.embedding import Inputs
+from offline.given import Given
 from offline.keysteps.base import Collection, Finder, Found
+from offline.keysteps.choose import choose_k
 from offline.keysteps.fcm import FuzzySettings
 from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
-from offline.rehearse import rehearse
+from offline.keysteps.spread import Spread
+from offline.rehearse import Taught, teach_live
 
-MOST_RECOGNISER_FRAMES = 20_000  # of the demonstrations: more do not change it, and memory is finite
+SHORTEST_VISIT = 0.4  # of the time a step usually takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +42,50 @@ class Learned:
     procedure: Procedure
     centres: NDArray[np.float64]  # (K, D), row n is key-step n + 1
     recogniser: Recogniser
+    presence: Presence
     links: LinkSettings
     """How strongly labels hold together in time, fitted to the length of the recordings."""
     notes: tuple[str, ...]
 
 
 def find_steps(
-    inputs: Inputs, embeddings: Sequence[Features], recipe: Recipe, seed: int, kept: Path | None = None
+    inputs: Inputs,
+    embeddings: Sequence[Features],
+    recipe: Recipe,
+    seed: int,
+    kept: Path | None = None,
+    given: Given | None = None,
 ) -> Learned:
-    """Key-steps found without labels in the recordings' embeddings (T, D); `kept` is a file to keep the labels in."""
+    """Key-steps found in the recordings' embeddings (T, D), or carried over from given labels.
+
+    `kept` is a file to keep the labels in, so that a killed run need not find them again.
+    """
     recordings = inputs.recordings
     features = tuple(recording.pooled for recording in recordings)
     collection = Collection(tuple(embeddings), tuple(r.times for r in recordings), inputs.rate, features)
-    k = recipe.steps
     found = _read_found(kept) if kept is not None and kept.is_file() else None
     if found is None:
-        found = _finder(recipe).find(collection, k, seed)
+        found = (
+            _find(collection, recipe, seed) if given is None else Spread().spread(collection, given.labels(recordings))
+        )
         _keep(found, kept)
-    steps = [KeyStep(number, f"step {number}") for number in range(1, k + 1)]
+    steps = _numbered_steps(found, recipe) if given is None else given.steps
     return describe(inputs, embeddings, found.labels, steps, found.notes)
+
+
+def _find(collection: Collection, recipe: Recipe, seed: int) -> Found:
+    if isinstance(recipe.k, int):
+        return _finder(recipe).find(collection, recipe.k, seed)
+    choice = choose_k(collection, seed)
+    found = _finder(recipe).find(collection, choice.k, seed)
+    return replace(found, notes=(f"{choice.k} key-steps: {choice.reason}", *found.notes))
+
+
+def _numbered_steps(found: Found, recipe: Recipe) -> list[KeyStep]:
+    """As many steps as were asked for, or as many as were found where that was left to us."""
+    most = int(max(labels.max() for labels in found.labels))
+    count = recipe.k if isinstance(recipe.k, int) else max(most, 1)
+    return [KeyStep(number, f"step {number}") for number in range(1, count + 1)]
 
 
 def _finder(recipe: Recipe) -> Finder:
@@ -96,32 +124,41 @@ def describe(
         tuple(labels_to_segments(each, recording.times, inputs.rate))
         for each, recording in zip(labels, inputs.recordings, strict=True)
     )
-    recogniser = _recogniser(inputs.appearance, labels)
     links = LinkSettings().capped(min(r.duration_s for r in inputs.recordings) / len(steps))
+    taught = teach_live(inputs, labels, links)
     return Learned(
         labels=tuple(labels),
         segments=segments,
-        procedure=_procedure(inputs, labels, segments, steps, recogniser, links),
+        procedure=_procedure(segments, steps, taught),
         centres=_centres(embeddings, labels, steps),
-        recogniser=recogniser,
+        recogniser=taught.recogniser,
+        presence=taught.presence,
         links=links,
         notes=tuple(notes),
     )
 
 
-def _procedure(
-    inputs: Inputs,
-    labels: Sequence[Labels],
-    segments: Sequence[Sequence[Segment]],
-    steps: Sequence[KeyStep],
-    recogniser: Recogniser,
-    links: LinkSettings,
-) -> Procedure:
-    """Rules and counts from rehearsals, which are what the live side can see; orderings as the paper has them."""
-    times = [recording.times for recording in inputs.recordings]
-    rehearsed = rehearse(recogniser, inputs.appearance, labels, times, links, inputs.rate)
-    orders = [ordering_of_segments(each) for each in segments]
-    return replace(learn_procedure(rehearsed, steps), orderings=rank_orderings(orders))
+def _procedure(segments: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], taught: Taught) -> Procedure:
+    """Rules and counts from the demonstrations' segments, less the rules that would cry wolf in rehearsal."""
+    return hush(learn_procedure(solid(segments), steps), taught.rehearsals, FALSE_ALARM_RATE)
+
+
+def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
+    """The segments without those that are far shorter than the step usually takes: slips of the labels, not visits.
+
+    >>> long, slip = Segment(1, 0.0, 8.0), Segment(1, 20.0, 21.0)
+    >>> solid([(long, slip), (long,)]) == [(long,), (long,)]
+    True
+    """
+    longest: dict[int, list[float]] = {}
+    for each in segments:
+        best: dict[int, float] = {}
+        for segment in each:
+            best[segment.step] = max(best.get(segment.step, 0.0), segment.duration)
+        for step, duration in best.items():
+            longest.setdefault(step, []).append(duration)
+    least = {step: SHORTEST_VISIT * float(np.median(durations)) for step, durations in longest.items()}
+    return [tuple(segment for segment in each if segment.duration >= least[segment.step]) for each in segments]
 
 
 def _centres(embeddings: Sequence[Features], labels: Sequence[Labels], steps: Sequence[KeyStep]) -> NDArray[np.float64]:
@@ -129,10 +166,3 @@ def _centres(embeddings: Sequence[Features], labels: Sequence[Labels], steps: Se
     rows, numbers = np.concatenate(list(embeddings)).astype(np.float64), np.concatenate(list(labels))
     chosen = [rows[numbers == step.number] for step in steps]
     return np.stack([part.mean(0) if len(part) else rows.mean(0) for part in chosen])
-
-
-def _recogniser(features: Sequence[NDArray[Any]], labels: Sequence[Labels]) -> Recogniser:
-    stride = max(1, -(-sum(len(each) for each in labels) // MOST_RECOGNISER_FRAMES))
-    return learn_recogniser(
-        [each[::stride] for each in features], [each[::stride] for each in labels], RecogniserSettings()
-    )

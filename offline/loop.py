@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import json
 import logging
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,18 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from guide.errors import InputError, OutputError
-from offline.batches import Batch, Batches, restore
+from offline.ahead import BatchesAhead
+from offline.batches import Batch, Batches
+from offline.curves import Curves, Point
+from offline.graphed import graphed
 from offline.losses.batch import Loss
+from offline.sharing import gather_rows, my_rows, share_norms, share_state
 
 log = logging.getLogger(__name__)
 
 SMOOTHING = 0.5  # of the held-out loss: half of each look is the new one
 LEAST_FALL = 2e-3  # a relative fall below this is none
 CHECKPOINT = "checkpoint.pt"
-METRICS = "metrics.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,9 @@ def train(
     """Trains `model` in place until the smoothed held-out loss no longer falls, or `most_iterations`."""
     run = _Run(model, loss, batches, settings, folder)
     run.resume()
-    while not run.progress.why_ended:
-        run.iterate(report)
+    with run.curves, run.ahead:
+        while not run.progress.why_ended:
+            run.iterate(report)
     return Trained(run.progress.iteration, run.progress.why_ended, weights_hash(model))
 
 
@@ -96,44 +100,69 @@ def weights_hash(model: nn.Module) -> str:
 
 class _Run:
     def __init__(self, model: nn.Module, loss: Loss, batches: Batches, settings: LoopSettings, folder: Path) -> None:
-        self._model, self._loss, self._batches, self._settings, self._folder = model, loss, batches, settings, folder
+        self._model, self._loss, self._settings, self._folder = model, loss, settings, folder
         self._device = next(model.parameters()).device
         self._amp = self._device.type == "cuda"
+        if self._amp:  # what a GPU's matrix units read; it changes where weights lie, not their values
+            model.to(memory_format=torch.channels_last_3d)
         self._optimizer = torch.optim.Adam(
-            model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+            model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=self._amp or None
         )
         self._world = dist.get_world_size() if dist.is_initialized() else 1
         self._rank = dist.get_rank() if dist.is_initialized() else 0
-        self._parallel = nn.parallel.DistributedDataParallel(model) if self._world > 1 else model
+        self._parallel = model if self._world == 1 else _parallel(model)
         self._held_out = [batch.to(self._device) for batch in batches.held_out()]
         self._clock = time.monotonic()
+        self.curves = Curves(folder)
+        self._training_loss = loss
+        if self._amp and self._world == 1:
+            self._training_loss = graphed(loss, model, batches.training(0).to(self._device))
+        self.ahead = BatchesAhead(batches, self._device)
         self.progress = Progress()
 
     def iterate(self, report: Report | None) -> None:
         """Trains to the next look, looks, and writes a checkpoint."""
         last = min(self.progress.iteration + self._settings.evaluate_every, self._settings.most_iterations)
-        total = 0.0
+        total = torch.zeros((), dtype=torch.float64, device=self._device)
         count = last - self.progress.iteration
         while self.progress.iteration < last:
             total += self._step()
         self._look()
-        rate = self._rate(count)
-        self._write(total / count, rate)
+        mean, rate = float(total) / count, self._rate(count)
+        self._write(mean, rate)
         if report is not None and self._rank == 0:
-            report(self.progress, total / count, rate)
+            report(self.progress, mean, rate)
 
     def resume(self) -> None:
         """Continues from the folder's checkpoint, if there is one; from a damaged one training starts anew."""
+        start = copy.deepcopy(self._state())
+        state = self._read() if self._rank == 0 else None
+        if self._world > 1:
+            state = share_state(state, self._device)
+        try:
+            self._restore(start if state is None else state)
+        except Exception as error:  # torch raises many kinds for what does not fit
+            self._complain(error)
+            self._restore(start)  # a part may have been loaded
+        if self._rank == 0 and not self.progress.why_ended:
+            with self._writing():
+                self.curves.go_on_from(self.progress.iteration)
+
+    def _read(self) -> dict[str, Any] | None:
         path = self._folder / CHECKPOINT
         if not path.is_file():
-            return
-        start = copy.deepcopy(self._state())
+            return None
         try:
-            self._restore(torch.load(path, map_location=self._device, weights_only=True))
+            state: dict[str, Any] = torch.load(path, map_location=self._device, weights_only=True)
         except Exception as error:  # torch raises many kinds for a file that is not whole
+            self._complain(error)
+            return None
+        return state
+
+    def _complain(self, error: Exception) -> None:
+        if self._rank == 0:
+            path = self._folder / CHECKPOINT
             log.warning("%s is damaged (%s): training starts anew.", path, type(error).__name__)
-            self._restore(start)  # a part may have been loaded
-        self._trim_metrics()
 
     def _state(self) -> dict[str, Any]:
         return {
@@ -147,33 +176,33 @@ class _Run:
         self._optimizer.load_state_dict(state["optimizer"])
         self.progress = Progress(**state["progress"])
 
-    def _step(self) -> float:
+    def _step(self) -> Tensor:
+        """The loss of one iteration, left on the device: asking for its value would wait for the GPU at every step."""
         # Dropout draws from torch's generator: seeding it by the iteration makes a resumed run draw the same.
         torch.manual_seed(self._settings.seed * 1_000_003 + self.progress.iteration)
         self._parallel.train()
-        batch = self._batches.training(self.progress.iteration).to(self._device)
-        value = self._evaluate(batch)
+        batch = self.ahead.training(self.progress.iteration)
+        value = self._evaluate(batch, self._training_loss)
         self._optimizer.zero_grad(set_to_none=True)
         value.backward()  # type: ignore[no-untyped-call]
         self._optimizer.step()
         self.progress.iteration += 1
-        return float(value.detach())
+        return value.detach()
 
-    def _evaluate(self, batch: Batch) -> Tensor:
-        mine = batch.part(self._rank, self._world) if self._world > 1 else batch
-        videos, frames = mine.steps.shape
+    def _evaluate(self, batch: Batch, loss: Loss) -> Tensor:
+        videos, frames = batch.steps.shape
+        rows = batch.inputs.flatten(0, 1)
         with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._amp):
-            flat = self._parallel(mine.inputs.flatten(0, 1))
-        embeddings = flat.float().reshape(videos, frames, -1)
+            flat = self._parallel(rows if self._world == 1 else my_rows(rows))
         if self._world > 1:
             # Each process computes the whole loss; the gathered embeddings carry its gradient home.
-            embeddings = restore(_Gather.apply(embeddings), len(batch.lengths))
-        return self._loss(embeddings, batch.steps.float(), batch.lengths.float())
+            flat = gather_rows(flat.float(), videos * frames)
+        return loss(flat.float().reshape(videos, frames, -1), batch.steps.float(), batch.lengths.float())
 
     @torch.no_grad()
     def _look(self) -> None:
         self._parallel.eval()
-        value = sum(float(self._evaluate(batch)) for batch in self._held_out) / len(self._held_out)
+        value = sum(float(self._evaluate(batch, self._loss)) for batch in self._held_out) / len(self._held_out)
         state = self.progress
         if not math.isfinite(value):
             raise InputError(
@@ -193,29 +222,19 @@ class _Run:
     def _write(self, training_loss: float, rate: float) -> None:
         if self._rank != 0:
             return
-        line = {
-            "iteration": self.progress.iteration,
-            "loss": training_loss,
-            "held_out": self.progress.smoothed,
-            "iterations_per_second": round(rate, 3),
-        }
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+        point = Point(self.progress.iteration, training_loss, self.progress.smoothed, round(rate, 3))
+        with self._writing():
+            self.curves.push(point)  # before the checkpoint: killed in between, the point is dropped and made again
             _replace(self._folder / CHECKPOINT, self._state())
-            with (self._folder / METRICS).open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(line) + "\n")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, RuntimeError) as cause:  # torch reports a full disk as RuntimeError
             raise OutputError(
                 f"{self._folder} cannot take a checkpoint ({cause}): free some space, then continue."
             ) from cause
-
-    def _trim_metrics(self) -> None:
-        """Drops lines written after the checkpoint that is continued from."""
-        path = self._folder / METRICS
-        if self._rank == 0 and path.is_file():
-            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
-            kept = [line for line in lines if line["iteration"] <= self.progress.iteration]
-            path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
 
     def _rate(self, count: int) -> float:
         now = time.monotonic()
@@ -223,20 +242,9 @@ class _Run:
         return rate
 
 
-class _Gather(torch.autograd.Function):
-    """The tensors of all processes; the gradient of each comes home from every process's loss."""
-
-    @staticmethod
-    def forward(ctx: Any, mine: Tensor) -> tuple[Tensor, ...]:
-        parts = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
-        dist.all_gather(parts, mine.contiguous())
-        return tuple(parts)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        whole = torch.stack(gradients)
-        dist.all_reduce(whole)
-        return whole[dist.get_rank()]
+def _parallel(model: nn.Module) -> nn.Module:
+    """The model with its gradients averaged over the processes; its batch norms see the whole batch."""
+    return nn.parallel.DistributedDataParallel(share_norms(model))
 
 
 def _replace(path: Path, state: dict[str, Any]) -> None:

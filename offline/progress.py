@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 LINE_EVERY_S = 10.0
+SPEED_OVER_S = 60.0  # what came before says little of what is left: caches are quick, long videos slow
+LEAST_SPAN_S = 3.0  # a shorter look gives no speed to trust
 
 Advance = Callable[[float, str], None]  # how much is done, and a few words on it
 
@@ -29,6 +32,26 @@ def progress(console: Console, what: str, total: float) -> Iterator[Advance]:
 
 
 @contextmanager
+def working(console: Console, what: str) -> Iterator[None]:
+    """Says that something of unknown length is going on, and at the end how long it took.
+
+    >>> with working(Console(quiet=True), "thinking"):
+    ...     pass
+    """
+    began = time.monotonic()
+    if console.is_terminal:
+        with Progress(
+            TextColumn("{task.description} ..."), SpinnerColumn(), TimeElapsedColumn(), console=console
+        ) as bar:
+            bar.add_task(what, total=None)
+            yield
+    else:
+        console.print(f"{what} ...", highlight=False, soft_wrap=True)
+        yield
+        console.print(f"{what}: took {_span(time.monotonic() - began)}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
 def _bar(console: Console, what: str, total: float) -> Iterator[Advance]:
     columns = (TextColumn("{task.description:<18}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     words = TextColumn("{task.fields[words]}")
@@ -38,17 +61,43 @@ def _bar(console: Console, what: str, total: float) -> Iterator[Advance]:
 
 
 def _lines(console: Console, what: str, total: float) -> Advance:
-    began = spoke = time.monotonic()
+    spoke, has_ended = time.monotonic(), False
+    heard: deque[tuple[float, float]] = deque()  # moments of the last while, and how much was done at each
 
     def advance(done: float, words: str) -> None:
-        nonlocal spoke
+        nonlocal spoke, has_ended
         now = time.monotonic()
-        is_done = done >= total
-        if not is_done and now - spoke < LINE_EVERY_S:
+        heard.append((now, done))
+        while now - heard[0][0] > SPEED_OVER_S and len(heard) > 2:
+            heard.popleft()
+        if has_ended or (done < total and now - spoke < LINE_EVERY_S):
             return
-        spoke = now
-        left = "" if is_done or done <= 0 else f", {(now - began) * (total - done) / done:.0f} s left"
+        spoke, has_ended = now, done >= total
         percent = 100 * done / total if total else 100
-        console.print(f"{what}: {percent:.0f} %{left} {words}".rstrip(), highlight=False, soft_wrap=True)
+        line = f"{what}: {percent:.0f} %{_left(heard, total)} {words}".rstrip()
+        console.print(line, highlight=False, soft_wrap=True)
 
     return advance
+
+
+def _left(heard: Sequence[tuple[float, float]], total: float) -> str:
+    """The time left at the speed of the last while; nothing as long as that says too little.
+
+    What was done before the first word (kept from an earlier run, or while things were started) tells no speed.
+    """
+    (since, before), (now, done) = heard[0], heard[-1]
+    if done >= total or done <= before or now - since < LEAST_SPAN_S:
+        return ""
+    return f", {_span((now - since) * (total - done) / (done - before))} left"
+
+
+def _span(seconds: float) -> str:
+    """A time to read.
+
+    >>> _span(7.4), _span(150.0), _span(9000.0)
+    ('7 s', '2 min 30 s', '2 h 30 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -13,7 +13,9 @@ from rich.console import Console
 
 from guide.command import entry
 from offline.datasets.folder import choose_task, read_all
+from offline.datasets.label_folder import ReadOptions
 from offline.datasets.sequence import StepSequence, TaskSequences
+from offline.datasets.views import choose_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +23,21 @@ class Config:
     """Write which step was done when, one line a recording, from a data set with true steps."""
 
     folder: Annotated[Path, tyro.conf.Positional]
-    """Folder with egoprocel.json, or with CaptainCook4D's annotations."""
+    """Folder of a data set: EgoProceL, CaptainCook4D, CrossTask, ProceL, or label files (.csv, .eaf)."""
     task: str
-    """EgoProceL's task (such as Pizza.cmu), CaptainCook4D's recipe number or name."""
+    """EgoProceL's task (such as Pizza.cmu), CaptainCook4D's recipe or CrossTask's task by number or name, ..."""
     out: Path
     """File to write: {"id", "steps": [{"name", "start", "end"}]} a line, in seconds."""
     clean_only: bool = False
     """Leave out recordings marked as holding a mistake."""
     mistakes: str = "Order Error"
     """Which of the data set's tags make a step a mistake; `any` takes all of them."""
+    view: str | None = None
+    """Take one camera only: ego, back, top, rhs or lhs, or third for all but ego."""
+    tier: str | None = None
+    """The tier of ELAN files that holds the steps."""
+    lenient: bool = False
+    """Repair wrong labels and list what was changed, instead of refusing them."""
 
 
 def to_line(sequence: StepSequence, task: TaskSequences, mistakes: str = "any") -> str:
@@ -65,10 +73,14 @@ def write_sequences(task: TaskSequences, out: Path, mistakes: str = "any") -> No
 
 def run(config: Config) -> None:
     """Read, choose the task, write, and say what was written."""
-    task = choose_task(read_all(config.folder, config.clean_only), config.task)
+    options = ReadOptions(config.lenient, tier=config.tier)
+    task = choose_task(read_all(config.folder, config.clean_only, options), config.task)
+    task = task if config.view is None else choose_view(task, config.view)
     write_sequences(task, config.out, config.mistakes)
     steps = sum(len(recording.segments) for recording in task.recordings)
     console = Console(soft_wrap=True)
+    for remark in (*(f"missing: {word}" for word in task.missing), *(f"changed: {word}" for word in task.changes)):
+        console.print(remark, markup=False, highlight=False)
     console.print(f"{config.out}: {len(task.recordings)} recordings, {steps} steps of {task.name}", highlight=False)
 
 

@@ -13,7 +13,9 @@ from rich.table import Table
 
 from guide.command import entry
 from offline.datasets.folder import read_all
+from offline.datasets.label_folder import ReadOptions
 from offline.datasets.sequence import StepSequence, TaskSequences
+from offline.datasets.views import choose_views
 from offline.published import STATISTICS
 
 PAPER_NAMES: Final = {
@@ -46,7 +48,15 @@ class Config:
     """Print videos, key-steps, foreground ratio, missing and repeated key-steps of every task, beside the paper's."""
 
     folder: Annotated[Path, tyro.conf.Positional]
-    """Folder with egoprocel.json, or with CaptainCook4D's annotations (which the paper has no figures for)."""
+    """Folder of a data set: EgoProceL, CaptainCook4D, CrossTask, ProceL, or label files (.csv, .eaf)."""
+    view: str | None = None
+    """Count one camera only: ego, back, top, rhs or lhs, or third for all but ego."""
+    videos: Path | None = None
+    """Where the videos lie that give label files their lengths; beside the labels if not given."""
+    tier: str | None = None
+    """The tier of ELAN files that holds the steps."""
+    lenient: bool = False
+    """Repair wrong labels and list what was changed, instead of refusing them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +103,30 @@ def published(task: str) -> TaskStatistics | None:
 
 
 def measure(word: str, task: TaskSequences) -> TaskStatistics:
-    """Our line for a task. The ratios count every camera's view, as the paper's do.
+    """Our line for a task. The ratios count every camera's view, as the paper's do, or the one that was chosen.
 
     EgoProceL's file merges the names of some steps, so K in M is the paper's where the paper has the task.
     """
     paper = published(word)
     named = len(task.steps)
-    ratios = task_statistics(task.views or task.recordings, paper.key_steps if paper else named, task.videos)
+    ratios = task_statistics(task.sequences, paper.key_steps if paper else named, task.videos)
     return TaskStatistics(task.videos, named, ratios.foreground, ratios.missing, ratios.repeated)
 
 
 def run(config: Config) -> None:
     """Print the table and how much of the paper's it reproduces."""
-    tasks = read_all(config.folder)
+    options = ReadOptions(config.lenient, config.videos, config.tier)
+    tasks = choose_views(read_all(config.folder, options=options), config.view)
     order = [word for word in PAPER_NAMES if word in tasks] + [word for word in tasks if word not in PAPER_NAMES]
     lines = {word: (measure(word, tasks[word]), published(word)) for word in order}
     console = Console(width=max(Console().width, WIDTH))
     console.print(_table(lines, {word: task.name for word, task in tasks.items()}))
+    _tell_remarks(console, [(PAPER_NAMES.get(word, tasks[word].name), tasks[word]) for word in order])
     if any(paper for _, paper in lines.values()):
+        absent = [PAPER_NAMES[word] for word in PAPER_NAMES if word not in lines]
+        if absent:
+            place = "here" if config.view is None else f"here in the view {config.view}"
+            console.print(f"{len(absent)} of the paper's {len(PAPER_NAMES)} tasks are not {place}: {', '.join(absent)}")
         console.print("Each cell: here / paper (difference). Missing key-steps use the paper's number of key-steps.")
         for figure, tolerance in TOLERANCES.items():
             near, count = agreement(list(lines.values()), figure)
@@ -121,6 +137,23 @@ def agreement(lines: Sequence[tuple[TaskStatistics, TaskStatistics | None]], fig
     """In how many tasks a ratio is as near the paper's as it should be, of how many the paper has."""
     gaps = [abs(getattr(ours, figure) - getattr(paper, figure)) for ours, paper in lines if paper is not None]
     return sum(gap <= TOLERANCES[figure] for gap in gaps), len(gaps)
+
+
+def _tell_remarks(console: Console, tasks: Sequence[tuple[str, TaskSequences]]) -> None:
+    """Print what each task lacks and what was changed or guessed, and how much is missing in all."""
+    for name, task in tasks:
+        for remark in task.remarks():
+            console.print(f"{name}: {remark}", markup=False, highlight=False)
+    missing = sum(len(task.missing) for _, task in tasks)
+    if missing:
+        console.print(f"{missing} missing in all")
+    sequences = [sequence for _, task in tasks for sequence in task.sequences]
+    unknown = sum(not sequence.has_length for sequence in sequences)
+    if unknown:
+        console.print(
+            f"The length of {unknown} of {len(sequences)} videos is not known: they are taken to end with their last "
+            "step, so the foreground ratio comes out too high. --videos DIR gives lengths to label files."
+        )
 
 
 def _table(lines: dict[str, tuple[TaskStatistics, TaskStatistics | None]], names: dict[str, str]) -> Table:

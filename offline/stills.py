@@ -33,7 +33,8 @@ def draw_stills(recordings: Sequence[Recording], segments: Sequence[Sequence[Seg
         wanted[moment.recording].append(moment)
     pictures: dict[tuple[int, int], bytes] = {}
     for number, moments in wanted.items():
-        for moment, image in _pictures(recordings[number], moments):
+        in_time = sorted(moments, key=lambda moment: moment.at)
+        for moment, image in zip(in_time, pictures_at(recordings[number], [one.at for one in in_time]), strict=False):
             pictures[(moment.step, moment.recording)] = _jpeg(image)
     counts: dict[int, int] = defaultdict(int)
     named = {}
@@ -61,17 +62,20 @@ def choose_moments(segments: Sequence[Sequence[Segment]]) -> list[Moment]:
     ]
 
 
-def _pictures(recording: Recording, moments: Sequence[Moment]) -> list[tuple[Moment, Image]]:
-    """The first frame at or after each moment, in one pass over the recording."""
-    waiting = sorted(moments, key=lambda moment: moment.at)
-    taken: list[tuple[Moment, Image]] = []
+def pictures_at(recording: Recording, moments: Sequence[float]) -> list[Image]:
+    """The first frame at or after each moment, in the order of time, in one pass over the recording.
+
+    Moments after the last frame have none.
+    """
+    waiting = sorted(moments)
+    taken: list[Image] = []
 
     def is_due(at: float) -> bool:
-        return len(taken) < len(waiting) and at >= waiting[len(taken)].at
+        return len(taken) < len(waiting) and at >= waiting[len(taken)]
 
     for frame in open_frames(recording).frames(is_due):
         while is_due(frame.at):
-            taken.append((waiting[len(taken)], frame.image))
+            taken.append(frame.image)
         if len(taken) == len(waiting):
             break
     return taken

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from rich.console import Console
@@ -20,6 +20,8 @@ FLOORS: Final = {"random": "random", "equal": "equal time split"}
 FIGURES: Final = ("precision", "recall", "f1", "iou")
 HEADINGS: Final = {"precision": "P", "recall": "R", "f1": "F1", "iou": "IoU"}
 UNPRINTED: Final = "-"
+WIDTH: Final = 400
+"""Columns a table may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,18 @@ class Row:
     scores: Mapping[str, Sequence[Score]]
     note: str = ""
     """Where the figures come from if not from us, such as the paper's name; marks the row as published."""
+    extras: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Figures that belong to no protocol, such as MoF: one value a seed."""
 
     def summary(self, protocol: str, figure: str) -> Summary | None:
         """Mean and spread of `figure` under `protocol`; None where the method was not scored by it."""
         scores = self.scores.get(protocol, ())
         return Summary.of([getattr(score, figure) for score in scores]) if scores else None
+
+    def extra(self, name: str) -> Summary | None:
+        """Mean and spread of a figure without a protocol; None where the method has none."""
+        values = self.extras.get(name, ())
+        return Summary.of(values) if values else None
 
     @property
     def title(self) -> str:
@@ -92,6 +101,7 @@ class ResultTable:
     rows: tuple[Row, ...]
     protocols: tuple[str, ...] = ("A", "D")
     figures: tuple[str, ...] = ("f1", "iou")
+    extras: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         missing = [name for name in FLOORS if name not in {row.method for row in self.rows}]
@@ -110,54 +120,76 @@ class ResultTable:
 
     def headings(self) -> list[str]:
         """One heading a column, the title first."""
-        return [self.title, *(f"{protocol} {HEADINGS[figure]}" for protocol, figure in self.columns())]
+        return [self.title, *(f"{protocol} {HEADINGS[figure]}" for protocol, figure in self.columns()), *self.extras]
+
+    def summaries(self, row: Row) -> list[Summary | None]:
+        """One row's figures, column by column."""
+        return [row.summary(*column) for column in self.columns()] + [row.extra(name) for name in self.extras]
 
     def cells(self, row: Row) -> list[str]:
         """One row in words, percent, `-` where there is no figure."""
-        summaries = [row.summary(protocol, figure) for protocol, figure in self.columns()]
-        return [row.title, *(UNPRINTED if summary is None else str(summary) for summary in summaries)]
+        return [row.title, *(UNPRINTED if summary is None else str(summary) for summary in self.summaries(row))]
 
     def console(self, console: Console) -> None:
-        """Print to a terminal."""
-        table = Table(escape(self.title))
+        """Print to a terminal; a narrow one wraps lines rather than lose digits."""
+        table = Table()
+        table.add_column("method", no_wrap=True)
         for heading in self.headings()[1:]:
             table.add_column(heading, justify="right", no_wrap=True)
         for row in self.ordered:
             table.add_row(*map(escape, self.cells(row)), style="dim" if row.method in FLOORS else None)
-        console.print(table)
+        wide = Console(file=console.file, width=WIDTH, quiet=console.quiet, force_terminal=console.is_terminal)
+        wide.print(escape(self.title), style="bold", highlight=False)
+        wide.print(table)
 
     def markdown(self) -> str:
         """The table in Markdown, percent with one decimal, mean ± standard deviation over seeds."""
-        head = [self.headings(), ["---", *["---:"] * len(self.columns())]]
-        lines = ["| " + " | ".join(head[0]) + " |", "|" + "|".join(head[1]) + "|"]
-        lines += [
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in self.cells(row)) + " |" for row in self.ordered
-        ]
-        return "\n".join(lines) + "\n"
+        headings = self.headings()
+        lines = [_markdown_line(headings), "|" + "|".join(["---", *["---:"] * (len(headings) - 1)]) + "|"]
+        return "\n".join([*lines, *(_markdown_line(self.cells(row)) for row in self.ordered)]) + "\n"
 
     def csv(self) -> str:
         """One line for each method and protocol: fractions with six digits, mean and spread of all four figures."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(
-            ["method", "protocol", "seeds", *(f"{f}_{kind}" for f in FIGURES for kind in ("mean", "spread"))]
-        )
+        names = [f"{name}_{kind}" for name in FIGURES for kind in ("mean", "spread")]
+        return _csv(["method", "protocol", "seeds", *names], self._protocol_lines())
+
+    def _protocol_lines(self) -> list[list[str]]:
+        lines = []
         for row in self.ordered:
             for protocol in self.protocols:
-                if row.scores.get(protocol):
-                    writer.writerow(_csv_line(row, protocol))
-        return out.getvalue()
+                summaries = [row.summary(protocol, figure) for figure in FIGURES]
+                found = [summary for summary in summaries if summary is not None]
+                if found:
+                    lines.append([row.method, protocol, str(found[0].seeds), *_fractions(found)])
+        return lines
 
 
 def mean_row(method: str, tasks: Sequence[Row], note: str = "") -> Row:
-    """The mean over tasks, seed by seed: tasks need the same protocols and the same number of seeds."""
-    protocols = tasks[0].scores
-    seeds = {protocol: list(zip(*(task.scores[protocol] for task in tasks), strict=True)) for protocol in protocols}
-    return Row(method, {protocol: [average(scores) for scores in rows] for protocol, rows in seeds.items()}, note)
+    """The mean over tasks, seed by seed: tasks need the same figures and the same number of seeds."""
+    scores = {
+        protocol: [average(each) for each in zip(*(task.scores[protocol] for task in tasks), strict=True)]
+        for protocol in tasks[0].scores
+    }
+    extras = {
+        name: [math.fsum(each) / len(each) for each in zip(*(task.extras[name] for task in tasks), strict=True)]
+        for name in tasks[0].extras
+    }
+    return Row(method, scores, note, extras)
 
 
-def _csv_line(row: Row, protocol: str) -> list[str]:
-    summaries = [row.summary(protocol, figure) for figure in FIGURES]
-    pairs = [(s.mean, s.spread) for s in summaries if s is not None]
-    values = ["" if math.isnan(value) else f"{value:.6f}" for pair in pairs for value in pair]
-    return [row.method, protocol, str(len(row.scores[protocol])), *values]
+def _markdown_line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _csv(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(lines)
+    return out.getvalue()
+
+
+def _fractions(summaries: Sequence[Summary]) -> list[str]:
+    """Mean and spread of each, empty where there is none."""
+    pairs = [(summary.mean, summary.spread) for summary in summaries]
+    return ["" if math.isnan(value) else f"{value:.6f}" for pair in pairs for value in pair]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-import numpy as np
 import torch
 import tyro
 from rich.console import Console
@@ -17,62 +18,110 @@ from rich.console import Console
 from guide.bundle import require_place
 from guide.command import entry
 from guide.domain import Features
-from guide.errors import InputError
+from guide.errors import InputError, OutputError
 from offline import paper
-from offline.batches import HELD_OUT_EVERY, Batches
-from offline.config import NATIVE_FPS, PresetName, Recipe, resolve
+from offline.batches import Batches
+from offline.config import NATIVE_FPS, PRESETS, PresetName, Recipe, resolve
+from offline.curves import METRICS, has_tensorboard
 from offline.embedding import Inputs, StandardHead, build_embedder, embed, make_loss, prepare_inputs, window_s
-from offline.export import Export, Parity, write_bundle
+from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import FeatureCache, RecordingFeatures
+from offline.gather import find_task, require_change, require_k, see_task
+from offline.given import Given, read_given
 from offline.learn import Learned, find_steps
 from offline.loop import LoopSettings, Trained, train
 from offline.loop import Progress as LoopProgress
-from offline.losses.registry import LossName
-from offline.progress import progress
+from offline.pictures import Seen, draw_pictures
+from offline.processes import Group, joined
+from offline.progress import progress, working
 from offline.stills import draw_stills
-from offline.videos import Examined, RecordingFacts, examine_all, find_recordings, require_enough, working_rate
+from offline.videos import RecordingFacts
 
-RUN_VERSION = 2  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
-FEWEST_FRAMES = 2 * HELD_OUT_EVERY  # two frames to watch convergence on
+RUN_VERSION = 3  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
 ROWS_AT_ONCE = 4096
-LEAST_CHANGE = 1e-8  # of any feature; below it the directions of change drown in rounding
+FEW_ORDERS = 5
+
+
+def _preset(name: str, metavar: str) -> Any:
+    """What the help says of an option that a preset decides unless it is given."""
+    values = (getattr(PRESETS[preset], name) for preset in ("default", "paper"))
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint="(default: {}; paper: {})".format(*values))
+
+
+_INPUTS = tyro.conf.arg(metavar="INPUTS", help_behavior_hint="(needed)")
 
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """Learn a procedure from recordings of one task, without labels, and write a bundle for the live side."""
+    """Learn a procedure from recordings of one task, with few labels or none, and write a bundle for the live side."""
 
-    inputs: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, _INPUTS] = ()
     """Videos, folders, globs, folders of stills, or features (.npy with --rate, .npz with features and rate)."""
-    out: Path | None = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(needed)")] = None
     """Where the bundle goes, for example exported/NAME."""
     preset: PresetName = "default"
     """`default`: the best we can show, quick on a CPU; `paper`: every number of the paper."""
-    k: int | Literal["auto"] | None = None
+    k: Annotated[int | Literal["auto"] | None, _preset("k", "N|auto")] = None
     """Number of key-steps, or auto; background comes on top."""
-    fps: float | None = None
-    """Working rate of videos, in frames a second."""
-    rate: float | None = None
+    fps: Annotated[float | None, _preset("fps", "FPS")] = None
+    """Working rate of videos, in frames a second; it rises until every recording gives 64 frames."""
+    rate: Annotated[float | None, tyro.conf.arg(metavar="RATE", help_behavior_hint="(needed for these)")] = None
     """How many stills or rows of .npy features there are in a second."""
-    backbone: str | None = None
+    labels: Path | None = None
+    """A folder of label files (CSV or ELAN) named like the recordings, for some or all; steps keep their numbers."""
+    backbone: Annotated[str | None, _preset("backbone", "NAME")] = None
     """The trunk: efficientnet_lite0 or resnet50."""
-    backbone_weights: Path | None = None
-    """A file with the trunk's weights, where it cannot be downloaded."""
-    loss: LossName | None = None
-    """What the embedder is trained with."""
+    backbone_weights: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: its own)")] = (
+        None
+    )
+    """A file with the trunk's weights, where they cannot be downloaded."""
+    loss: Annotated[str | None, _preset("loss", "NAME")] = None
+    """What the embedder is trained with: tc3i, tcc, cidm, lav or lav+tcc."""
     device: ExtractionDevice = "auto"
     """Where to compute: auto, cpu or cuda."""
     seed: int = 0
     """Two runs with one seed give one result."""
     skip_bad: bool = False
     """Go on without recordings that cannot be read, instead of stopping."""
-    config: Path | None = None
-    """A TOML file with settings, for example loss = "tc3i"."""
+    config: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: none)")] = None
+    """A TOML file with settings, for example loss = "tc3i"; --dry-run lists them, docs/training.md explains them."""
+    quantize: bool = False
+    """Add 8-bit networks, calibrated on these recordings, and say how far they agree with the others."""
     cache: Path = Path(".cache/cnc")
     """Where features and checkpoints are kept between runs."""
     dry_run: bool = False
     """Print the settings and stop; needs no inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The recordings of a task, and what trunk, head and recogniser see in them; `folder` is the run's.
+
+    `recipe` is what was asked for, with as many steps as given labels name.
+    """
+
+    recipe: Recipe
+    facts: tuple[RecordingFacts, ...]
+    extractor: Extractor | None
+    inputs: Inputs
+    folder: Path
+    given: Given | None = None
+
+    @property
+    def kept(self) -> Path:
+        """Where the labels found are kept; other given labels lead to others."""
+        return self.folder / ("found.npz" if self.given is None else f"found-{self.given.fingerprint}.npz")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was learned: the trained head, how its training ended, each recording's embeddings (T, D), the steps."""
+
+    head: StandardHead
+    trained: Trained
+    embeddings: tuple[Features, ...]
+    learned: Learned
 
 
 def main(options: TrainOptions) -> None:
@@ -86,34 +135,45 @@ def main(options: TrainOptions) -> None:
         raise InputError("a place for the bundle was expected, none was given: add --out exported/NAME.")
     if not 0 <= options.seed < 2**31:
         raise InputError(f"the seed is a whole number from 0 to 2147483647, got {options.seed}: choose another.")
-    learn_task(options, recipe, options.out, console)
-    console.print(f"wrote {options.out}\nnext: python -m guide check {options.out}", soft_wrap=True)
+    with joined(options.device) as group:
+        if group.is_first:
+            learn_task(options, recipe, options.out, console, group)
+            console.print(f"wrote {options.out}\nnext: python -m guide check {options.out}", soft_wrap=True)
+        else:
+            help_training(options, recipe, group)
 
 
-def learn_task(options: TrainOptions, recipe: Recipe, out: Path, console: Console) -> Learned:
-    """All stages: features, embedder, key-steps, procedure, bundle."""
+def learn_task(
+    options: TrainOptions, recipe: Recipe, out: Path, console: Console, group: Group | None = None
+) -> Learned:
+    """All stages: features, embedder, key-steps, procedure, bundle. The other processes of a group help to train."""
+    group = group or Group()
     require_place(out)
-    if options.device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device cuda was asked for, but torch finds no CUDA device: use --device auto or cpu.")
-    if recipe.k == "auto":
-        console.print(f"--k auto: choosing the number of key-steps is not built yet, taking {recipe.steps}")
-    facts = _find(options, console)
-    recordings, extractor = _features(options, recipe, facts, console)
-    _require_change(recordings)
-    _require_k(recordings, recipe)
-    folder = options.cache / "runs" / _run_key(recordings, recipe, options)
-    inputs = prepare_inputs(recordings, recipe, folder / "inputs")
-    head, trained = _train(inputs, recipe, options, folder, console)
-    embeddings = tuple(embed(head, clip) for clip in inputs.clips(recipe))
-    console.print("finding key-steps ...")
-    learned = find_steps(inputs, embeddings, recipe, options.seed, folder / "found.npz")
+    task = _gather(options, recipe, console, group)
+    recipe = task.recipe
+    if task.given is not None:
+        names = f"labels of {len(task.given.files)} recordings name {recipe.k} key-steps"
+        console.print(f"{names}; they are carried to the others", soft_wrap=True)
+    head, trained = _train(task, recipe, options, console)
+    group.leave()
+    embeddings = tuple(embed(head, clip) for clip in task.inputs.clips(recipe))
+    with working(console, "finding key-steps"):
+        learned = find_steps(task.inputs, embeddings, recipe, options.seed, task.kept, task.given)
     _tell(learned, console)
-    parities = _export(options, recipe, facts, inputs, learned, embeddings, head, extractor, trained, out)
-    for name, parity in parities.items():
-        console.print(
-            f"{name}: cosine {parity.cosine:.6f} to torch, largest difference {parity.largest_difference:.1e}"
-        )
+    with working(console, "writing the bundle" + " with 8-bit networks" * options.quantize):
+        written = _export(options, recipe, task, Result(head, trained, embeddings, learned), out)
+    _tell_written(written, console)
+    _tell_curves(task.folder, console)
     return learned
+
+
+def help_training(options: TrainOptions, recipe: Recipe, group: Group) -> None:
+    """What every process but the first does: its share of each batch, in silence."""
+    quiet = Console(quiet=True)
+    task = _gather(options, recipe, quiet, group)
+    _train(task, task.recipe, options, quiet)
+    group.leave()
+    shutil.rmtree(_inputs_folder(task.folder, group))
 
 
 def _settings(options: TrainOptions, recipe: Recipe) -> list[str]:
@@ -126,88 +186,79 @@ def _settings(options: TrainOptions, recipe: Recipe) -> list[str]:
             f"its pictures are {paper.IMAGE_SIZE_PX} px, its trunk ends at {paper.BACKBONE_LAYER}, "
             f"its optimizer is {paper.OPTIMIZER}",
         ]
-    return lines
+    return [*lines, _window_rule(recipe)]
+
+
+def _window_rule(recipe: Recipe) -> str:
+    """How C-IDM's window follows from the recordings, which a dry run does not know."""
+    if recipe.window_s:
+        return f"C-IDM's window is the smaller of {recipe.window_s:g} s and a quarter of the shortest recording"
+    return (
+        "C-IDM's window is the smaller of half an average step (the median recording over twice k) and a quarter of "
+        "the shortest recording; window_s = 10 in a --config file takes the smaller of 10 s and that quarter"
+    )
 
 
 def _recipe(options: TrainOptions) -> Recipe:
+    if options.config is not None and not options.config.is_file():
+        raise InputError(f"a settings file was expected, but {options.config} does not exist: check the path.")
     overrides = {name: getattr(options, name) for name in ("k", "fps", "backbone", "loss")}
     return resolve(options.preset, options.config, overrides)
 
 
-def _find(options: TrainOptions, console: Console) -> tuple[RecordingFacts, ...]:
-    if not options.inputs:
-        raise InputError("recordings of one task were expected, none were given: name videos or a folder of them.")
-    found = find_recordings(options.inputs, options.rate)
-    require_enough(len(found.recordings), found.ignored)
-    facts = _without_short(examine_all(found.recordings, options.skip_bad), options.skip_bad)
-    require_enough(len(facts.good), found.ignored)
-    minutes = sum(fact.duration_s for fact in facts.good) / 60
-    ignored = f", {found.ignored} other files ignored" if found.ignored else ""
-    console.print(f"{len(facts.good)} recordings, {minutes:.1f} minutes{ignored}")
-    for problem in facts.problems:
-        console.print(f"skipped: {problem}", soft_wrap=True)
-    return facts.good
+def _gather(options: TrainOptions, recipe: Recipe, console: Console, group: Group) -> Task:
+    """The recordings with all that is seen in them; several processes go one after another, the first extracts."""
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device cuda was asked for, but torch finds no CUDA device: use --device auto or cpu.")
+    with group.in_turn():
+        facts = find_task(options.inputs, options.rate, options.skip_bad, console)
+        given = None if options.labels is None else read_given(options.labels, facts)
+        recipe = _with_given(recipe, given, options.k)
+        _require_cache(options.cache)
+        extractor = None if facts[0].recording.kind == "features" else _extractor(options, recipe)
+        recordings = see_task(facts, extractor, recipe, FeatureCache(options.cache / "features"), console)
+        require_change(recordings)
+        require_k(recordings, recipe)
+        folder = options.cache / "runs" / _run_key(recordings, recipe, options)
+        inputs = prepare_inputs(recordings, recipe, _inputs_folder(folder, group))
+    return Task(recipe, facts, extractor, inputs, folder, given)
 
 
-def _without_short(facts: Examined, skip_bad: bool) -> Examined:
-    """Leaves out what is too short to train on and to hold frames out of; without `skip_bad` that is an error."""
-    problems = tuple(
-        f"a recording needs at least {FEWEST_FRAMES} frames, but {fact.recording.path} has {fact.frames}: leave it out."
-        for fact in facts.good
-        if fact.frames < FEWEST_FRAMES
-    )
-    if problems and not skip_bad:
-        raise InputError(f"{problems[0]} Or give --skip-bad to go on without it.")
-    good = tuple(fact for fact in facts.good if fact.frames >= FEWEST_FRAMES)
-    return Examined(good, facts.problems + problems)
+def _with_given(recipe: Recipe, given: Given | None, asked: int | str | None) -> Recipe:
+    """The recipe with as many steps as the labels name; raises InputError where another number was asked for."""
+    if given is None:
+        return recipe
+    count = len(given.steps)
+    if isinstance(asked, int) and asked != count:
+        raise InputError(f"the labels name {count} key-steps, but --k asks for {asked}: leave --k out.")
+    return replace(recipe, k=count)
 
 
-def _require_k(recordings: Sequence[RecordingFeatures], recipe: Recipe) -> None:
-    frames = sum(len(recording) for recording in recordings)
-    if isinstance(recipe.k, int) and recipe.k > frames:
-        raise InputError(
-            f"the number of key-steps must lie between 1 and the number of frames ({frames}), got {recipe.k}: "
-            "choose another --k or add recordings."
-        )
+def _extractor(options: TrainOptions, recipe: Recipe) -> Extractor:
+    return open_extractor(recipe.backbone, options.cache / "trunks", options.backbone_weights, device=options.device)
 
 
-def _require_change(recordings: Sequence[RecordingFeatures]) -> None:
-    if not any(np.ptp(recording.pooled, axis=0).max() > LEAST_CHANGE for recording in recordings):
-        raise InputError(
-            "recordings in which something is done were expected, but nothing changes in any of them: "
-            "check the camera, or the features."
-        )
+def _inputs_folder(folder: Path, group: Group) -> Path:
+    """Where a process keeps what its networks see: a file that one maps must not be written by another."""
+    return folder / ("inputs" if group.is_first else f"inputs-{group.rank}")
 
 
-def _features(
-    options: TrainOptions, recipe: Recipe, facts: Sequence[RecordingFacts], console: Console
-) -> tuple[list[RecordingFeatures], Extractor | None]:
-    cache = FeatureCache(options.cache / "features")
-    if facts[0].recording.kind == "features":
-        return [cache.features(fact.recording, None, fact.rate) for fact in facts], None
-    rate = working_rate(facts, recipe.fps, recipe.least_frames)
-    extractor = open_extractor(
-        recipe.backbone, options.cache / "trunks", options.backbone_weights, device=options.device
-    )
-    total, done = sum(fact.duration_s for fact in facts), 0.0
-    features = []
-    with progress(console, "features", total) as advance:
-        for fact in facts:
-            features.append(
-                cache.features(
-                    fact.recording, extractor, rate, recipe.head == "conv",
-                    lambda count, at, before=done: advance(before + at, ""),  # type: ignore[misc]
-                )
-            )  # fmt: skip
-            done += fact.duration_s
-            advance(done, f"at {rate:g} a second")
-    return features, extractor
+def _require_cache(folder: Path) -> None:
+    """Raises OutputError where nothing can be kept, before the long work."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as cause:
+        raise OutputError(
+            f"features and checkpoints are kept in {folder}, which cannot be written ({cause.strerror}): "
+            "choose a folder you may write to with --cache DIR."
+        ) from cause
 
 
-def _train(
-    inputs: Inputs, recipe: Recipe, options: TrainOptions, folder: Path, console: Console
-) -> tuple[StandardHead, Trained]:
+def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) -> tuple[StandardHead, Trained]:
     device = torch.device("cuda" if options.device != "cpu" and torch.cuda.is_available() else "cpu")
+    inputs = task.inputs
     head = build_embedder(inputs, recipe, options.seed).to(device)
     batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, options.seed)
     settings = LoopSettings(
@@ -223,28 +274,59 @@ def _train(
         def report(state: LoopProgress, loss: float, rate: float) -> None:
             advance(state.iteration, f"loss {loss:.4f}, held out {state.smoothed:.4f}, {rate:.1f} a second")
 
-        trained = train(head, make_loss(inputs, recipe), batches, settings, folder, report)
+        trained = train(head, make_loss(inputs, recipe), batches, settings, task.folder, report)
     console.print(f"training ended after {trained.iterations} iterations: {trained.why_ended}", soft_wrap=True)
     console.print(f"weights {trained.weights_hash}, C-IDM window {window_s(inputs, recipe):.1f} s")
     return head, trained
 
 
-def _export(
-    options: TrainOptions,
-    recipe: Recipe,
-    facts: Sequence[RecordingFacts],
-    inputs: Inputs,
-    learned: Learned,
-    embeddings: tuple[Features, ...],
-    head: StandardHead,
-    extractor: Extractor | None,
-    trained: Trained,
-    out: Path,
-) -> dict[str, Parity]:
-    stills = draw_stills([fact.recording for fact in facts], learned.segments) if extractor is not None else {}
-    training = {**asdict(trained), "seed": options.seed, "window_s": window_s(inputs, recipe)}
-    trunk = None if extractor is None else extractor.trunk
-    return write_bundle(Export(recipe, inputs, learned, embeddings, head, trunk, training, stills), out)
+def _export(options: TrainOptions, recipe: Recipe, task: Task, result: Result, out: Path) -> Written:
+    recordings = () if task.extractor is None else tuple(fact.recording for fact in task.facts)
+    export = Export(
+        recipe,
+        task.inputs,
+        result.learned,
+        result.embeddings,
+        result.head,
+        trunk=None if task.extractor is None else task.extractor.trunk,
+        training={**asdict(result.trained), "seed": options.seed, "window_s": window_s(task.inputs, recipe)},
+        stills=draw_stills(recordings, result.learned.segments) if recordings else {},
+        pictures=draw_pictures(_seen(task, result), recordings),
+        recordings=recordings,
+        is_quantized=options.quantize,
+    )
+    return write_bundle(export, out)
+
+
+def _seen(task: Task, result: Result) -> list[Seen]:
+    rows = zip(task.inputs.recordings, result.embeddings, result.learned.labels, strict=True)
+    return [Seen(recording.id, embeddings, recording.times, labels) for recording, embeddings, labels in rows]
+
+
+def _tell_written(written: Written, console: Console) -> None:
+    for name, parity in written.parities.items():
+        console.print(
+            f"{name}: cosine {parity.cosine:.6f} to torch, largest difference {parity.largest_difference:.1e}"
+        )
+    if written.agreement is not None:
+        told = written.agreement
+        console.print(
+            f"8-bit networks, on {told.frames} frames of {told.recordings} demonstrations: embedding cosine "
+            f"{told.cosine:.4f} (least {told.least_cosine:.4f}), {100 * told.same_labels:.1f} % of labels the same, "
+            f"{told.int8_ms:.1f} ms a frame instead of {told.float_ms:.1f}: {told.speed}",
+            soft_wrap=True,
+        )
+
+
+def _tell_curves(folder: Path, console: Console) -> None:
+    """Says where the curves of training lie; a run of before may have been trained without TensorBoard."""
+    if has_tensorboard():
+        console.print(f"training curves: tensorboard --logdir {folder}, or {folder / METRICS}", soft_wrap=True)
+    else:
+        console.print(
+            f"training curves: {folder / METRICS} (note: tensorboard is not installed, so there are no event files)",
+            soft_wrap=True,
+        )
 
 
 def _tell(learned: Learned, console: Console) -> None:
@@ -252,7 +334,7 @@ def _tell(learned: Learned, console: Console) -> None:
     for note in learned.notes:
         console.print(f"note: {note}", soft_wrap=True)
     console.print(f"{len(procedure.steps)} key-steps found; orders seen:")
-    for ordering in procedure.orderings[:5]:
+    for ordering in procedure.orderings[:FEW_ORDERS]:
         console.print(f"  {ordering.count} x  {' > '.join(str(step) for step in ordering.steps)}", soft_wrap=True)
 
 

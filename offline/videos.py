@@ -128,7 +128,7 @@ def examine(recording: Recording) -> RecordingFacts:
 
 
 def examine_all(recordings: Sequence[Recording], skip_bad: bool = False) -> Examined:
-    """Examines each recording; one that cannot be used is an InputError unless `skip_bad`, then a warning."""
+    """Examines each recording; one that cannot be used is an InputError unless `skip_bad`, then among the problems."""
     good: list[RecordingFacts] = []
     problems: list[str] = []
     for recording in recordings:
@@ -139,8 +139,6 @@ def examine_all(recordings: Sequence[Recording], skip_bad: bool = False) -> Exam
     if problems and not skip_bad:
         more = f" ({len(problems) - 1} more cannot be used either)" if len(problems) > 1 else ""
         raise InputError(f"{problems[0]} Or give --skip-bad to go on without it{more}.")
-    for problem in problems:
-        log.warning("skipped: %s", problem)
     _require_agreement(good)
     return Examined(tuple(good), tuple(problems))
 

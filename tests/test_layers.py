@@ -16,7 +16,7 @@ ABOVE_ROOMS = ("ui", "serve")  # these look at everything below them, like the c
 FORBIDDEN_LIVE = ("torch", "torchvision", "skfuzzy", "onnx", "onnxscript", "offline")
 HOMES = {  # a heavy library and the only files that may import it
     "maxflow": ("guide/label/cut.py", "offline/keysteps/bench.py"),
-    "onnxruntime": ("guide/perceive/embedder.py",),
+    "onnxruntime": ("guide/perceive/embedder.py", "offline/quantize.py"),
     "streamlit": ("guide/ui/", "streamlit_app.py"),
     "sqlite3": ("guide/record/store.py",),
 }

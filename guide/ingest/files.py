@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,10 +16,9 @@ from av.video.reformatter import VideoReformatter
 
 from guide.domain import Frame, Image
 from guide.errors import InputError
+from guide.ingest.base import Wanted
 
 log = logging.getLogger(__name__)
-
-Wanted = Callable[[float], bool]
 
 # A timestamp that falls back further than this is a clock that was set anew, not a frame out of place.
 RESTART_S = 1.0
@@ -59,8 +58,11 @@ class VideoFile:
     guide.errors.InputError: a video was expected, but ... is empty (0 bytes): record or copy it again.
     """
 
+    is_live = False
+
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self.name = str(path)
         self.damaged = 0
         self.turned_back = 0
         self._container: Any = None
@@ -116,7 +118,7 @@ class VideoFile:
         for number, decoded in enumerate(self._decode(stream)):
             at = clock.read(decoded)
             if wanted is None or wanted(at):
-                yield Frame(number, at, _to_rgb(decoded, reformatter))
+                yield Frame(number, at, to_rgb(decoded, reformatter))
         self.turned_back = clock.turned_back
         self._report(number + 1, clock)
 
@@ -131,7 +133,7 @@ class VideoFile:
             self._container = av.open(str(self.path))
         except (av.FFmpegError, OSError) as error:
             raise InputError(
-                f"a video was expected, but {self.path} cannot be read as one ({_reason(error)}): it may be cut off, "
+                f"a video was expected, but {self.path} cannot be read as one ({reason(error)}): it may be cut off, "
                 "damaged or of another kind; copy it again or leave it out."
             ) from error
         if not self._container.streams.video:
@@ -145,14 +147,14 @@ class VideoFile:
                 yield from packet.decode()
             except av.FFmpegError as error:
                 self.damaged += 1
-                log.debug("%s: a packet could not be decoded (%s)", self.path, _reason(error))
+                log.debug("%s: a packet could not be decoded (%s)", self.path, reason(error))
 
     def _packets(self, stream: Any) -> Iterator[Any]:
         try:
             yield from self._container.demux(stream)
         except (av.FFmpegError, OSError) as error:
             self.damaged += 1
-            log.debug("%s: the file ends in the middle (%s)", self.path, _reason(error))
+            log.debug("%s: the file ends in the middle (%s)", self.path, reason(error))
 
     def _report(self, count: int, clock: _Clock) -> None:
         if count == 0:
@@ -234,15 +236,17 @@ def _stamps(stream: Any) -> list[float]:
             if stamp is not None and packet.size:
                 stamps.append(float(stamp * stream.time_base))
     except (av.FFmpegError, OSError) as error:
-        log.debug("the file ends in the middle (%s)", _reason(error))
+        log.debug("the file ends in the middle (%s)", reason(error))
     return stamps
 
 
-def _to_rgb(decoded: Any, reformatter: VideoReformatter) -> Image:
+def to_rgb(decoded: Any, reformatter: VideoReformatter) -> Image:
+    """A decoded frame as (H, W, 3), turned as it is to be shown."""
     image = cast(Image, reformatter.reformat(decoded, format="rgb24").to_ndarray())
     quarter_turns = round(decoded.rotation / 90) % 4  # anticlockwise, as numpy turns
     return np.ascontiguousarray(np.rot90(image, quarter_turns)) if quarter_turns else image
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why reading failed, in the library's words without the path."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
@@ -13,6 +13,7 @@ import numpy as np
 
 from guide.domain import Frame, Image
 from guide.errors import InputError
+from guide.ingest.base import Wanted
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +31,11 @@ class StillFolder:
     guide.errors.InputError: a folder of pictures was expected, but missing is not a folder: check the path.
     """
 
+    is_live = False
+
     def __init__(self, path: str | Path, rate: float) -> None:
         self.path = Path(path)
+        self.name = str(path)
         if not (math.isfinite(rate) and rate > 0):
             raise InputError(
                 f"the rate of still pictures must be a positive number per second, got {rate}: use --rate."
@@ -47,7 +51,10 @@ class StillFolder:
     def __iter__(self) -> Iterator[Frame]:
         return self.frames()
 
-    def frames(self, wanted: Callable[[float], bool] | None = None) -> Iterator[Frame]:
+    def close(self) -> None:
+        """Nothing is held open between pictures."""
+
+    def frames(self, wanted: Wanted | None = None) -> Iterator[Frame]:
         """The frames whose time `wanted` approves (all without it); the others are not even read."""
         self.damaged = 0
         for number, picture in enumerate(self.pictures):

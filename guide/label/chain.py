@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.label.energy import Unaries, check_unary
+
+# Recordings up to so many times the square root of all frames are solved side by side: longer ones in blocks.
+SIDE_BY_SIDE = 8.0
 
 
 def chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
@@ -30,7 +35,34 @@ def chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
     change[1:total] = change_costs
     change = change.reshape(count, length, 1)
     message = _messages(_through_blocks(costs, change))
-    return _backwards(*_forwards(costs, change, message)).reshape(-1)[:total]
+    turns, origin, message = _forwards(costs, change, message)
+    return _labels(turns, origin, _last_labels(turns, origin, message[-1])).reshape(-1)[:total]
+
+
+def chains(unaries: Sequence[Unaries], change_costs: Sequence[NDArray[np.float64]]) -> list[Labels]:
+    """What `chain` gives for each of several recordings of equally many labels, all at once.
+
+    Recordings lie side by side as blocks that need no message from each other, unless one is so long that blocks of
+    its own are the shorter way.
+    """
+    lengths = [len(unary) for unary in unaries]
+    if not lengths or not _fit_side_by_side(lengths):
+        return [chain(unary, change) for unary, change in zip(unaries, change_costs, strict=True)]
+    shape = (len(unaries), max(lengths), unaries[0].shape[1])
+    costs, changes = np.zeros(shape), np.zeros((*shape[:2], 1))
+    for number, (unary, change) in enumerate(zip(unaries, change_costs, strict=True)):
+        check_unary(unary, len(change) + 1)
+        costs[number, : len(unary)] = unary
+        changes[number, 1 : len(unary), 0] = change
+    turns, origin, message = _forwards(costs, changes, np.zeros((shape[0], shape[2])))
+    labels = _labels(turns, origin, message.argmin(axis=1))
+    return [each[:length].copy() for each, length in zip(labels, lengths, strict=True)]
+
+
+def _fit_side_by_side(lengths: Sequence[int]) -> bool:
+    """Whether recordings are short enough, and alike enough that filling them up to the longest wastes little."""
+    longest, total = max(lengths), sum(lengths)
+    return min(lengths) > 0 and longest <= SIDE_BY_SIDE * np.sqrt(total) and len(lengths) * longest <= 4 * total
 
 
 def _through_blocks(costs: NDArray[np.float64], change: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -55,8 +87,8 @@ def _messages(through: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _forwards(
     costs: NDArray[np.float64], change: NDArray[np.float64], message: NDArray[np.float64]
-) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """Whether to change into a label (B, L, K), from which one (B, L), and the last frame's label ()."""
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]]:
+    """Whether to change into a label (B, L, K), from which one (B, L), and the costs up to each block's end (B, K)."""
     changes = np.empty(costs.shape, dtype=np.bool_)
     origin = np.empty(costs.shape[:2], dtype=np.int64)
     for t in range(costs.shape[1]):
@@ -64,20 +96,29 @@ def _forwards(
         changed = message.min(axis=1, keepdims=True) + change[:, t]
         np.less(changed, message, out=changes[:, t])
         message = np.minimum(message, changed) + costs[:, t]
-    return changes, origin, message[-1].argmin()
+    return changes, origin, message
 
 
-def _backwards(changes: NDArray[np.bool_], origin: NDArray[np.int64], last: NDArray[np.int64]) -> Labels:
-    """Labels (B, L), from what each block's last label says of the label before it."""
+def _last_labels(
+    changes: NDArray[np.bool_], origin: NDArray[np.int64], costs: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Each block's last label (B,), from what it says of the label before its block; costs (K,) are of the last."""
     count, length, label_count = changes.shape
     blocks = np.arange(count)
     before = np.broadcast_to(np.arange(label_count), (count, label_count))
     for t in reversed(range(length)):
         before = np.where(changes[blocks[:, None], t, before], origin[:, t, None], before)
     current = np.empty(count, dtype=np.int64)
-    current[-1] = last
+    current[-1] = costs.argmin()
     for block in reversed(range(1, count)):
         current[block - 1] = before[block, current[block]]
+    return current
+
+
+def _labels(changes: NDArray[np.bool_], origin: NDArray[np.int64], current: NDArray[np.int64]) -> Labels:
+    """Labels (B, L), from each block's last one (B,)."""
+    count, length, _ = changes.shape
+    blocks = np.arange(count)
     labels = np.empty((count, length), dtype=np.int64)
     for t in reversed(range(length)):
         labels[:, t] = current

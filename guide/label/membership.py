@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -25,10 +26,10 @@ def squared_distances(embeddings: NDArray[np.floating], centres: NDArray[np.floa
         raise ValueError(f"distances need (T, D) and (K, D), got {embeddings.shape} and {centres.shape}")
     exact = centres.astype(np.float64)
     found = np.empty((len(embeddings), len(exact)))
-    rows = max(1, CHUNK_VALUES // max(1, exact.size))
+    rows = max(1, CHUNK_VALUES // max(1, exact.shape[1]))
     for begin in range(0, len(embeddings), rows):
-        difference = embeddings[begin : begin + rows, None, :].astype(np.float64) - exact
-        np.einsum("tkd,tkd->tk", difference, difference, out=found[begin : begin + rows])
+        some = embeddings[begin : begin + rows].astype(np.float64)
+        found[begin : begin + rows] = cdist(some, exact, "sqeuclidean")
     return found
 
 

@@ -90,9 +90,7 @@ class WindowCut:
         self._unary.append(np.asarray(unary, dtype=np.float64))
         self._times.append(float(at))
         is_full = len(self._times) > self._settings.frames
-        # Rounding: ten frames of 0.1 s are not quite a second.
-        due = sum(at - time >= self._settings.lag_s - 1e-9 for time in self._times)
-        released = self._release(max(due, 1 if is_full else 0))
+        released = self._release(max(self._count_due(at), 1 if is_full else 0))
         if is_full:
             self._unary.popleft()
             self._times.popleft()
@@ -110,6 +108,14 @@ class WindowCut:
         self._unary.clear()
         self._times.clear()
         self._released = 0
+
+    def _count_due(self, at: float) -> int:
+        """How many frames at the old end have reached the lag; those already out need no second look."""
+        due = self._released
+        # Rounding: ten frames of 0.1 s are not quite a second.
+        while due < len(self._times) and at - self._times[due] >= self._settings.lag_s - 1e-9:
+            due += 1
+        return due
 
     def _release(self, due: int) -> tuple[SettledLabel, ...]:
         """Labels of the frames up to `due` that are not out yet; cuts only when there are any."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, get_args
@@ -13,8 +12,6 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from guide.errors import BundleError, InputError
-
-log = logging.getLogger(__name__)
 
 Device = Literal["auto", "cpu", "cuda"]
 Floats: TypeAlias = NDArray[np.float32]
@@ -68,8 +65,6 @@ class OnnxModel:
         self.provider: str = self._session.get_providers()[0]
         if self.provider != providers[0]:
             self.reason = f"{providers[0]} was asked for but could not start: {self.path.name} runs on {self.provider}."
-        if self.reason:
-            log.warning("%s", self.reason)
         self.metadata: dict[str, str] = dict(self._session.get_modelmeta().custom_metadata_map)
         self.input_shape: tuple[int | str | None, ...] = tuple(self._session.get_inputs()[0].shape)
         self._input: str = self._session.get_inputs()[0].name

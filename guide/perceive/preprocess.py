@@ -77,19 +77,23 @@ def to_network_input(image: Image, preprocessing: Preprocessing) -> NetworkInput
 
     The whole picture is kept, at the price of its aspect ratio: hands work at the edges too.
     """
-    size = (preprocessing.size_px, preprocessing.size_px)
-    if image.shape[:2] != size:
-        image = cast(Image, cv2.resize(image, size, interpolation=cv2.INTER_AREA))
-    values = _values(preprocessing)
-    planes = np.empty((3, *size), np.float32)
+    image = squash(image, preprocessing)
+    values = level_values(preprocessing)
+    planes = np.empty((3, *image.shape[:2]), np.float32)
     for channel in range(3):
         # A look-up is exact and several times cheaper than arithmetic on floats: there are only 256 values.
         np.take(values[channel], image[:, :, channel], out=planes[channel], mode="clip")
     return planes
 
 
+def squash(image: Image, preprocessing: Preprocessing) -> Image:
+    """The picture (H, W, 3) as (S, S, 3), still in bytes; what is left to do is to look its levels up."""
+    size = (preprocessing.size_px, preprocessing.size_px)
+    return image if image.shape[:2] == size else cast(Image, cv2.resize(image, size, interpolation=cv2.INTER_AREA))
+
+
 @lru_cache(maxsize=8)
-def _values(preprocessing: Preprocessing) -> NDArray[np.float32]:
+def level_values(preprocessing: Preprocessing) -> NDArray[np.float32]:
     """The network's value for each of the 256 levels of each channel, (3, 256)."""
     levels = np.arange(256, dtype=np.float64) / 255.0
     table = (levels[None] - np.array(preprocessing.mean)[:, None]) / np.array(preprocessing.std)[:, None]

@@ -1,9 +1,11 @@
-"""What can happen to a tracker: six kinds of news, each a plain value, so that a session can be stored and replayed."""
+"""What can happen to a tracker: seven kinds of news, each a plain value, to be stored and replayed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from guide.domain import StepEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,14 @@ class Ticked:
 
 
 @dataclass(frozen=True, slots=True)
+class Glimpsed:
+    """A step showed clearly enough that it may have been done, though it is not confirmed."""
+
+    step: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Differed:
     """A step looks unlike its demonstrations: its distance is `ratio` times the widest seen there."""
 
@@ -57,4 +67,13 @@ class Finished:
     at: float | None = None
 
 
-Event: TypeAlias = Confirmed | Ended | Ticked | Differed | Marked | Finished
+Event: TypeAlias = Confirmed | Ended | Ticked | Glimpsed | Differed | Marked | Finished
+
+
+def news_of(event: StepEvent) -> Confirmed | Ended | None:
+    """What a tracker hears of a step's event: nothing while it is not confirmed."""
+    if event.state == "confirmed":
+        return Confirmed(event.step, event.at, event.confidence, event.start)
+    if event.state == "ended":
+        return Ended(event.step, event.at, event.end)
+    return None

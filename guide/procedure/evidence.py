@@ -55,17 +55,28 @@ class Evidence:
         optional = {step.number for step in self.steps if step.is_optional}
         repeatable = {step.number for step in self.steps if step.is_repeatable}
         needed = tuple((risk, step) for risk, step in self.absence if step not in optional)
+        edges = _between(self.reversal, NEVER, cutoffs.reversal)
+        required = _between(needed, NEVER, cutoffs.absence)
+        loose = set(required) & self._loose(edges)
         return Rules(
-            edges=_between(self.reversal, NEVER, cutoffs.reversal),
+            edges=edges,
             asked_edges=_between(self.reversal, cutoffs.reversal, cutoffs.asked_reversal),
-            required=_between(needed, NEVER, cutoffs.absence),
-            asked_steps=_between(needed, cutoffs.absence, cutoffs.asked_absence),
+            required=tuple(step for step in required if step not in loose),
+            asked_steps=tuple(sorted({*loose, *_between(needed, cutoffs.absence, cutoffs.asked_absence)})),
             single=tuple(step for step in _between(self.repeat, NEVER, cutoffs.repeat) if step not in repeatable),
             shortest_s=_limits(self.statistics, cutoffs.short_factor, is_long=False),
             longest_s=_limits(self.statistics, cutoffs.long_factor, is_long=True),
             patience_s=max(LEAST_PATIENCE_S, 2 * self.pause_s),
             is_unknown_flagged=cutoffs.is_unknown_flagged,
         )
+
+    def _loose(self, edges: Iterable[Edge]) -> set[int]:
+        """Steps that come and go: bound to no place and done more than once by some.
+
+        That all demonstrations hold such a step may well be chance, so its absence is asked about, not alarmed.
+        """
+        bound = {step for edge in edges for step in edge}
+        return {one.step for one in self.statistics if one.repeated and one.step not in bound}
 
     def coverage(self, cutoffs: Cutoffs) -> float:
         """The share of steps and pairs that the rules could flag, added up over the kinds."""

@@ -58,7 +58,7 @@ def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool)
 def _open(state: State, named: set[int], wanted: Iterable[int], edges: Iterable[Edge], step: int) -> list[int]:
     """The wanted steps that have an edge to `step`, are not done and not named yet."""
     firsts = {first for first, then in edges if then == step}
-    closed = {*state.done, *named}
+    closed = {*state.perhaps, *named}
     return [first for first in wanted if first in firsts and first not in closed]
 
 
@@ -68,7 +68,13 @@ def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
     if told:
         return next((fault for fault in told if fault.is_sure), None)
     explained = {fault.early for fault in state.faults}
-    early = [other for other in state.done if (step, other) in procedure.rules.edges and other not in explained]
+    early = [
+        other
+        for other in state.done
+        if (step, other) in procedure.rules.edges
+        and other not in explained
+        and not state.was_glimpsed_before(step, other)
+    ]
     return Fault(early[0], step, True) if early else None
 
 
@@ -94,8 +100,8 @@ def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
     """A finding for each required step that was not done, in the usual order; less certain ones come as unsure."""
     usual = procedure.usual_rank()
     wanted = dict.fromkeys(procedure.rules.asked_steps, False) | dict.fromkeys(procedure.rules.required, True)
-    done = state.done
-    lacking = sorted((step for step in wanted if step not in done), key=lambda step: (usual[step], step))
+    perhaps = state.perhaps
+    lacking = sorted((step for step in wanted if step not in perhaps), key=lambda step: (usual[step], step))
     return [
         Finding("missed", step, "alarm", f"not seen until the end: {_presence(procedure, step)}", is_sure=wanted[step])
         for step in lacking

@@ -55,6 +55,8 @@ class State:
     """Steps a person called done."""
     denied: tuple[int, ...] = ()
     """Steps a person called not done since they were last seen."""
+    glimpsed: tuple[tuple[int, float], ...] = ()
+    """Steps that showed clearly enough to have been done perhaps, and when they first did."""
     voice: Voice = Voice()
     is_finished: bool = False
 
@@ -63,6 +65,17 @@ class State:
         """Steps begun or done, in the order in which that was first known."""
         steps = dict.fromkeys([*(visit.step for visit in self.visits), *self.marked])
         return tuple(step for step in steps if step not in self.denied)
+
+    @property
+    def perhaps(self) -> tuple[int, ...]:
+        """Steps that are done or may be: not to be called lacking."""
+        return tuple(dict.fromkeys([*self.done, *(step for step, _ in self.glimpsed if step not in self.denied)]))
+
+    def was_glimpsed_before(self, step: int, other: int) -> bool:
+        """Whether a step had already shown when another was first begun."""
+        shown = next((at for known, at in self.glimpsed if known == step), None)
+        begun = next((visit.start for visit in self.visits if visit.step == other), None)
+        return shown is not None and begun is not None and shown <= begun
 
     @property
     def last(self) -> int | None:

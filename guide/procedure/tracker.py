@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from guide.domain import BACKGROUND, UNKNOWN, Guidance
 from guide.procedure import flags, speak
-from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Marked, Ticked
+from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Glimpsed, Marked, Ticked
 from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress, progress_of
@@ -52,6 +52,10 @@ class Tracker:
         """Time passes: a step may take too long, or the work may have stalled."""
         return self.apply(Ticked(at))
 
+    def glimpse(self, step: int, at: float) -> tuple[Guidance, ...]:
+        """A step showed clearly enough that it may have been done: it is not called lacking from now on."""
+        return self.apply(Glimpsed(step, at))
+
     def differ(self, step: int, at: float, ratio: float) -> tuple[Guidance, ...]:
         """The step looks `ratio` times as far from its demonstrations as the farthest of them; above 1 is a flag."""
         return self.apply(Differed(step, at, ratio))
@@ -79,7 +83,8 @@ def advance(
     """The state after an event and what is said about it. Time never runs back: earlier news counts as of now."""
     if state.is_finished:
         return state, ()
-    state = replace(state, at=max(state.at, state.at if event.at is None else event.at))
+    if event.at is not None and not isinstance(event, Glimpsed):  # glimpses run ahead of the labels' lag
+        state = replace(state, at=max(state.at, event.at))
     turn = _Turn(procedure, settings, state)
     match event:
         case Confirmed(step=step) if step > BACKGROUND:
@@ -90,6 +95,8 @@ def advance(
             turn.end(event)
         case Ticked():
             turn.tell(flags.too_long(procedure, state, state.at), flags.stalled(procedure, state, state.at))
+        case Glimpsed():
+            turn.glimpse(event)
         case Differed():
             turn.tell(flags.differs(procedure, event))
         case Marked():
@@ -174,6 +181,10 @@ class _Turn:
             self.settle([("too_long", event.step)], is_withdrawn=False)
             self.state = self.state.pause(end)
 
+    def glimpse(self, event: Glimpsed) -> None:
+        if event.step not in dict(self.state.glimpsed):
+            self.state = replace(self.state, glimpsed=(*self.state.glimpsed, (event.step, event.at)))
+
     def mark(self, event: Marked) -> None:
         state = self.state
         if event.is_done:
@@ -192,6 +203,8 @@ class _Turn:
             self.state.current is None
         ):  # a step still running when the recording stops was not too short, it was cut off
             self.tell(flags.too_short(self.procedure, self.state, self.state.at))
+        doubtful = set(self.state.perhaps) - set(self.state.done)
+        self.settle([("missed", step) for step in sorted(doubtful)], is_withdrawn=True)
         self.tell(*flags.missed_at_end(self.procedure, self.state))
         self.state = replace(self.state.pause(self.state.at), is_finished=True)
 

@@ -20,6 +20,7 @@ from guide.domain import BACKGROUND, Features, KeyStep, Labels, Segment
 from guide.errors import InputError
 from offline.datasets.captaincook_annotations import AnnotatedRecording, AnnotatedStep, AnnotationSheet
 from offline.datasets.sequence import StepSequence, TaskSequences
+from offline.datasets.views import EGO
 
 FEATURES_FOLDER: Final = "omnivore_f16"
 WIDTH: Final = 1024
@@ -102,7 +103,8 @@ def read_sequences(folder: Path, number: int, clean_only: bool = False) -> TaskS
     steps = sheet.key_steps(number)
     chosen = [recording for recording in sheet.recordings(number) if not (clean_only and recording.is_error)]
     sequences = tuple(_sequence(recording, folder / FEATURES_FOLDER, steps) for recording in chosen)
-    return TaskSequences(sheet.recipes[number], tuple(steps.values()), sequences)
+    missing = tuple(f"features of {sequence.id}" for sequence in sequences if not sequence.has_length)
+    return TaskSequences(sheet.recipes[number], tuple(steps.values()), sequences, missing=missing)
 
 
 def read_features(path: Path) -> Features:
@@ -152,6 +154,8 @@ def _sequence(annotated: AnnotatedRecording, features: Path, steps: dict[int, Ke
         segments=tuple(_segment(step, steps) for step in done),
         mistakes=tuple(step.mistakes for step in done),
         skipped=tuple(steps[step.step_id].number for step in annotated.steps if step.was_skipped),
+        view=EGO,
+        has_length=path.is_file(),
     )
 
 

@@ -7,12 +7,13 @@ is background.
 
 For the CMU tasks the sequences hold every camera's view, one after the other, while `handles` names one camera only:
 the two are never zipped. Neighbouring sequences with the same steps and the same times, up to a constant shift and a
-cut at the end, are views of one recording.
+cut at the end, are views of one recording. Which camera each of them is, the file does not say: they have no view's
+name. The other tasks have one camera, on the head.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,7 @@ from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from offline.datasets.json_file import find_file, read_json
 from offline.datasets.sequence import StepSequence, TaskSequences
+from offline.datasets.views import EGO
 
 JSON_FILE: Final = "egoprocel.json"
 NAMES_FILE: Final = "egoprocel-id2action.txt"
@@ -120,11 +122,15 @@ def _task(path: Path, task: str, lists: Any, names: dict[int, str]) -> TaskSeque
     return TaskSequences(
         name=task,
         steps=tuple(KeyStep(number, names[action]) for action, number in numbers.items()),
-        recordings=tuple(_sequence(id_, fullest(group), numbers) for id_, group in zip(ids, groups, strict=True)),
+        recordings=tuple(
+            replace(_sequence(id_, fullest(group), numbers), view=EGO if is_single_view else "")
+            for id_, group in zip(ids, groups, strict=True)
+        ),
         views=tuple(
-            _sequence(f"{id_}.{view}", track, numbers)
+            replace(_sequence(f"{id_}.{view}", track, numbers), recording=id_)
             for id_, group in zip(ids, groups, strict=True)
             for view, track in enumerate(group, start=1)
+            if not is_single_view
         ),
         stated_videos=len(handles),
     )

@@ -5,25 +5,39 @@ from __future__ import annotations
 from pathlib import Path
 
 from guide.errors import InputError
-from offline.datasets import captaincook, egoprocel_json
+from offline.datasets import captaincook, crosstask, egoprocel_folder, egoprocel_json, label_folder, procel
 from offline.datasets.captaincook_annotations import ERRORS_FILE
+from offline.datasets.label_folder import ReadOptions
 from offline.datasets.sequence import TaskSequences
 
 
-def read_all(folder: Path, clean_only: bool = False) -> dict[str, TaskSequences]:
-    """Every task of the data set by the word that chooses it: EgoProceL's task name, CaptainCook's recipe number.
+def read_all(folder: Path, clean_only: bool = False, options: ReadOptions | None = None) -> dict[str, TaskSequences]:
+    """Every task of the data set by the word that chooses it: EgoProceL's task, CaptainCook's recipe number, ...
 
     `clean_only` leaves out recordings the data set marks as holding a mistake. Raises InputError where the folder
-    holds neither data set.
+    holds no data set we know, or one with faults.
     """
+    options = options or ReadOptions()
+    if not folder.is_dir():
+        raise InputError(f"a data set folder was expected, {folder} is none: check the path.")
     if (folder / egoprocel_json.JSON_FILE).is_file():
         return egoprocel_json.read_tasks(folder)
-    if folder.is_dir() and any(folder.glob(ERRORS_FILE)):
+    if any(folder.glob(ERRORS_FILE)):
         recipes = captaincook.list_recipes(folder)
         return {str(number): captaincook.read_sequences(folder, number, clean_only) for number in recipes}
-    raise InputError(
-        f"{folder} should hold {egoprocel_json.JSON_FILE} or {ERRORS_FILE} and holds neither: check the path."
-    )
+    if crosstask.find_release(folder):
+        return crosstask.read_tasks(folder, options)
+    if procel.find_tasks(folder):
+        return procel.read_tasks(folder, options)
+    if egoprocel_folder.find_subsets(folder):
+        return egoprocel_folder.read_tasks(folder, options)
+    tasks = label_folder.read_tasks(folder, options)
+    if not tasks:
+        raise InputError(
+            f"{folder} holds no data set we know ({egoprocel_json.JSON_FILE}, EgoProceL's folders, {ERRORS_FILE}, "
+            f"{crosstask.TASKS_FILE}, ProceL's {procel.DATA_FILE}, label files .csv or .eaf): check the path."
+        )
+    return tasks
 
 
 def choose_task(tasks: dict[str, TaskSequences], task: str) -> TaskSequences:

@@ -29,12 +29,24 @@ class StepSequence:
     """What went wrong in each segment; empty where the data set does not say."""
     skipped: tuple[int, ...] = ()
     """Steps the data set names as left out."""
+    view: str = ""
+    """The camera: `ego` is on the head, every other name is a third person's view; empty where nobody says."""
+    recording: str = ""
+    """The recording this is a view of; empty where it is one itself."""
+    has_length: bool = True
+    """Whether the recording's length is known; else `duration_s` is where the last step ends."""
 
     def __post_init__(self) -> None:
         if self.mistakes and len(self.mistakes) != len(self.segments):
             raise ValueError(
                 f"{self.id}: {len(self.segments)} segments need as many mistakes, got {len(self.mistakes)}"
             )
+
+    @property
+    def overlaps(self) -> int:
+        """How many segments start before one listed earlier has ended."""
+        ends = np.maximum.accumulate([0.0, *(segment.end for segment in self.segments)])
+        return sum(bool(one.start < end) for one, end in zip(self.segments, ends[:-1], strict=True))
 
     def labels(self, rate: float) -> Labels:
         """The step at each time i / rate before the end; where segments overlap the later one wins."""
@@ -61,6 +73,10 @@ class TaskSequences:
     """One a camera, where a recording was filmed by several."""
     stated_videos: int | None = None
     """How many videos the data set itself counts, where that differs from the recordings found."""
+    missing: tuple[str, ...] = ()
+    """What the data set names or should have and the folder lacks, a few words each."""
+    changes: tuple[str, ...] = ()
+    """What the reader changed or chose, a sentence each."""
 
     @property
     def videos(self) -> int:
@@ -69,6 +85,20 @@ class TaskSequences:
     def step_name(self, number: int) -> str:
         """The name of the step with this number."""
         return self.steps[number - 1].name
+
+    @property
+    def sequences(self) -> tuple[StepSequence, ...]:
+        """One a video: every camera's, where there were several."""
+        return self.views or self.recordings
+
+    def remarks(self) -> list[str]:
+        """What a reader of figures should know: what is missing, what was changed, what overlaps, a line each."""
+        found = [f"missing: {word}" for word in self.missing]
+        found += [f"changed: {change}" for change in self.changes]
+        overlaps = sum(sequence.overlaps for sequence in self.sequences)
+        if overlaps:
+            found.append(f"{overlaps} steps start before an earlier one has ended: the later one wins")
+        return found
 
 
 def _frame(at: float, rate: float) -> int:

@@ -36,8 +36,8 @@ from offline.videos import find_recordings
 
 RANDOM_SEEDS = range(3)
 NOT_BUILT = (
-    "not built yet: the number of steps chosen automatically, learning from a few labels, priors of the live "
-    "recogniser, cameras and headsets, stored sessions, the live dashboard; flags will gain most from the first three"
+    "not built yet: priors of the live recogniser, calibrated confidence, the live dashboard; flags gain most from "
+    "labelling one or two recordings (python -m offline.train --labels)"
 )
 
 
@@ -81,7 +81,7 @@ def main(options: ShowOptions) -> None:
 def _learn(options: ShowOptions, console: Console) -> Learned:
     settings = TrainOptions(inputs=(str(options.data / "train"),), out=options.out, cache=options.cache)
     recipe = resolve("default", None, {"k": len(TASK.steps)})
-    console.print(f"told: there are {len(TASK.steps)} key-steps (choosing that number automatically is not built yet)")
+    console.print(f"told: there are {len(TASK.steps)} key-steps (--k auto would choose that number)")
     return learn_task(settings, recipe, options.out, console)
 
 

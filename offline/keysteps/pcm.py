@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from guide.label.cut import settle
+from guide.label.cut import settle_all
 from guide.label.energy import LinkSettings, build_links
 from guide.label.membership import memberships
 from offline.keysteps.base import Collection, Found, numbered
@@ -28,13 +28,13 @@ class ProCut:
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         found = fuzzy_clusters(collection, k, seed, self.clusters)
         links = self.links.capped(shortest_s(collection) / k)
-        labels = [
-            settle(
+        labels = settle_all(
+            (
                 1.0 - memberships(embedding, found.centres, self.clusters.fuzzifier),
                 build_links(times, collection.rate, links),
             )
             for embedding, times in zip(collection.embeddings, collection.times, strict=True)
-        ]
+        )
         return numbered(labels, found.centres, found.notes)
 
 

@@ -118,15 +118,15 @@ def agreement(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings
     """
     right, seen = np.zeros(k), np.zeros(k)
     for number, each in enumerate(labels):
-        judged = _judge(rows, labels, number, settings).argmax(1)
+        judged = judge(rows, labels, number, settings).argmax(1)
         right += np.bincount(each[judged == each], minlength=k)
         seen += np.bincount(each, minlength=k)
-    visits = np.array([_visits(each, k) for each in labels])
+    visits = np.array([visits_of(each, k) for each in labels])
     consistency = float((right / np.maximum(seen, 1)).mean())
     return float(consistency * (visits > 0).mean() * max(visits.mean(), 1.0) ** -settings.visit_price)
 
 
-def _visits(labels: Labels, columns: int) -> NDArray[np.int64]:
+def visits_of(labels: Labels, columns: int) -> NDArray[np.int64]:
     """How often each column is begun, (C,)."""
     begins = np.r_[True, labels[1:] != labels[:-1]]
     return np.asarray(np.bincount(labels[begins], minlength=columns))
@@ -140,7 +140,7 @@ def set_background_apart(
     Each recording is judged by a discriminant learned from the others. What people do besides the task differs from
     one to the next, so frames on which the others agree least are background where they stand together.
     """
-    judged = [_judge(rows, labels, number, settings) for number in range(len(rows))]
+    judged = [judge(rows, labels, number, settings) for number in range(len(rows))]
     agreed = np.concatenate([plan[np.arange(len(each)), each] for plan, each in zip(judged, labels, strict=True)])
     doubt = min(float(np.quantile(agreed, settings.background)), MOST_DOUBT)
     change = settings.change * step_s * rate
@@ -154,7 +154,7 @@ def set_background_apart(
     return apart
 
 
-def _judge(rows: Sequence[Floats], labels: Sequence[Labels], number: int, settings: RefineSettings) -> Floats:
+def judge(rows: Sequence[Floats], labels: Sequence[Labels], number: int, settings: RefineSettings) -> Floats:
     """Probabilities (T, C) of a recording's labels by what the others teach."""
     others = [other for other in range(len(rows)) if other != number] or [number]
     columns = int(max(each.max() for each in labels)) + 1
@@ -163,22 +163,35 @@ def _judge(rows: Sequence[Floats], labels: Sequence[Labels], number: int, settin
     return np.asarray(np.exp(score - logsumexp(score, axis=1, keepdims=True)))
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What labelled recordings teach: how each column looks, when it is done, and how much of the time it takes."""
+
+    learned: tuple[Labels, Floats, Floats]
+    places: Floats  # (PLACES, C), logarithms
+    shares: Floats  # (C,)
+
+    def label(self, rows: Floats, change: float, settings: RefineSettings) -> Labels:
+        """The labels (T,) of a recording's rows (T, d); `change` is what a change of label costs, in frames."""
+        score = _score(rows, *self.learned, len(self.shares))
+        place = self.places[np.minimum(np.arange(len(score)) * PLACES // len(score), PLACES - 1)]
+        cost = -score / settings.temperature - settings.place_weight * place
+        plan = transport(cost, self.shares, settings.softness, settings.share_weight)
+        return chain(-np.log(plan + 1e-9), np.full(len(score) - 1, change))
+
+
+def teach(rows: Sequence[Floats], labels: Sequence[Labels], columns: int, settings: RefineSettings) -> Lesson:
+    """The lesson of recordings' rows (T, d) with labels in columns 0..C-1."""
+    shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
+    places = _places(labels, columns, settings.place_width)
+    return Lesson(fit_discriminant(rows, labels, settings.shrinkage), places, shares / shares.sum())
+
+
 def _round(
     rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
 ) -> list[Labels]:
-    columns = int(max(each.max() for each in labels)) + 1
-    learned = fit_discriminant(rows, labels, settings.shrinkage)
-    places = _places(labels, columns, settings.place_width)
-    shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
-    change = settings.change * step_s * rate
-    relabelled = []
-    for each in rows:
-        score = _score(each, *learned, columns)
-        place = places[np.minimum(np.arange(len(score)) * PLACES // len(score), PLACES - 1)]
-        cost = -score / settings.temperature - settings.place_weight * place
-        plan = transport(cost, shares / shares.sum(), settings.softness, settings.share_weight)
-        relabelled.append(chain(-np.log(plan + 1e-9), np.full(len(score) - 1, change)))
-    return relabelled
+    lesson = teach(rows, labels, int(max(each.max() for each in labels)) + 1, settings)
+    return [lesson.label(each, settings.change * step_s * rate, settings) for each in rows]
 
 
 def transport(cost: Floats, shares: Floats, softness: float, share_weight: float) -> Floats:

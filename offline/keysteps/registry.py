@@ -15,6 +15,8 @@ FINDERS = {
     "uniform": ("offline.keysteps.uniform", "Uniform"),
     "equal": ("offline.keysteps.equal", "Equal"),
     "hc": ("offline.keysteps.hc", "HardClusters"),
+    "ss": ("offline.keysteps.ss", "SubsetSelection"),
+    "cte": ("offline.keysteps.cte", "TemporalEmbedding"),
     "pcm": ("offline.keysteps.pcm", "ProCut"),
     "ours": ("offline.keysteps.ours", "Ours"),
 }

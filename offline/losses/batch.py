@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Protocol
 
 import torch
@@ -38,11 +39,13 @@ def checked_batch(
     return embeddings, steps.to(embeddings), lengths.to(embeddings)
 
 
+@lru_cache(maxsize=8)  # sending them anew would make the host wait for the GPU in the middle of every step
 def ordered_pairs(count: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Give the two index vectors (P,) of all P = count (count - 1) ordered pairs of different recordings."""
-    first, second = torch.meshgrid(torch.arange(count), torch.arange(count), indexing="ij")
-    is_pair = first != second
-    return first[is_pair].to(device), second[is_pair].to(device)
+    with torch.inference_mode(False):  # kept ones must serve training, whoever asked first
+        first, second = torch.meshgrid(torch.arange(count), torch.arange(count), indexing="ij")
+        is_pair = first != second
+        return first[is_pair].to(device), second[is_pair].to(device)
 
 
 def distances(first: Tensor, second: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Which found label stands for which true one: one Hungarian match on frame overlap."""
+"""Which found label stands for which true one: one Hungarian match on frame overlap, or a match that was given."""
 
 from __future__ import annotations
 
@@ -38,14 +38,19 @@ class Overlap:
         counts = np.bincount(cells, minlength=len(found_classes) * len(true_classes))
         return cls(counts.reshape(len(found_classes), len(true_classes)), found_classes, true_classes)
 
-    def pairs(self, background: bool) -> Pairs:
+    def pairs(self, background: bool, match: Match | None = None) -> Pairs:
         """The one-to-one pairs with the largest overlap; without `background`, key-steps only, on both sides.
 
         The frames of a label are all its frames, also those laid on background. A pair may share no frame at all.
+        A one-to-one `match` gives the pairs instead, as far as both of a pair label any frame.
         """
         rows = np.flatnonzero(self.found_classes > BACKGROUND) if not background else np.arange(len(self.shared))
         columns = np.flatnonzero(self.true_classes > BACKGROUND) if not background else np.arange(self.shared.shape[1])
-        i, j = linear_sum_assignment(self.shared[np.ix_(rows, columns)], maximize=True)
+        if match is None:
+            i, j = linear_sum_assignment(self.shared[np.ix_(rows, columns)], maximize=True)
+        else:
+            meant = np.array([match.get(int(label), UNKNOWN) for label in self.found_classes[rows]], dtype=np.int64)
+            i, j = np.nonzero(meant[:, None] == self.true_classes[columns])
         r, c = rows[i], columns[j]
         return Pairs(
             match={int(f): int(t) for f, t in zip(self.found_classes[r], self.true_classes[c], strict=True)},
@@ -102,6 +107,16 @@ def match_steps(truth: Sequence[Labels], found: Sequence[Labels]) -> Match:
 def match_each(truth: Sequence[Labels], found: Sequence[Labels]) -> list[Match]:
     """A match of its own for every recording that has frames, background a class like any other (protocol B)."""
     return [Overlap.of(t, f).pairs(background=True).match for t, f in paired(truth, found)]
+
+
+def same_numbers(found: Sequence[Labels]) -> Match:
+    """Every found label stands for the true one of its own number: for labels whose numbers were given, not found.
+
+    >>> same_numbers([np.array([3, 0]), np.array([3, 5])])
+    {0: 0, 3: 3, 5: 5}
+    """
+    _, labels = pool(found, found)
+    return {int(label): int(label) for label in np.unique(labels)}
 
 
 def relabel(found: Sequence[Labels], match: Match, truth: Sequence[Labels]) -> list[Labels]:

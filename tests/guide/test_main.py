@@ -7,7 +7,7 @@ import pytest
 from guide import __main__ as program
 
 
-@pytest.mark.parametrize("command", ["watch", "check", "order"])
+@pytest.mark.parametrize("command", ["watch", "cameras", "check", "order", "replay", "report", "sessions"])
 def test_each_command_explains_itself(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

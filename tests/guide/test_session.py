@@ -46,6 +46,16 @@ def all_percepts(task: Learned) -> list[list[Percept]]:
     return found
 
 
+def test_a_wanted_accelerator_that_is_not_there_is_told_once(
+    frames_task: Learned, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("guide.perceive.embedder._lack_of_cuda", lambda: "this machine has no CUDA driver")
+    networks = start_networks(frames_task.bundle, "cuda", threads=1)
+    assert [record.getMessage() for record in caplog.records] == [networks.reason]
+    assert "this machine has no CUDA driver" in networks.reason
+    assert not start_networks(frames_task.bundle, "cpu", threads=1).reason
+
+
 def test_a_window_as_long_as_the_recording_gives_the_offline_labels(frames_task: Learned, tmp_path: Path) -> None:
     seen = all_percepts(frames_task)
     collection = Collection(

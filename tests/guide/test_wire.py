@@ -8,6 +8,7 @@ import pytest
 
 from guide import wire
 from guide.domain import Alert, KeyStep, Question, Resolution, SettledLabel, StepEvent, Update
+from guide.procedure.actions import Action
 from guide.procedure.model import Procedure
 
 PROCEDURE = Procedure((KeyStep(1, "open box"), KeyStep(2, "fit bøard [a]")), demonstrations=3)
@@ -55,6 +56,12 @@ def test_guidance_has_the_agreed_keys_in_order() -> None:
 def test_the_label_comes_first_then_steps_then_guidance() -> None:
     update = Update(LABEL, (StepEvent(1.0, 1, "started", 1.0, None, 1.0),), (Resolution(1, 1.0, False),))
     assert [line["type"] for line in told(update, with_labels=True)] == ["label", "step", "resolve"]
+
+
+def test_an_action_has_its_agreed_keys() -> None:
+    plain = wire.action_object(Action("answer", 2.0004, target=8, answer=False, person="shift 2", number=3))
+    assert list(plain) == ["type", "number", "at", "kind", "target", "step", "answer", "person", "comment"]
+    assert (plain["at"], plain["number"], plain["answer"]) == (2.0, 3, False)
 
 
 def test_numbers_that_are_none_never_reach_the_wire() -> None:

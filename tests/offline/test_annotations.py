@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,9 @@ from hypothesis import strategies as st
 
 from guide.domain import Segment
 from guide.errors import InputError, OutputError
+from guide.record.elan import Annotation, Tier, write_elan
 from offline.annotations import labels_to_segments, read_label_folder, read_labels, segments_to_labels, write_labels
+from offline.label_rows import clean_name
 from offline.videos import Recording, RecordingFacts
 
 
@@ -31,8 +35,29 @@ def test_a_good_file(tmp_path: Path) -> None:
 
 PROBLEMS = [
     ("0,1\n", "line 1: expected start,end", []),
-    ("start,end,step\n0,1,1 a\n", "line 1: start and end must be seconds", [(1, 0, 1)]),
+    ("start,end,step\n0,1,1 a\n", "line 1: a label file has no header: start and end must be", [(1, 0, 1)]),
+    ("0,1,1 a\nstart,end,step\n", "line 2: start and end must be seconds", [(1, 0, 1)]),
+    ("", "line 1: the file is empty", []),
+    ("\n \n", "line 1: the file is empty", []),
+    ("0;1;1 a\n", "line 1: values are separated by commas, here by semicolons", []),
+    ("0,5;1,5;1 a\n", "line 1: values are separated by commas, here by semicolons", []),
+    ("0\t1\t1 a\n", "line 1: values are separated by commas, here by tabs", []),
+    ("0|1|1 a\n", "line 1: values are separated by commas, here by bars", []),
+    ("0,1,1 cut, then glue\n", "line 1: expected start,end,\"number name\", got 4 values: put a name", []),
     ("nan,1,1 a\n", "line 1: start and end", []),
+    ("inf,1,1 a\n", "line 1: start and end", []),
+    ("0,1e309,1 a\n", "line 1: start and end must be seconds from 0 on, got '0' and '1e309'", []),
+    ("0,1e7,1 a\n", "line 1: start and end", []),
+    ("0,1_0,1 a\n", "line 1: start and end", []),
+    ("0,\u0663,1 a\n", "line 1: start and end", []),
+    ("0,1,\u0663 a\n", "line 1: a step is a number", []),
+    ('0,1,"1 fit\tboard"\n', "line 1: the name 'fit\\tboard' holds characters that cannot be seen", [(1, 0, 1)]),
+    ('0,1,"1 fit\nboard"\n', "line 2: the name 'fit\\nboard' holds characters that cannot be seen", [(1, 0, 1)]),
+    ("0,1,1 \u202etaob\n", "line 1: the name '\\u202etaob' holds characters that cannot be seen", [(1, 0, 1)]),
+    ("0,1,1 a\x00b\n", "line 1: the name 'a\\x00b' holds characters that cannot be seen", [(1, 0, 1)]),
+    ("0,1,1 \x07\n", "line 1: step 1 has no name", [(1, 0, 1)]),
+    ("1,1.0002,1 a\n", "line 1: the step starts and ends at 1 s", []),
+    ("0,1,1 a\n10.1,10.4,2 b\n", "line 2: the step ends at 10.4 s, past the recording's end", [(1, 0, 1)]),
     ("-1,1,1 a\n", "line 1: start and end", []),
     ("0,1,open box\n", "line 1: a step is a number", []),
     ("0,1,0 background\n", "line 1: a step is a number", []),
@@ -69,18 +94,32 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"), [(None, "does not exist"), (b"\xff\xfe\x00", "UTF-8 text"), (b'0,1,"1 a\x00"\n', "")]
+    ("content", "sentence"),
+    [
+        (None, r"a\.csv does not exist"),
+        ("0,1,1 a".encode("utf-16"), r"a\.csv cannot be read as UTF-8 text"),
+        (b"0,1,1 caf\xe9", r"a\.csv cannot be read as UTF-8 text"),
+        (b"0,1,1 " + b"a" * 200_000, r"a\.csv cannot be read as UTF-8 text with commas \(field larger"),
+    ],
 )
 def test_files_that_are_no_text_are_named(tmp_path: Path, content: bytes | None, sentence: str) -> None:
     path = tmp_path / "a.csv"
-    if content is None or sentence:
-        if content is not None:
-            path.write_bytes(content)
-        with pytest.raises(InputError, match=sentence):
-            read_labels(path)
-    else:
+    if content is not None:
         path.write_bytes(content)
-        read_labels(path, lenient=True)  # odd, but no crash
+    for lenient in (False, True):
+        with pytest.raises(InputError, match=sentence):
+            read_labels(path, lenient=lenient)
+
+
+def test_numbers_may_end_in_a_dot_and_names_may_need_joiners(tmp_path: Path) -> None:
+    path = write(tmp_path, "0,1,1. cut onion\n1,2,2 \u0645\u06cc\u200c\u062e\u0648\u0631\u0645\n")
+    assert read_labels(path).names == {1: "cut onion", 2: "\u0645\u06cc\u200c\u062e\u0648\u0631\u0645"}
+
+
+def test_a_long_value_is_cut_in_the_message(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_labels(write(tmp_path, '0,1,"' + "x" * 9000 + '"\n'))
+    assert len(str(caught.value)) < 400 + len(str(tmp_path))
 
 
 def some_facts(*names: str) -> list[RecordingFacts]:
@@ -141,8 +180,97 @@ def test_frames_keep_their_labels_through_segments_and_files(
     np.testing.assert_array_equal(segments_to_labels(segments, times), given_labels)
     path = tmp_path_factory.getbasetemp() / "labels.csv"
     write_labels(path, segments, {})
-    np.testing.assert_array_equal(segments_to_labels(read_labels(path).segments, times), given_labels)
+    read = read_labels(path, lenient=not segments)  # a file without rows is refused otherwise
+    np.testing.assert_array_equal(segments_to_labels(read.segments, times), given_labels)
 
 
 def test_no_frames_no_segments() -> None:
     assert labels_to_segments(np.zeros(0, np.int64), np.zeros(0), 1.0) == []
+
+
+TIMES = st.integers(0, 12_000).map(lambda at: at / 1000)
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\ufffe\uffff"), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".eaf"])
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(
+    lengths=st.lists(
+        st.tuples(st.integers(0, 900), st.integers(1, 4000), st.integers(1, 999_999)), min_size=1, max_size=6
+    ),
+    name=NAMES,
+)
+def test_what_is_written_reads_back_the_same(
+    suffix: str, lengths: list[tuple[int, int, int]], name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    segments, at = [], 0
+    for pause, length, step in lengths:
+        segments.append(Segment(step, (at + pause) / 1000, (at + pause + length) / 1000))
+        at += pause + length
+    path = tmp_path_factory.getbasetemp() / f"round{suffix}"
+    names = {segment.step: clean_name(name) or f"step {segment.step}" for segment in segments}
+    write_labels(path, segments, dict.fromkeys(names, name))
+    labels = read_labels(path)
+    assert labels.segments == tuple(segments)
+    assert labels.names == names
+
+
+CELL = st.one_of(
+    TIMES.map(str), st.floats(0, 20).map(str), st.sampled_from(["nan", "1e309", "-1", "", "x", "3;4", "1.0005"]),
+    st.integers(0, 5).map(lambda step: f"{step} {'abcde'[step - 1]}"), NAMES,
+)  # fmt: skip
+ROW = st.tuples(TIMES.map(str) | CELL, st.floats(0, 20).map(str) | CELL, st.integers(1, 5).map("{} a".format) | CELL)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(rows=st.lists(ROW | st.lists(CELL, max_size=5), max_size=8), duration_s=st.none() | st.floats(0.5, 15))
+def test_lenient_reading_never_raises_and_what_it_gives_is_strictly_right(
+    rows: list[tuple[str, ...]], duration_s: float | None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "wild.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    labels = read_labels(path, duration_s, steps={1, 2, 3, 4}, lenient=True)
+    assert all(a.end <= b.start for a, b in pairwise(labels.segments))
+    if labels.segments:
+        write_labels(path, labels.segments, labels.names)
+        again = read_labels(path, duration_s, steps={1, 2, 3, 4})
+        assert (again.segments, dict(again.names)) == (labels.segments, dict(labels.names))
+
+
+def test_elan_files_stand_beside_csv_files_and_share_their_numbers(tmp_path: Path) -> None:
+    write(tmp_path, "0,1,2 close lid\n", "anna.csv")
+    rows = (Annotation(0.5, 2.0, "Open box"), Annotation(3.0, 4.0, "close  lid"))
+    write_elan(tmp_path / "bert.eaf", [Tier("work", rows), Tier("empty", ())])
+    read = read_label_folder(tmp_path, some_facts("anna", "bert", "carl"))
+    assert read["bert"].segments == (Segment(3, 0.5, 2.0), Segment(2, 3.0, 4.0))
+    assert set(read) == {"anna", "bert"}
+
+
+def test_names_that_differ_in_case_are_still_told(tmp_path: Path) -> None:
+    write(tmp_path, "0,1,2 close lid\n", "anna.csv")
+    write_elan(tmp_path / "bert.eaf", [Tier("work", (Annotation(0.0, 1.0, "Close lid"),))])
+    with pytest.raises(InputError, match="step 2 is 'close lid' for anna and 'Close lid' for bert"):
+        read_label_folder(tmp_path, some_facts("anna", "bert"))
+
+
+def test_problems_of_elan_files_are_named_with_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "bert.eaf"
+    write_elan(path, [Tier("steps", (Annotation(0.0, 2.0, "1 a"), Annotation(1.0, 3.0, "b")))])
+    with pytest.raises(InputError, match=r"bert\.eaf line \d+: a step is a number from 1 on and a name.* got 'b'"):
+        read_labels(path)
+    write_elan(path, [Tier("steps", (Annotation(0.0, 2.0, "1 a"), Annotation(1.0, 3.0, "2 b")))])
+    with pytest.raises(InputError, match=r"bert\.eaf line \d+: the step starts at 1 s, before the one in line"):
+        read_labels(path)
+    text = path.read_text().replace("</HEADER>", '<MEDIA_DESCRIPTOR MEDIA_URL="x" TIME_ORIGIN="1500"/></HEADER>')
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"line 1: the annotations are shifted by 1\.5 s against the video"):
+        read_labels(path)
+    assert read_labels(path, lenient=True).segments == (Segment(1, 0.0, 1.0), Segment(2, 1.0, 3.0))
+
+
+def test_two_label_files_for_one_recording_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, "0,1,1 a\n", "anna.csv")
+    write_elan(tmp_path / "anna.eaf", [])
+    with pytest.raises(InputError, match=r"anna\.csv and anna\.eaf both stand"):
+        read_label_folder(tmp_path, some_facts("anna"))

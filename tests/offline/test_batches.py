@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 
-from offline.batches import HELD_OUT_EVERY, Batch, Batches, Clip, restore
+from offline.batches import HELD_OUT_EVERY, Batches, Clip
 
 
 def make_clip(frames: int, offset: float) -> Clip:
@@ -39,9 +38,17 @@ def test_held_out_frames_are_never_trained_on() -> None:
     assert {step % HELD_OUT_EVERY for step in watched} == {HELD_OUT_EVERY - 1}
 
 
-@pytest.mark.parametrize(("videos", "world"), [(5, 2), (4, 2), (3, 4), (7, 3), (2, 1)])
-def test_parts_of_all_processes_make_the_batch(videos: int, world: int) -> None:
-    batch = Batch(torch.arange(videos)[:, None], torch.arange(videos)[:, None], torch.arange(videos))
-    parts = [batch.part(rank, world) for rank in range(world)]
-    assert len({len(part.lengths) for part in parts}) == 1
-    assert restore([part.inputs for part in parts], videos)[:, 0].tolist() == list(range(videos))
+def test_a_batch_is_what_rows_gives_whatever_the_type() -> None:
+    for kind in (np.float16, np.float32):
+        clips = [Clip(clip.inputs.astype(kind), clip.context, clip.steps) for clip in CLIPS]
+        batch = Batches(clips, 3, 8, seed=1).training(0).to(torch.device("cpu"))
+        assert batch.inputs.dtype == torch.float32
+        for inputs, steps in zip(batch.inputs, batch.steps, strict=True):
+            number = int(inputs[0, 0, 0] // 100)
+            assert torch.equal(inputs, clips[number].rows(steps.numpy().astype(np.int64)))
+
+
+def test_clips_of_two_types_share_a_batch() -> None:
+    wide = Clip(CLIPS[1].inputs.astype(np.float32), CLIPS[1].context, CLIPS[1].steps)
+    mixed, plain = Batches([CLIPS[0], wide], 2, 8, seed=1), Batches(CLIPS[:2], 2, 8, seed=1)
+    assert torch.equal(mixed.training(0).inputs, plain.training(0).inputs.float())

@@ -14,7 +14,7 @@ import torch
 from guide.domain import Frame
 from guide.errors import InputError
 from guide.perceive.embedder import OnnxTrunk
-from guide.perceive.preprocess import to_network_input
+from guide.perceive.preprocess import squash, to_network_input
 from offline.backbones import load_trunk
 from offline.extraction import BATCHES_AHEAD, Extractor, Prefetch, TorchTrunk, open_extractor
 
@@ -44,6 +44,45 @@ def test_each_frame_gets_its_own_features(extractor: Extractor, count: int) -> N
     found = np.concatenate([batch.maps for batch in batches if batch.maps is not None])
     np.testing.assert_allclose(found, maps.numpy(), atol=1e-2)
     assert found.dtype == np.float16
+
+
+@pytest.mark.parametrize("taken", [1, 3])
+def test_beside_a_gpu_reading_has_its_own_thread(extractor: Extractor, taken: int) -> None:
+    extractor.uses_gpu = True  # the trunk stays where it is
+    closed = threading.Event()
+    readers: set[str] = set()
+
+    def source() -> Iterator[Frame]:
+        try:
+            for frame in some_frames(11):
+                readers.add(threading.current_thread().name)
+                yield frame
+        finally:
+            closed.set()
+
+    before = threading.active_count()
+    batches = extractor.extract(source())
+    found = [batch.times for batch in itertools.islice(batches, taken)]
+    batches.close()  # type: ignore[attr-defined]
+    np.testing.assert_allclose(np.concatenate(found), np.arange(len(np.concatenate(found))) / 10)
+    assert readers == {"prefetch"}
+    assert closed.is_set()
+    assert threading.active_count() == before
+
+
+def test_beside_a_gpu_each_frame_gets_its_own_features_too(extractor: Extractor) -> None:
+    expected = np.concatenate([batch.pooled for batch in extractor.extract(some_frames(21))])
+    extractor.uses_gpu = True
+    found = list(extractor.extract(some_frames(21)))
+    assert [len(batch.times) for batch in found] == [8, 8, 5]
+    np.testing.assert_allclose(np.concatenate([batch.pooled for batch in found]), expected, atol=1e-6)
+
+
+def test_pictures_in_bytes_are_looked_up_to_the_same_inputs(extractor: Extractor) -> None:
+    trunk = TorchTrunk(extractor.trunk, torch.device("cpu"))
+    pictures = [squash(frame.image, extractor.preprocessing) for frame in some_frames(3)]
+    expected = np.stack([to_network_input(frame.image, extractor.preprocessing) for frame in some_frames(3)])
+    np.testing.assert_array_equal(trunk._look_up(torch.from_numpy(np.stack(pictures))).numpy(), expected)
 
 
 def test_maps_only_where_wanted(extractor: Extractor) -> None:

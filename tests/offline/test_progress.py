@@ -8,17 +8,37 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from offline.progress import progress
+from offline.progress import progress, working
+
+
+def said_at(monkeypatch: pytest.MonkeyPatch, steps: list[tuple[float, float]], total: float = 10.0) -> list[str]:
+    """The lines of a log whose work stood at `done` at each moment; the clock starts at 0."""
+    clock: Iterator[float] = iter([0.0, *(at for at, _ in steps)])
+    monkeypatch.setattr("offline.progress.time.monotonic", lambda: next(clock))
+    said = io.StringIO()
+    with progress(Console(file=said, width=100), "training", total) as advance:
+        for _, done in steps:
+            advance(done, f"loss {done:g}")
+    return said.getvalue().splitlines()
 
 
 def test_a_line_every_ten_seconds_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock: Iterator[float] = iter([0.0, 4.0, 12.0, 15.0, 40.0])
-    monkeypatch.setattr("offline.progress.time.monotonic", lambda: next(clock))
-    said = io.StringIO()
-    with progress(Console(file=said, width=100), "training", 10.0) as advance:
-        for done in (1.0, 3.0, 4.0, 10.0):
-            advance(done, f"loss {done:g}")
-    assert said.getvalue().splitlines() == ["training: 30 %, 28 s left loss 3", "training: 100 % loss 10"]
+    lines = said_at(monkeypatch, [(4.0, 1.0), (12.0, 3.0), (15.0, 4.0), (40.0, 10.0)])
+    assert lines == ["training: 30 %, 28 s left loss 3", "training: 100 % loss 10"]
+
+
+def test_what_an_earlier_run_did_tells_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = said_at(monkeypatch, [(11.0, 8.0), (31.0, 9.0), (51.0, 10.0)])
+    assert lines == ["training: 80 % loss 8", "training: 90 %, 20 s left loss 9", "training: 100 % loss 10"]
+
+
+def test_only_the_last_minute_tells_the_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = said_at(monkeypatch, [(1.0, 0.0), (2.0, 500.0), (70.0, 520.0), (130.0, 530.0)], total=1000.0)
+    assert lines[-1] == "training: 53 %, 47 min 0 s left loss 530"
+
+
+def test_the_end_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said_at(monkeypatch, [(1.0, 10.0), (2.0, 10.0)]) == ["training: 100 % loss 10"]
 
 
 def test_nothing_to_do_is_done() -> None:
@@ -34,3 +54,12 @@ def test_a_terminal_gets_a_bar() -> None:
         advance(4.0, "loss 0.5")
     assert "training" in said.getvalue()
     assert "100 %" in said.getvalue()
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_work_of_unknown_length_says_what_it_is(is_terminal: bool) -> None:
+    said = io.StringIO()
+    with working(Console(file=said, force_terminal=is_terminal, width=100), "finding key-steps"):
+        pass
+    assert "finding key-steps ..." in said.getvalue()
+    assert is_terminal or "finding key-steps: took 0 s" in said.getvalue()

@@ -13,13 +13,14 @@ from offline.published import (
     LOSSES,
     LOSSES_MORE,
     STATISTICS,
+    SUCCESSORS,
     TABLES,
     VIEWS,
     PublishedTable,
 )
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.number)
+@pytest.mark.parametrize("table", [*TABLES, SUCCESSORS], ids=lambda table: table.number)
 def test_every_row_fills_every_column_once(table: PublishedTable) -> None:
     assert all(len(values) == len(table.columns) for _, values in table.rows)
     assert len({name for name, _ in table.rows}) == len(table.rows)
@@ -55,3 +56,11 @@ def test_statistics_cover_the_data_set() -> None:
 def test_average_of_cnc_is_what_we_compare_with() -> None:
     values = dict(EGOPROCEL.rows)["CnC"]
     assert sum(float(value or 0) for value in values[::2]) / 6 == pytest.approx(22.0, abs=0.05)
+    assert SUCCESSORS.value("CnC", "A F1") == 22.0
+    assert sum(float(value or 0) for value in values[1::2]) / 6 == pytest.approx(10.7, abs=0.05)
+    assert SUCCESSORS.value("CnC", "A IoU") == 10.7
+
+
+def test_successors_are_given_under_one_protocol_each() -> None:
+    for _, values in SUCCESSORS.rows:
+        assert sum(value is not None for value in values) == 2

@@ -12,6 +12,7 @@ from guide.errors import InputError
 from guide.procedure.sequences import parse_sequences
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.sequences import Config, run, to_line, write_sequences
+from tests.made_datasets import MAKERS, make_egoprocel, write
 
 STEPS = (KeyStep(1, "Stir"), KeyStep(2, "Pour"))
 CLEAN = StepSequence("a", 9.0, (Segment(2, 0.5, 4.0), Segment(1, 5.0, 8.25)))
@@ -78,3 +79,32 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "1 recordings, 1 steps of soup" in capsys.readouterr().out
     with pytest.raises(InputError, match="no task 'tea'"):
         run(Config(tmp_path, task="tea", out=out))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_data_set_gives_sequences_the_order_checker_reads(tmp_path: Path, name: str) -> None:
+    make, word = MAKERS[name]
+    out = tmp_path / "out.jsonl"
+    run(Config(make(tmp_path / "data"), task=word, out=out))
+    read = parse_sequences(out.read_text().splitlines(), "out.jsonl")
+    assert read
+    assert all(sequence.done for sequence in read)
+
+
+def test_one_view_and_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.jsonl"
+    run(Config(make_egoprocel(tmp_path / "data"), task="Brownie.cmu", out=out, view="top"))
+    assert json.loads(out.read_text())["id"] == "S07_Brownie_7151020-11"
+    assert "missing: S08_Brownie has no view top" in capsys.readouterr().out
+    with pytest.raises(InputError, match="has no view 'side'"):
+        run(Config(tmp_path / "data", task="Brownie.cmu", out=out, view="side"))
+
+
+def test_faulty_labels_are_refused_until_lenient(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n5,4,2 pour\n")
+    out = tmp_path / "out.jsonl"
+    with pytest.raises(InputError, match=r"anna\.csv line 2"):
+        run(Config(tmp_path, task="soup", out=out))
+    assert not out.exists()
+    run(Config(tmp_path, task="soup", out=out, lenient=True))
+    assert "line 2: the step ends at 4 s, before it starts at 5 s: start and end exchanged" in capsys.readouterr().out

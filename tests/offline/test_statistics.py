@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from guide.domain import KeyStep, Segment
+from guide.errors import InputError
 from offline.datasets.folder import read_all
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.published import STATISTICS
 from offline.statistics import PAPER_NAMES, Config, TaskStatistics, agreement, measure, published, run, task_statistics
+from tests.made_datasets import MAKERS, make_egoprocel, write
 
 SHARED = os.environ.get("CNC_SHARED_DATA")
 
@@ -59,3 +61,35 @@ def test_the_papers_table_reproduces_as_far_as_the_file_allows(capsys: pytest.Ca
     assert agreement(lines, "repeated") == (15, 16)
     run(Config(folder))
     assert "foreground: within 0.02 of the paper in 16 of 16 tasks" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_data_set_has_its_table(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    make, _ = MAKERS[name]
+    run(Config(make(tmp_path)))
+    out = capsys.readouterr().out
+    assert "foreground" in out
+    assert ("of the paper's 16 tasks are not here" in out) == name.startswith("egoprocel")
+
+
+def test_one_view_counts_one_camera(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make_egoprocel(tmp_path)
+    run(Config(folder, view="rhs"))
+    assert "2 / 34" in capsys.readouterr().out
+    run(Config(folder, view="top"))
+    out = capsys.readouterr().out
+    assert "1 / 34" in out
+    assert "Brownie: missing: S08_Brownie has no view top" in out
+    assert "1 missing in all" in out
+    with pytest.raises(InputError, match="no task here has a view 'side'"):
+        run(Config(folder, view="side"))
+
+
+def test_repairs_and_guesses_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n5,4,2 pour\n")
+    with pytest.raises(InputError, match=r"anna\.csv line 2.*--lenient"):
+        run(Config(tmp_path))
+    run(Config(tmp_path, lenient=True))
+    out = capsys.readouterr().out.replace("\n", " ")
+    assert "start and end exchanged" in out
+    assert "The length of 1 of 1 videos is not known" in out

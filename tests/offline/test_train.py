@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -24,12 +25,14 @@ from guide.domain import BACKGROUND
 from offline.annotations import read_labels
 from offline.batches import Batches
 from offline.config import resolve
+from offline.curves import EVENTS, METRICS, read_points
+from offline.export import Written
 from offline.extraction import Extractor
-from offline.loop import CHECKPOINT, METRICS
+from offline.loop import CHECKPOINT
+from offline.losses.registry import LOSS_NAMES
 from offline.train import TrainOptions, learn_task, main
-from offline.videos import find_recordings
-from tests.synth import grey_levels, plain, steady, write_video
-from tests.tiny import FEATURE_WIDTH, Learned, learn_again, write_features
+from tests.failing import arguments, said_on_failure
+from tests.tiny import FEATURE_WIDTH, RECIPE, Learned, learn_again, write_features
 
 Say = Callable[..., str]
 
@@ -58,17 +61,6 @@ def command_line(options: TrainOptions) -> list[str]:
     return [*words, "--device", "cpu", *(["--rate", str(options.rate)] if options.rate else [])]
 
 
-def said_on_failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The one sentence on stderr of a command that must exit with code 2."""
-    with pytest.raises(SystemExit) as left:
-        entry(TrainOptions, main, args=arguments)
-    said = capsys.readouterr().err
-    assert left.value.code == 2
-    assert said.count("\n") == 1
-    assert "Traceback" not in said
-    return said
-
-
 @pytest.mark.parametrize("name", ["frames_task", "maps_task", "features_task"])
 def test_the_bundle_is_accepted_by_the_live_side(
     name: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
@@ -83,6 +75,7 @@ def test_the_bundle_holds_what_was_promised(frames_task: Learned, features_task:
     assert frames >= {*LISTED, "trunk.onnx", *(f"segments/{number:02d}.csv" for number in range(1, 5))}
     assert features >= {*LISTED, "segments/a.csv", "segments/b.csv", "segments/c.csv"}
     assert "trunk.onnx" not in features
+    assert {"pictures/alignment.png", "pictures/embedding.png"} <= frames & features
     assert any(re.fullmatch(r"stills/\d\d_\d\.jpg", name) for name in frames)
     facts = frames_task.bundle.facts
     assert facts["schema"] == 1
@@ -145,16 +138,40 @@ def test_killed_in_the_middle_it_continues_to_the_same_weights(
     looks = [json.loads(line)["iteration"] for line in metrics]
     assert looks == sorted(set(looks))
     assert looks[-1] == 6
+    assert len(list(tmp_path.glob("cache/runs/*/" + EVENTS))) == 1, "events go on in one file"
     whole = features_task.bundle.facts
     assert continued.bundle.facts["training"] == whole["training"]
     for name in LEARNED:
         assert continued.bundle.facts["files"][name] == whole["files"][name]
 
 
+def test_two_processes_of_torchrun_learn_what_one_learns(features_task: Learned, tmp_path: Path) -> None:
+    config = tmp_path / "recipe.toml"
+    config.write_text(f"{RECIPE}dropout = 0.0\n")  # its draws differ between processes; batch norm is shared
+    alone = replace(features_task.options, out=tmp_path / "one", cache=tmp_path / "cache one", config=config)
+    learn_again(alone)
+    shared = replace(alone, out=tmp_path / "two", cache=tmp_path / "cache two")
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [*launcher, "-m", "offline.train", *command_line(shared)],
+        capture_output=True, text=True, check=False, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("3 recordings") == 1, "the first process alone speaks"
+    assert done.stdout.count("next: python -m guide check") == 1
+    one, two = (read_points(next(cache.glob("runs/*"))) for cache in (alone.cache, shared.cache))
+    assert len(two) == 3
+    for mine, theirs in zip(one, two, strict=True):
+        assert theirs.loss == pytest.approx(mine.loss, abs=1e-5)
+        assert theirs.held_out == pytest.approx(mine.held_out, abs=1e-5)
+    assert {path.name for path in next(shared.cache.glob("runs/*")).iterdir() if path.is_dir()} == {"inputs"}
+    check.main(check.CheckOptions(tmp_path / "two", "cpu"))
+
+
 @pytest.fixture
 def said_without_export(features_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
     """Runs the command on features up to the bundle, which is not written; gives what it said."""
-    monkeypatch.setattr("offline.train._export", lambda *_: {})
+    monkeypatch.setattr("offline.train._export", lambda *_: Written({}))
 
     def say(inputs: Path | None = None, **changes: Any) -> str:
         options = replace(features_task.options, out=tmp_path / "out", cache=tmp_path / "cache", **changes)
@@ -221,21 +238,6 @@ def test_the_command_itself_answers_in_one_sentence(tmp_path: Path) -> None:
     assert "missing does not exist" in done.stderr
 
 
-@pytest.fixture
-def videos(tmp_path: Path) -> Path:
-    """Three short videos; tests spoil one of them."""
-    folder = tmp_path / "videos"
-    folder.mkdir()
-    for name in "abc":
-        write_video(folder / f"{name}.mp4", grey_levels(20), steady(20, 5))
-    return folder
-
-
-def arguments(inputs: Path, tmp_path: Path, *more: str) -> list[str]:
-    words = ["--out", str(tmp_path / "out"), "--cache", str(tmp_path / "cache"), "--backbone", "random-tiny"]
-    return [str(inputs), *words, "--device", "cpu", *more]
-
-
 def test_without_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = said_on_failure(["--out", str(tmp_path / "out")], capsys)
     assert "none were given: name videos or a folder of them" in said
@@ -243,27 +245,6 @@ def test_without_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_without_a_place_for_the_bundle(videos: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "add --out exported/NAME" in said_on_failure([str(videos)], capsys)
-
-
-def test_one_video_only(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = said_on_failure(arguments(videos / "a.mp4", tmp_path), capsys)
-    assert "needs at least 2, got 1" in said
-
-
-def test_an_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "nothing").mkdir()
-    assert "needs at least 2, got 0" in said_on_failure(arguments(tmp_path / "nothing", tmp_path), capsys)
-
-
-@pytest.mark.parametrize("content", [b"", b"this is no video" * 100], ids=["empty", "corrupt"])
-def test_a_bad_video_is_named_and_stops_the_command(
-    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
-) -> None:
-    (videos / "b.mp4").write_bytes(content)
-    said = said_on_failure(arguments(videos, tmp_path), capsys)
-    assert str(videos / "b.mp4") in said
-    assert "--skip-bad" in said
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_bad_recording_is_skipped_where_that_is_asked_for(said_without_export: Say, tmp_path: Path) -> None:
@@ -274,46 +255,6 @@ def test_a_bad_recording_is_skipped_where_that_is_asked_for(said_without_export:
     assert "2 recordings" in said
     assert f"skipped: features were expected, but {folder / 'b.npy'}" in said
     assert f"skipped: a recording needs at least 16 frames, but {folder / 'd.npy'} has 5" in said
-
-
-@pytest.mark.parametrize("frames", [1, 5])
-def test_a_video_of_too_few_frames(
-    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], frames: int
-) -> None:
-    write_video(videos / "c.mp4", grey_levels(frames), steady(frames, 5))
-    said = said_on_failure(arguments(videos, tmp_path), capsys)
-    assert re.search(rf"needs at least \d+ frames, but \S+c\.mp4 has {frames}: leave it out", said)
-
-
-def test_videos_in_which_nothing_happens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "black"
-    folder.mkdir()
-    for name in "ab":
-        write_video(folder / f"{name}.mp4", [plain((0, 0, 0))] * 20, steady(20, 5))
-    assert "nothing changes in any of them" in said_on_failure(arguments(folder, tmp_path), capsys)
-
-
-def test_features_with_holes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = write_features(tmp_path / "features")
-    rows = np.load(folder / "b.npy")
-    rows[3, 2] = np.nan
-    np.save(folder / "b.npy", rows)
-    said = said_on_failure(arguments(folder, tmp_path, "--rate", "4"), capsys)
-    assert "row 3 of" in said
-    assert "b.npy holds NaN" in said
-
-
-def test_features_of_unequal_width(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = write_features(tmp_path / "features")
-    np.save(folder / "c.npy", np.zeros((40, 9), np.float32))
-    said = said_on_failure(arguments(folder, tmp_path, "--rate", "4"), capsys)
-    assert "a.npy has 6 columns and" in said
-    assert "c.npy has 9" in said
-
-
-def test_features_without_a_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = said_on_failure(arguments(write_features(tmp_path / "features"), tmp_path), capsys)
-    assert "--rate" in said
 
 
 def test_the_place_for_the_bundle_is_looked_at_first(
@@ -385,15 +326,54 @@ def test_an_accelerator_that_is_not_there(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_an_unknown_loss_is_refused_by_name(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        entry(TrainOptions, main, args=arguments(videos, tmp_path, "--loss", "hinge"))
-    assert left.value.code == 2
-    assert "tc3i" in capsys.readouterr().err
+    said = said_on_failure(arguments(videos, tmp_path, "--loss", "hinge"), capsys)
+    assert f"sets loss to 'hinge', one of {', '.join(LOSS_NAMES)} was expected" in said
 
 
-def test_names_that_a_bundle_cannot_hold_are_changed(tmp_path: Path) -> None:
-    for name in ("12:30 [x].npy", "12_30 [x].npy", ".b.npy"):
-        np.save(tmp_path / name, np.ones((2, 2)))
-    found = find_recordings([str(path) for path in sorted(tmp_path.iterdir())], rate=1.0)
-    assert [one.id for one in found.recordings if not re.fullmatch(r"[^.:][^:]*", one.id)] == []
-    assert len({one.id for one in found.recordings}) == 3
+def test_a_missing_settings_file_is_named(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = said_on_failure(arguments(videos, tmp_path, "--config", "none.toml"), capsys)
+    assert said == "a settings file was expected, but none.toml does not exist: check the path.\n"
+
+
+def test_a_cache_that_cannot_be_written_is_said_before_the_work(
+    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Extractor, "extract", lambda *_: pytest.fail("work was begun"))
+    (tmp_path / "cache").write_text("in the way")
+    said = said_on_failure(arguments(videos, tmp_path), capsys)
+    assert "features and checkpoints are kept in" in said
+    assert "with --cache DIR" in said
+
+
+def test_the_help_shows_what_the_presets_say(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        entry(TrainOptions, main, args=["--help"])
+    said = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+    for words in (
+        "(default: 5.0; paper: 2.0)",
+        "(default: efficientnet_lite0; paper: resnet50)",
+        "(default: auto; paper: 7)",
+    ):
+        assert words in said
+    assert "None" not in said
+    assert all(name in said for name in LOSS_NAMES)
+
+
+def test_a_missing_tensorboard_is_one_note(said_without_export: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("offline.curves", "offline.train"):
+        monkeypatch.setattr(f"{place}.has_tensorboard", lambda: False)
+    said = said_without_export()
+    assert said.count("note: tensorboard is not installed") == 1
+    assert "--logdir" not in said
+
+
+@pytest.mark.parametrize(
+    ("preset", "words"),
+    [
+        ("paper", "the smaller of 10 s and a quarter of the shortest"),
+        ("default", "the smaller of half an average step"),
+    ],
+)
+def test_a_dry_run_states_the_rule_of_the_window(capsys: pytest.CaptureFixture[str], preset: str, words: str) -> None:
+    entry(TrainOptions, main, args=["--preset", preset, "--dry-run"])
+    assert f"C-IDM's window is {words}" in capsys.readouterr().out

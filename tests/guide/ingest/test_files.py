@@ -55,13 +55,13 @@ def test_only_wanted_frames_are_converted(tmp_path: Path, monkeypatch: pytest.Mo
     path = write_video(tmp_path / "a.mp4", grey_levels(30), steady(30, 29.97))
     every = list(VideoFile(path))
     converted: list[Any] = []
-    original = files._to_rgb
+    original = files.to_rgb
 
     def counted(decoded: Any, reformatter: Any) -> Image:
         converted.append(decoded)
         return original(decoded, reformatter)
 
-    monkeypatch.setattr(files, "_to_rgb", counted)
+    monkeypatch.setattr(files, "to_rgb", counted)
     wanted = list(VideoFile(path).frames(Pace(5.0).push))
     assert len(converted) == len(wanted) == 5
     for frame in wanted:

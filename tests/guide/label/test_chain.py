@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from guide.domain import Labels
-from guide.label.chain import chain
+from guide.label.chain import chain, chains
 
 
 def cost(unary: NDArray[np.float64], change: NDArray[np.float64], labels: Labels) -> float:
@@ -54,3 +54,28 @@ def test_worked_by_hand() -> None:
 
 def test_no_frames_no_labels() -> None:
     assert chain(np.zeros((0, 3)), np.zeros(0)).tolist() == []
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 60), max_size=6), st.integers(1, 5), st.floats(0.0, 3.0), st.integers(0, 10_000))
+def test_several_at_once_are_each_as_good_as_alone(sizes: list[int], k: int, strength: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    unaries = [rng.normal(size=(size, k)) for size in sizes]
+    changes = [strength * rng.random(max(0, size - 1)) for size in sizes]
+    found = chains(unaries, changes)
+    assert [len(labels) for labels in found] == sizes
+    for unary, change, labels in zip(unaries, changes, found, strict=True):
+        assert labels.dtype == np.int64
+        assert len(unary) == 0 or cost(unary, change, labels) == pytest.approx(viterbi_cost(unary, change), abs=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [[400] * 9, [5, 6, 2000], [1, 1, 1]])
+def test_recordings_alike_and_unlike_give_the_same(sizes: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    unaries, changes = [rng.random((n, 4)) for n in sizes], [rng.random(n - 1) for n in sizes]
+    for unary, change, labels in zip(unaries, changes, chains(unaries, changes), strict=True):
+        np.testing.assert_array_equal(labels, chain(unary, change))
+
+
+def test_no_recordings() -> None:
+    assert chains([], []) == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import guide.label.cut as cut
 from guide.domain import Labels
 from guide.label.chain import chain
-from guide.label.cut import expand, grow, settle
+from guide.label.cut import expand, grow, settle, settle_all
 from guide.label.energy import Links, LinkSettings, Unaries, build_links, energy
 
 
@@ -182,3 +182,25 @@ def test_refuses_unaries_that_are_not_numbers() -> None:
 def test_very_small_recordings(size: int, k: int) -> None:
     unary, links = problem(size, k, seed=0)
     assert settle(unary, links).shape == (size,)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.lists(st.integers(0, 40), min_size=0, max_size=5), st.integers(1, 4), st.integers(0, 1000), st.booleans())
+def test_recordings_settled_together_are_as_good_as_one_by_one(
+    sizes: list[int], k: int, seed: int, is_chain: bool
+) -> None:
+    radius_s = 0.0 if is_chain else 3.0
+    recordings = [(in_runs(size, k, seed + n), problem(size, k, 0, radius_s)[1]) for n, size in enumerate(sizes)]
+    together = settle_all(recordings)
+    assert [len(labels) for labels in together] == sizes
+    for (unary, links), labels in zip(recordings, together, strict=True):
+        assert energy(unary, links, labels) == pytest.approx(energy(unary, links, settle(unary, links)), abs=1e-9)
+
+
+def test_recordings_are_settled_in_groups_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    recordings = [(in_runs(30, 3, seed), problem(30, 3, 0)[1]) for seed in range(5)]
+    whole = settle_all(recordings)
+    monkeypatch.setattr(cut, "CHAIN_FRAMES", 50)
+    assert [len(some) for some in cut._groups(recordings)] == [2, 2, 1]
+    for one, other in zip(whole, settle_all(recordings), strict=True):
+        np.testing.assert_array_equal(one, other)

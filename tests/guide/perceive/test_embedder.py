@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import numpy as np
@@ -69,15 +68,11 @@ def test_an_unknown_device_is_refused(tmp_path: Path) -> None:
         OnnxModel(tmp_path / "trunk.onnx", "tpu")  # type: ignore[arg-type]
 
 
-def test_a_wanted_accelerator_that_is_not_there_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_wanted_accelerator_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedder, "_lack_of_cuda", lambda: "this machine has no CUDA driver")
     path = write_model(tmp_path / "head.onnx", {"embedding": 5})
-    with caplog.at_level(logging.WARNING):
-        asked, automatic = OnnxHead(path, "cuda"), OnnxHead(path, "auto")
+    asked, automatic = OnnxHead(path, "cuda"), OnnxHead(path, "auto")
     assert asked.provider == automatic.provider == CPU
-    assert asked.reason in caplog.text
     assert asked.reason.endswith("running on the CPU.")
     assert automatic.reason == ""
 

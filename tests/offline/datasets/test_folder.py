@@ -9,6 +9,7 @@ import pytest
 from guide.errors import InputError
 from offline.datasets.folder import choose_task, read_all
 from offline.datasets.sequence import TaskSequences
+from tests.made_datasets import MAKERS, write
 
 TASKS = {"3": TaskSequences("Mug Pizza", (), ()), "tent": TaskSequences("tent", (), ())}
 
@@ -23,7 +24,22 @@ def test_an_unknown_task_is_answered_with_those_there_are() -> None:
         choose_task(TASKS, "soup")
 
 
-def test_a_folder_of_neither_kind_is_refused(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(InputError, match="holds neither"):
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_data_set_is_recognised(tmp_path: Path, name: str) -> None:
+    make, word = MAKERS[name]
+    task = choose_task(read_all(make(tmp_path)), word)
+    assert task.recordings
+    assert [step.number for step in task.steps] == list(range(1, len(task.steps) + 1))
+    for recording in task.recordings:
+        assert {segment.step for segment in recording.segments} <= {step.number for step in task.steps}
+        assert max(segment.end for segment in recording.segments) <= recording.duration_s
+
+
+def test_a_folder_of_no_kind_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    write(tmp_path / "ages.csv", "name,age,city\nann,3,rome\n")
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path, tmp_path / "empty"):
+        with pytest.raises(InputError, match=r"holds no data set we know \(egoprocel\.json, .* check the path\.$"):
             read_all(folder)
+    with pytest.raises(InputError, match="a data set folder was expected"):
+        read_all(tmp_path / "nowhere")

@@ -8,13 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.domain import Labels
-from offline.metrics.protocols import PROTOCOLS, Protocol, protocol_a, protocol_b, protocol_d, protocol_pooled
+from offline.metrics.matching import same_numbers
+from offline.metrics.protocols import PROTOCOLS, ScoringProtocol, protocol_a, protocol_b, protocol_d, protocol_pooled
 from offline.metrics.score import NOTHING, Score, harmonic
 
 
 def labels(*values: int) -> Labels:
     return np.array(values, dtype=np.int64)
 
+
+TASKS = st.lists(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 5)), max_size=12).map(
+        lambda frames: (labels(*(t for t, _ in frames)), labels(*(f for _, f in frames)))
+    ),
+    max_size=4,
+)
 
 # Found 5 lies on 3 of the 4 background frames, found 1 on background, step 1, step 1, step 2, found 2 on step 2.
 TRUTH = [labels(0, 0, 0, 0, 1, 1), labels(2, 2)]
@@ -83,42 +91,70 @@ def test_one_label_for_everything_is_worthless_under_d() -> None:
     assert protocol_d(truth, [np.ones(100, dtype=np.int64)]).f1 < 0.1
 
 
+# Given numbers: step 1 has 2 of its 3 frames and one too many, 2 and 3 are exchanged but for a frame of 2.
+NUMBERED = [labels(0, 1, 1, 1, 2, 2)], [labels(0, 0, 1, 1, 1, 2)]
+
+
+def test_given_numbers_by_hand() -> None:
+    """A: background 1/2, 1, 1/2; step 1 2/3, 2/3, 1/2; step 2 1, 1/2, 1/2. D: the steps alone."""
+    numbers = same_numbers(NUMBERED[1])
+    assert close(protocol_a(*NUMBERED, numbers), (1 / 2 + 2 / 3 + 1) / 3, (1 + 2 / 3 + 1 / 2) / 3, 1 / 2)
+    assert close(protocol_d(*NUMBERED, numbers), (2 / 3 + 1) / 2, (2 / 3 + 1 / 2) / 2, 1 / 2)
+    assert close(protocol_b(*NUMBERED, numbers), (1 / 2 + 2 / 3 + 1) / 3, (1 + 2 / 3 + 1 / 2) / 3, 1 / 2)
+    assert close(protocol_pooled(*NUMBERED, numbers), 3 / 4, 3 / 5, 3 / 6)
+
+
+def test_exchanged_numbers_are_forgiven_by_a_match_and_not_where_they_were_given() -> None:
+    truth, found = [labels(1, 1, 2, 2)], [labels(2, 2, 1, 1)]
+    for protocol in PROTOCOLS.values():
+        assert close(protocol(truth, found), 1, 1, 1)
+        assert protocol(truth, found, same_numbers(found)) == NOTHING
+
+
+def test_given_numbers_charge_for_steps_missed_and_steps_that_are_not_there() -> None:
+    """Step 1 is right; 2 and 3 are not found, 7 is nobody's: D divides by the three steps there are."""
+    truth, found = [labels(1, 2, 3)], [labels(1, 7, 0)]
+    assert close(protocol_d(truth, found, same_numbers(found)), 1 / 3, 1 / 3, 1 / 3)
+
+
+@given(task=TASKS)
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_given_numbers_never_score_above_the_best_match(task: list[tuple[Labels, Labels]]) -> None:
+    """The Hungarian match has the most right frames of all."""
+    truth, found = [t for t, _ in task], [f for _, f in task]
+    assert protocol_pooled(truth, found, same_numbers(found)).f1 <= protocol_pooled(truth, found).f1 + 1e-12
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
-def test_no_recording_and_empty_recordings_score_nothing(protocol: Protocol) -> None:
+def test_no_recording_and_empty_recordings_score_nothing(protocol: ScoringProtocol) -> None:
     assert protocol([], []) == NOTHING
     assert protocol([labels()], [labels()]) == NOTHING
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
-def test_an_empty_recording_changes_nothing(protocol: Protocol) -> None:
+def test_an_empty_recording_changes_nothing(protocol: ScoringProtocol) -> None:
     assert protocol([*TRUTH, labels()], [*FOUND, labels()]) == protocol(TRUTH, FOUND)
 
 
 @pytest.mark.parametrize("protocol", [protocol_d, protocol_pooled])
-def test_no_step_found_or_none_there_scores_nothing(protocol: Protocol) -> None:
+def test_no_step_found_or_none_there_scores_nothing(protocol: ScoringProtocol) -> None:
     assert protocol([labels(1, 2)], [labels(0, -1)]) == NOTHING
     assert protocol([labels(0, 0)], [labels(1, 2)]) == NOTHING
     assert protocol([labels(0, 0)], [labels(0, 0)]) == NOTHING
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
-def test_lengths_that_differ_are_refused(protocol: Protocol) -> None:
+def test_lengths_that_differ_are_refused(protocol: ScoringProtocol) -> None:
     with pytest.raises(ValueError, match="recording 0"):
         protocol([labels(1, 2)], [labels(1)])
-
-
-TASKS = st.lists(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 5)), max_size=12).map(
-        lambda frames: (labels(*(t for t, _ in frames)), labels(*(f for _, f in frames)))
-    ),
-    max_size=4,
-)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
 @given(task=TASKS)
 @settings(derandomize=True, deadline=None, max_examples=50)
-def test_unknown_counts_as_background_and_two_runs_agree(protocol: Protocol, task: list[tuple[Labels, Labels]]) -> None:
+def test_unknown_counts_as_background_and_two_runs_agree(
+    protocol: ScoringProtocol, task: list[tuple[Labels, Labels]]
+) -> None:
     truth, found = [t for t, _ in task], [f for _, f in task]
     assert protocol(truth, found) == protocol(truth, [np.maximum(f, 0) for f in found])
 
@@ -126,7 +162,7 @@ def test_unknown_counts_as_background_and_two_runs_agree(protocol: Protocol, tas
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
 @given(task=TASKS)
 @settings(derandomize=True, deadline=None, max_examples=50)
-def test_the_truth_under_other_numbers_is_perfect(protocol: Protocol, task: list[tuple[Labels, Labels]]) -> None:
+def test_the_truth_under_other_numbers_is_perfect(protocol: ScoringProtocol, task: list[tuple[Labels, Labels]]) -> None:
     truth = [t for t, _ in task]
     found = [np.where(t > 0, 10 - t, 0) for t in truth]
     score = protocol(truth, found)

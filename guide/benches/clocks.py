@@ -1,0 +1,127 @@
+"""Time that a piece of work takes, by the clock and by the processor, and networks that measure themselves.
+
+Processor time is what the work costs with a core of its own: on a machine that others use too, the clock runs on while
+the work waits. Both are told.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.perceive.embedder import Device, Floats, OnnxHead, OnnxTrunk
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Seconds by the clock and of all threads on the processor.
+
+    >>> Span(3.0, 2.0) - Span(1.0, 0.5)
+    Span(wall_s=2.0, cpu_s=1.5)
+    """
+
+    wall_s: float
+    cpu_s: float
+
+    def __sub__(self, other: Span) -> Span:
+        return Span(self.wall_s - other.wall_s, self.cpu_s - other.cpu_s)
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.wall_s + other.wall_s, self.cpu_s + other.cpu_s)
+
+
+def now() -> Span:
+    """The present moment; a difference of two is what passed."""
+    return Span(time.perf_counter(), time.process_time())
+
+
+class Stopwatch:
+    """Adds up the time inside its `with` blocks.
+
+    >>> watch = Stopwatch()
+    >>> with watch:
+    ...     pass
+    >>> watch.total.wall_s >= 0
+    True
+    """
+
+    def __init__(self) -> None:
+        self.total = Span(0.0, 0.0)
+        self._began = self.total
+
+    def __enter__(self) -> Stopwatch:
+        self._began = now()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.total = self.total + (now() - self._began)
+
+
+class TimedTrunk(OnnxTrunk):
+    """A trunk that knows how long it ran.
+
+    >>> TimedTrunk("trunk.onnx")
+    Traceback (most recent call last):
+    ...
+    guide.errors.BundleError: a network was expected in trunk.onnx, but the file does not exist: export again.
+    """
+
+    def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
+        super().__init__(path, device, threads)
+        self.watch = Stopwatch()
+
+    def run(self, inputs: Floats, outputs: list[str]) -> list[Floats]:
+        with self.watch:
+            return super().run(inputs, outputs)
+
+
+class TimedHead(OnnxHead):
+    """A head that knows how long it ran.
+
+    >>> TimedHead("head.onnx")
+    Traceback (most recent call last):
+    ...
+    guide.errors.BundleError: a network was expected in head.onnx, but the file does not exist: export again.
+    """
+
+    def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
+        super().__init__(path, device, threads)
+        self.watch = Stopwatch()
+
+    def run(self, inputs: Floats, outputs: list[str]) -> list[Floats]:
+        with self.watch:
+            return super().run(inputs, outputs)
+
+
+@contextmanager
+def on_cores(count: int) -> Iterator[int]:
+    """Keeps this thread, and those it starts, on so many cores, where the system can; says how many they are."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield count
+        return
+    before, threads = os.sched_getaffinity(0), cv2.getNumThreads()
+    chosen = sorted(before)[:count]
+    os.sched_setaffinity(0, chosen)
+    cv2.setNumThreads(len(chosen))
+    try:
+        yield len(chosen)
+    finally:
+        os.sched_setaffinity(0, before)
+        cv2.setNumThreads(threads)
+
+
+def percentile_ms(seconds: list[float] | NDArray[np.float64], share: float) -> float:
+    """A percentile in milliseconds, of at least one time.
+
+    >>> percentile_ms([0.001, 0.002, 0.003], 50)
+    2.0
+    """
+    return float(1000 * np.percentile(seconds, share))

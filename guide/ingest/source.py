@@ -1,0 +1,75 @@
+"""One way to write a source, for every command: `open_source` reads a SOURCE and gives its frames."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from guide.errors import InputError
+from guide.ingest.base import FrameSource, Tell, tell_log
+from guide.ingest.camera import OpenCvCamera, find_camera, list_cameras
+from guide.ingest.capture import CaptureSettings
+from guide.ingest.files import VideoFile
+from guide.ingest.live import LiveSource
+from guide.ingest.pushed import Headsets
+from guide.ingest.stills import StillFolder, list_stills
+from guide.ingest.streams import NetworkStream, is_address, require_address, shown
+
+FORMS = "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, or headset:NAME"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """What may be said about a source besides its name.
+
+    >>> SourceOptions(rate=5.0).live.give_up_s
+    60.0
+    """
+
+    rate: float | None = None
+    """How many stills of a folder there are in a second."""
+    live: CaptureSettings = field(default_factory=CaptureSettings)
+    """How patient a live source is."""
+    headsets: Headsets = field(default_factory=Headsets)
+    """The headsets connected here."""
+
+
+def open_source(text: str, options: SourceOptions | None = None, tell: Tell = tell_log) -> FrameSource:
+    """The source a user wrote; `tell` hears what happens to a live one, in the thread that reads its frames.
+
+    A file whose name looks like something else is written with its folder: `./0`.
+
+    >>> open_source("ftp://camera/1")
+    Traceback (most recent call last):
+    ...
+    guide.errors.InputError: an address beginning with rtsp://, rtsps://, http://, https:// was expected, got ftp://camera/1.
+    """
+    options = options or SourceOptions()
+    if is_address(text):
+        address, silent_s = require_address(text), options.live.silent_s
+        return LiveSource(shown(text), lambda: NetworkStream(address, silent_s), options.live, tell)
+    if text.isdecimal() and text.isascii():
+        return LiveSource(f"camera {text}", lambda: OpenCvCamera(int(text)), options.live, tell)
+    kind, colon, name = text.partition(":")
+    if colon and kind == "name" and name.strip():
+        # Looked up at each opening: a camera that is plugged in again may have another number.
+        return LiveSource(text, lambda: OpenCvCamera(find_camera(name, list_cameras()).number), options.live, tell)
+    if colon and kind == "headset" and name.strip():
+        return options.headsets.find(name)
+    return _recording(text, options.rate)
+
+
+def _recording(text: str, rate: float | None) -> FrameSource:
+    path = Path(text)
+    if not text.strip():
+        raise InputError(f"a source was expected, got nothing: give {FORMS}.")
+    if not path.is_dir():
+        return VideoFile(text)
+    if not list_stills(path):
+        raise InputError(
+            f"one recording or a folder of pictures was expected, {path} holds no pictures: name one video."
+        )
+    if rate is None or not 0 < rate < math.inf:
+        raise InputError(f"{path} does not say its rate: give how many pictures a second there are with --rate.")
+    return StillFolder(path, rate)

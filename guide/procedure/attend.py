@@ -1,0 +1,247 @@
+"""What an operator's actions do to a session: pure, one entry at a time, so that any of them can be left out later.
+
+The tracker says what the evidence says. Here stands what people made of it: causes dismissed or snoozed, a pause.
+An action takes effect at the tracker's own time, which lags behind the clock by as much as labels do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from guide.domain import Alert, AlertKind, Guidance, Question, Severity
+from guide.procedure import speak
+from guide.procedure.actions import Action
+from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Glimpsed, Marked, Ticked
+from guide.procedure.flags import Finding
+from guide.procedure.model import Procedure
+from guide.procedure.progress import rank_next
+from guide.procedure.settings import TrackerSettings
+from guide.procedure.state import Cause, State, Voice
+from guide.procedure.tracker import advance
+
+_GOOD_ANSWERS: dict[str, bool] = {"missed": True, "unknown": True, "out_of_order": False, "repeated": False}
+"""Which answer to the question on a cause says that all is well; see `speak.question_text`."""
+_SEVERITY: dict[str, Severity] = {"out_of_order": "alarm"}
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """An action as the session takes it: its target found, so that it means the same in another course of events."""
+
+    action: Action
+    cause: Cause | None = None
+
+
+Entry: TypeAlias = Event | Deed
+
+
+@dataclass(frozen=True, slots=True)
+class Attended:
+    """Where a session stands that somebody looks after.
+
+    >>> Attended().is_paused
+    False
+    """
+
+    state: State = field(default_factory=State)
+    dismissed: tuple[Cause, ...] = ()
+    """False alarms: never told of again."""
+    snoozed: tuple[tuple[Cause, float], ...] = ()
+    """Causes not told of before a time."""
+    running: Confirmed | None = None
+    """What is seen being done, whether or not the session is paused."""
+    is_paused: bool = False
+
+    def is_muted(self, cause: Cause) -> bool:
+        return cause in self.dismissed or any(known == cause for known, _ in self.snoozed)
+
+
+def attend(
+    procedure: Procedure, settings: TrackerSettings, attended: Attended, entry: Entry
+) -> tuple[Attended, tuple[Guidance, ...]]:
+    """Where the session stands after an event or a deed, and what is said about it."""
+    turn = _Turn(procedure, settings, attended)
+    if isinstance(entry, Deed):
+        turn.take(entry)
+    else:
+        turn.hear(entry)
+    return turn.now, tuple(turn.said)
+
+
+class _Turn:
+    """One entry being worked off."""
+
+    def __init__(self, procedure: Procedure, settings: TrackerSettings, attended: Attended) -> None:
+        self.procedure, self.settings = procedure, settings
+        self.now = attended
+        self.said: list[Guidance] = []
+
+    @property
+    def state(self) -> State:
+        return self.now.state
+
+    def hear(self, event: Event) -> None:
+        self._note_running(event)
+        if self.now.is_paused and isinstance(event, Finished):
+            self._resume()
+        if self.now.is_paused and isinstance(event, Glimpsed):
+            return
+        if self.now.is_paused and isinstance(event, Confirmed | Ended | Ticked | Differed):
+            self._put(replace(self.state, at=max(self.state.at, event.at)))
+        else:
+            self._advance(event)
+        self._wake(is_over=isinstance(event, Finished))
+
+    def take(self, deed: Deed) -> None:
+        action, at = deed.action, self.state.at
+        match action.kind:
+            case "was_done" if deed.cause is not None:
+                self._excuse(deed.cause)
+            case "false_alarm" if deed.cause is not None:
+                self._dismiss(deed.cause)
+            case "snooze" if deed.cause is not None:
+                self._snooze(deed.cause, at + action.snooze_s)
+            case "answer" if deed.cause is not None:
+                self._answer(deed.cause, bool(action.answer))
+            case "mark_done" | "not_yet" if action.step is not None:
+                self._advance(Marked(action.step, at, action.kind == "mark_done"))
+            case "next":
+                self._go_on()
+            case "previous":
+                self._go_back()
+            case "restart" if not self.state.is_finished:
+                self._restart()
+            case "pause" if not self.now.is_paused:
+                self._put(self.state.pause(at))
+                self.now = replace(self.now, is_paused=True)
+            case "resume" if self.now.is_paused:
+                self._resume()
+
+    def _note_running(self, event: Event) -> None:
+        if isinstance(event, Confirmed):
+            self.now = replace(self.now, running=event)
+        elif isinstance(event, Ended) and self.now.running is not None and self.now.running.step == event.step:
+            self.now = replace(self.now, running=None)
+
+    def _advance(self, event: Event) -> None:
+        state, said = advance(self.procedure, self.settings, self.state, event)
+        self._say(state, said)
+
+    def _settle(self, causes: Iterable[Cause], is_withdrawn: bool) -> None:
+        voice, said = speak.settle(self.state.voice, causes, self.state.at, is_withdrawn)
+        self._say(replace(self.state, voice=voice), said)
+
+    def _say(self, state: State, said: Iterable[Guidance]) -> None:
+        self._put(state)
+        self.said += [one for one in said if not self._is_muted(one, state.voice)]
+
+    def _is_muted(self, said: Guidance, voice: Voice) -> bool:
+        if isinstance(said, Alert):
+            return self.now.is_muted((said.kind, said.step))
+        if isinstance(said, Question):
+            return any(self.now.is_muted(cause) for cause, number in voice.open_questions if number == said.id)
+        return False
+
+    def _put(self, state: State) -> None:
+        self.now = replace(self.now, state=state)
+
+    def _wake(self, is_over: bool) -> None:
+        """Tells of what was snoozed and still stands, once its time is over or the session ends."""
+        over = {cause for cause, until in self.now.snoozed if is_over or until <= self.state.at}
+        if over:
+            self.now = replace(self.now, snoozed=tuple(pair for pair in self.now.snoozed if pair[0] not in over))
+            told = {one.id for one in self.said if isinstance(one, Alert)}
+            standing = [alert for cause, alert in self.state.voice.standing if cause in over and alert.id not in told]
+            self._say(self.state, standing)
+
+    def _excuse(self, cause: Cause) -> None:
+        """It was done: the lacking step counts as done, any other finding as mistaken."""
+        if cause[0] != "missed":
+            self._dismiss(cause)
+            return
+        self._advance(Marked(cause[1], self.state.at, is_done=True))
+        self._settle([cause], is_withdrawn=True)  # after the end the tracker listens no more
+
+    def _dismiss(self, cause: Cause) -> None:
+        self._settle([cause], is_withdrawn=True)
+        self.now = replace(self.now, dismissed=tuple(dict.fromkeys((*self.now.dismissed, cause))))
+
+    def _snooze(self, cause: Cause, until: float) -> None:
+        others = tuple(pair for pair in self.now.snoozed if pair[0] != cause)
+        self.now = replace(self.now, snoozed=(*others, (cause, until)))
+
+    def _answer(self, cause: Cause, answer: bool) -> None:
+        if answer == _GOOD_ANSWERS.get(cause[0], True):
+            self._excuse(cause)
+        elif any(known == cause for known, _ in self.state.voice.open_questions):
+            self._believe(cause, answer)
+
+    def _believe(self, cause: Cause, answer: bool) -> None:
+        """The operator confirms what was only suspected: the question becomes an alert."""
+        kind, step = cause
+        faults = tuple(
+            replace(fault, is_sure=True) if step in (fault.early, fault.lacking) else fault
+            for fault in self.state.faults
+        )
+        self._put(replace(self.state, faults=faults))
+        before = next((fault.lacking for fault in faults if kind == "out_of_order" and fault.early == step), None)
+        evidence = f'the operator answered {"yes" if answer else "no"}, when asked about "{self.procedure.name(step)}"'
+        finding = Finding(_kind(kind), step, _SEVERITY.get(kind, "warning"), evidence, before)
+        voice, said = speak.tell(self.state.voice, finding, self.state.at, self.procedure, self.settings)
+        self._say(replace(self.state, voice=voice), said)
+
+    def _go_on(self) -> None:
+        """The likeliest next step is being done from now on; a step cut short by a person was not too short."""
+        choices = rank_next(self.procedure, self.state)
+        if not choices or self.state.is_finished:
+            return
+        last = self.state.last
+        state, said = advance(
+            self.procedure, self.settings, self.state, Confirmed(choices[0].step, self.state.at, 1.0, self.state.at)
+        )
+        voice, _ = speak.settle(state.voice, [("too_short", last or 0)], state.at, is_withdrawn=True)
+        kept = [one for one in said if not (isinstance(one, Alert) and one.kind == "too_short")]
+        self._say(replace(state, voice=voice), kept)
+
+    def _go_back(self) -> None:
+        """The newest visit is forgotten with all that was said on its account; the one before it goes on."""
+        state = self.state
+        if not state.visits or state.is_finished:
+            return
+        step, rest = state.visits[-1].step, state.visits[:-1]
+        is_gone = all(visit.step != step for visit in rest)
+        faults = tuple(fault for fault in state.faults if not (is_gone and step in (fault.early, fault.lacking)))
+        blamed = [("missed", fault.lacking) for fault in state.faults if fault.early == step and fault not in faults]
+        late = [("out_of_order", fault.early) for fault in state.faults if fault.lacking == step]
+        own = [(kind, step) for kind in ("out_of_order", "repeated", "too_long", "too_short", "differs")]
+        marked = tuple(other for other in state.marked if other != step)
+        self._put(replace(state, visits=rest, faults=faults, marked=marked, running_since=state.at if rest else None))
+        self._settle([*blamed, *late, *own], is_withdrawn=True)
+
+    def _restart(self) -> None:
+        """Begins anew; what is being done now is the first thing done, for nobody will announce it again."""
+        voice = self.state.voice
+        self._settle([cause for cause, _ in (*voice.standing, *voice.open_questions)], is_withdrawn=False)
+        fresh = State(at=self.state.at, voice=Voice(next_id=self.state.voice.next_id))
+        if self.now.running is not None and self.now.running.step > 0:
+            fresh = fresh.begin(self.now.running.step, self.state.at)
+        self.now = Attended(fresh, running=self.now.running)
+
+    def _resume(self) -> None:
+        """Goes on: the time of the pause counts for nothing, and what is being done now is news."""
+        state = self.state
+        if state.visits:  # the pause was no idleness
+            state = replace(state, visits=(*state.visits[:-1], replace(state.visits[-1], end=state.at)))
+        self.now = replace(self.now, state=state, is_paused=False)
+        if self.now.running is not None:
+            self._advance(replace(self.now.running, at=state.at, start=state.at))
+
+
+def _kind(kind: str) -> AlertKind:
+    if kind == "missed":
+        return "missed"
+    if kind == "out_of_order":
+        return "out_of_order"
+    return "repeated" if kind == "repeated" else "unknown"

@@ -1,0 +1,198 @@
+"""A tracker that somebody looks after: events and actions in, guidance out, and every action can be taken back.
+
+Undo replays what happened since, without the action. What is then said differs from what people were told; so people
+see numbers of their own for alerts and questions, which stay with their cause whatever course is replayed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from guide.domain import Alert, Guidance, Question, Resolution
+from guide.errors import InputError
+from guide.procedure.actions import ABOUT_STEPS, ABOUT_WORDS, Action, in_force
+from guide.procedure.attend import Attended, Deed, Entry, attend
+from guide.procedure.events import Event
+from guide.procedure.model import Procedure
+from guide.procedure.settings import TrackerSettings
+from guide.procedure.state import Cause, Voice
+from guide.procedure.tracker import Tracker
+
+MOST_ENTRIES = 20_000  # an hour at 5 labels a second: what lies further back than this cannot be undone
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """An alert or question as people know it."""
+
+    said: Alert | Question
+    cause: Cause
+
+    @property
+    def key(self) -> tuple[type, Cause]:
+        return type(self.said), self.cause
+
+
+class AttendedTracker(Tracker):
+    """A tracker that also takes an operator's actions.
+
+    >>> from guide.domain import KeyStep
+    >>> from guide.procedure.model import Rules
+    >>> steps = (KeyStep(1, "cut"), KeyStep(2, "fold"), KeyStep(3, "glue"))
+    >>> task = Procedure(steps, 4, rules=Rules(edges=((1, 2), (2, 3)), required=(1, 2, 3)))
+    >>> tracker = AttendedTracker(task)
+    >>> [said.kind for step in (1, 3) for said in tracker.push(step, at=float(step))]
+    ['missed']
+    >>> tracker.act(Action("was_done", at=4.0, target=1))
+    (Resolution(id=1, at=3.0, is_withdrawn=True),)
+    >>> [said.kind for said in tracker.act(Action("undo", at=5.0, target=1))]
+    ['missed']
+    """
+
+    def __init__(self, procedure: Procedure, settings: TrackerSettings | None = None) -> None:
+        super().__init__(procedure, settings)
+        self.reset()
+
+    def reset(self) -> None:
+        self.attended = self._base = Attended()
+        self.state = self.attended.state
+        self.actions: tuple[Action, ...] = ()
+        """All actions of the session, numbered, in order."""
+        self._log: deque[Entry] = deque()
+        self._asked: dict[int, Question] = {}  # by the tracker's number, as far as the base has come
+        self._known: dict[int, _Told] = {}  # by the number people know
+        self._open: dict[int, int] = {}  # the tracker's number of what stands -> the one people know
+
+    @property
+    def standing(self) -> tuple[Alert | Question, ...]:
+        """The alerts and questions that people have been told of and that were not resolved, snoozed ones included."""
+        return tuple(self._known[number].said for number in sorted(self._open.values()))
+
+    @property
+    def snoozed(self) -> tuple[int, ...]:
+        """The standing alerts and questions that are to be left alone for now."""
+        causes = {cause for cause, _ in self.attended.snoozed}
+        return tuple(number for number in sorted(self._open.values()) if self._known[number].cause in causes)
+
+    @property
+    def acknowledged(self) -> tuple[int, ...]:
+        """The alerts and questions that somebody has seen."""
+        return tuple(one.target for one in in_force(self.actions) if one.kind == "acknowledge" and one.target)
+
+    def apply(self, event: Event) -> tuple[Guidance, ...]:
+        return self._publish(self._enter(event))
+
+    def act(self, action: Action) -> tuple[Guidance, ...]:
+        """What is said because of an action; it stands in `actions` then. InputError where its target is unknown."""
+        self._require_sense(action)
+        taken = replace(action, number=len(self.actions) + 1)
+        cause = self._known[action.target].cause if action.kind in ABOUT_WORDS and action.target else None
+        self.actions = (*self.actions, taken)
+        if action.kind == "undo":
+            return self._retrace()
+        return self._publish(self._enter(Deed(taken, cause)))
+
+    def _require_sense(self, action: Action) -> None:
+        if action.kind in ABOUT_WORDS and action.target not in self._known:
+            raise InputError(f"{action.kind} is about an alert or a question, there is no number {action.target}.")
+        if action.kind == "answer" and action.target and isinstance(self._known[action.target].said, Alert):
+            raise InputError(f"only questions can be answered, number {action.target} is an alert.")
+        if action.kind in ABOUT_STEPS and action.step not in self.procedure.numbers:
+            raise InputError(f"this procedure has no step {action.step}.")
+        if action.kind == "undo" and not 0 < (action.target or 0) <= len(self.actions):
+            raise InputError(f"there is no action {action.target} to take back.")
+        if action.kind == "undo" and action.target not in self._undoable():
+            raise InputError(f"action {action.target} is too long ago to be taken back.")
+
+    def _undoable(self) -> set[int]:
+        """Actions whose entries are still at hand; an undo is taken back by bringing its action back."""
+        kept = {entry.action.number for entry in self._log if isinstance(entry, Deed)}
+        for action in self.actions:
+            if action.kind == "undo" and action.target in kept:
+                kept.add(action.number)
+        return kept
+
+    def _enter(self, entry: Entry) -> tuple[Guidance, ...]:
+        self.attended, said = attend(self.procedure, self.settings, self.attended, entry)
+        self.state = self.attended.state
+        if not self._log and not isinstance(entry, Deed):  # without an action there is nothing to take back
+            self._base = self.attended
+            self._asked |= _questions(said)
+            return said
+        self._log.append(entry)
+        if len(self._log) > MOST_ENTRIES:
+            self._base, self._asked = self._follow([self._log.popleft()])
+        return said
+
+    def _follow(self, entries: Iterable[Entry]) -> tuple[Attended, dict[int, Question]]:
+        """Where the base comes to with these entries, those taken back left out, and what was asked until then."""
+        valid = {action.number for action in in_force(self.actions)}
+        attended, asked = self._base, dict(self._asked)
+        for entry in entries:
+            if not isinstance(entry, Deed) or entry.action.number in valid:
+                attended, said = attend(self.procedure, self.settings, attended, entry)
+                asked |= _questions(said)
+        return attended, asked
+
+    def _retrace(self) -> tuple[Guidance, ...]:
+        """Puts the session where it would stand, and tells people what is otherwise than they were told."""
+        self.attended, asked = self._follow(self._log)
+        self.state = self.attended.state
+        gone = {self._known[number].key: number for number in self._open.values()}
+        self._open = {}
+        said: list[Guidance] = []
+        for item, cause in _standing(self.state.voice, asked):
+            number = None if cause in self.attended.dismissed else gone.pop((type(item), cause), None)
+            if number is not None or not self.attended.is_muted(cause):
+                said += self._tell_again(item, cause, number)
+        withdrawn = [Resolution(number, self.state.at, is_withdrawn=True) for number in sorted(gone.values())]
+        return (*withdrawn, *said)
+
+    def _tell_again(self, item: Alert | Question, cause: Cause, number: int | None) -> list[Guidance]:
+        """Gives a standing thing its number back, or a new one; says it unless people see it standing just so."""
+        shown = number if number is not None else self._number_of(item, cause)
+        self._open[item.id] = shown
+        public = replace(item, id=shown)
+        is_news = number is None or public != self._known[shown].said
+        self._known[shown] = _Told(public, cause)
+        return [public] if is_news else []
+
+    def _number_of(self, item: Alert | Question, cause: Cause) -> int:
+        """The number under which people once knew this very thing, or a new one."""
+        known = (
+            number
+            for number, told in self._known.items()
+            if told.key == (type(item), cause) and told.said.at == item.at and number not in self._open.values()
+        )
+        return next(known, len(self._known) + 1)
+
+    def _publish(self, said: Iterable[Guidance]) -> tuple[Guidance, ...]:
+        """The words under the numbers that people know; the end of what they were never told of is not told either."""
+        return tuple(public for one in said if (public := self._public(one)) is not None)
+
+    def _public(self, said: Guidance) -> Guidance | None:
+        if isinstance(said, Resolution):
+            number = self._open.pop(said.id, None)
+            return None if number is None else replace(said, id=number)
+        number = self._open.setdefault(said.id, len(self._known) + 1)
+        public = replace(said, id=number)
+        self._known[number] = _Told(public, _cause_of(said, self.state.voice))
+        return public
+
+
+def _cause_of(said: Alert | Question, voice: Voice) -> Cause:
+    if isinstance(said, Alert):
+        return said.kind, said.step
+    return next((cause for cause, number in voice.open_questions if number == said.id), ("missed", said.step))
+
+
+def _standing(voice: Voice, asked: Mapping[int, Question]) -> list[tuple[Alert | Question, Cause]]:
+    """All that stands; a voice keeps no more of its questions than their numbers."""
+    questions = [(asked[number], cause) for cause, number in voice.open_questions if number in asked]
+    return [*((alert, cause) for cause, alert in voice.standing), *questions]
+
+
+def _questions(said: Iterable[Guidance]) -> dict[int, Question]:
+    return {one.id: one for one in said if isinstance(one, Question)}

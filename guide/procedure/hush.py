@@ -1,0 +1,58 @@
+"""Silences rules that cry wolf in rehearsal: what the live side would say of the demonstrations themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from guide.domain import Alert
+from guide.procedure.events import Event
+from guide.procedure.model import Procedure, Rules
+from guide.procedure.replay import standing_alerts
+from guide.procedure.thresholds import expected
+from guide.procedure.tracker import Tracker
+
+
+def hush(procedure: Procedure, rehearsals: Sequence[Sequence[Event]], rate: float) -> Procedure:
+    """The procedure without the rules that raise most false alarms, until those expected stay within `rate`.
+
+    A rehearsal is what the tracker would hear of a demonstration, seen by what the others teach. Demonstrations are
+    right, so every alert that stands at the end is false. A silenced rule on order or presence may still ask.
+    """
+    while rehearsals:
+        alarms = [alert for events in rehearsals for alert in _alarms(procedure, events)]
+        if not alarms or expected(len(alarms), len(rehearsals)) <= rate:
+            break
+        (cause, _), *_ = Counter((alert.kind, alert.step, alert.before) for alert in alarms).most_common(1)
+        rules = _without(procedure.rules, *cause)
+        if rules == procedure.rules:  # an alert that no rule answers for: nothing more can be silenced
+            break
+        procedure = replace(procedure, rules=rules)
+    return procedure
+
+
+def _alarms(procedure: Procedure, events: Sequence[Event]) -> list[Alert]:
+    tracker = Tracker(procedure)
+    return standing_alerts([said for event in events for said in tracker.apply(event)])
+
+
+def _without(rules: Rules, kind: str, step: int, before: int | None) -> Rules:
+    match kind:
+        case "missed" if step in rules.required:
+            required = tuple(other for other in rules.required if other != step)
+            return replace(rules, required=required, asked_steps=(*rules.asked_steps, step))
+        case "out_of_order" if before is not None and (before, step) in rules.edges:
+            edges = tuple(edge for edge in rules.edges if edge != (before, step))
+            return replace(rules, edges=edges, asked_edges=(*rules.asked_edges, (before, step)))
+        case "repeated":
+            return replace(rules, single=tuple(other for other in rules.single if other != step))
+        case "unknown":
+            return replace(rules, is_unknown_flagged=False)
+        case "too_long":
+            return replace(rules, longest_s=tuple(pair for pair in rules.longest_s if pair[0] != step))
+        case "too_short":
+            return replace(rules, shortest_s=tuple(pair for pair in rules.shortest_s if pair[0] != step))
+        case "stalled":
+            return replace(rules, patience_s=None)
+    return rules

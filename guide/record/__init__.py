@@ -1,0 +1,1 @@
+"""What a session leaves behind, and how others write it down."""

@@ -1,0 +1,164 @@
+"""A session as a report: what happened, as plain values that the writers below turn into pages and tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from guide.domain import Alert, Resolution, StepEvent
+from guide.record.values import Contents, Health, Picture, StoredAction, StoredSession
+
+UNKNOWN_NAME = "unknown activity"
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """What the demonstrations say of a step: its name, and shortest, 10 %, median, 90 % and longest seconds if known.
+
+    >>> StepFacts(2, "fold", (2.0, 2.5, 3.0, 4.0, 5.0)).durations_s[2]
+    3.0
+    """
+
+    number: int
+    name: str
+    durations_s: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepVisit:
+    """A step that was done in the session, with the still of its beginning, if there is one."""
+
+    step: int
+    name: str
+    start: float
+    end: float
+    confidence: float
+    still: str | None = None
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class AlertStory:
+    """An alert from its beginning to its end: as grave as it grew, and what became of it."""
+
+    alert: Alert
+    raised_at: float
+    name: str
+    resolution: Resolution | None
+    still: str | None = None
+
+    @property
+    def outcome(self) -> str:
+        if self.resolution is None:
+            return "stands"
+        return "withdrawn" if self.resolution.is_withdrawn else "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything a reader wants to know of a session."""
+
+    session: StoredSession
+    steps: tuple[StepFacts, ...]
+    visits: tuple[StepVisit, ...]
+    alerts: tuple[AlertStory, ...]
+    actions: tuple[StoredAction, ...]
+    notes: tuple[Health, ...]
+    clips: tuple[Picture, ...]
+    contents: Contents
+    length_s: float
+
+    def name(self, step: int) -> str:
+        return next((one.name for one in self.steps if one.number == step), UNKNOWN_NAME)
+
+
+def make_report(session: StoredSession, contents: Contents, steps: Iterable[StepFacts]) -> Report:
+    """The report of a stored session; steps that were seen too briefly to be confirmed are left out."""
+    known = {step.number: step for step in steps}
+    names = {number: step.name for number, step in known.items()}
+    length_s = max([session.at, *(label.at for label in contents.labels[-1:]), *(one.at for one in contents.steps)])
+    return Report(
+        session,
+        tuple(known.values()),
+        _visits(contents, names, length_s),
+        _stories(contents, names),
+        contents.actions,
+        tuple(one for one in contents.health if one.note),
+        tuple(one for one in contents.pictures if one.of == "video"),
+        contents,
+        length_s,
+    )
+
+
+def _visits(contents: Contents, names: Mapping[int, str], length_s: float) -> tuple[StepVisit, ...]:
+    ends = {(one.step, one.start): one for one in contents.steps if one.state == "ended"}
+    stills = [one for one in contents.pictures if one.of == "step"]
+    visits = []
+    for event in contents.steps:
+        if event.state == "confirmed":
+            ended = ends.get((event.step, event.start))
+            end = ended.end if ended is not None and ended.end is not None else length_s
+            name = names.get(event.step, UNKNOWN_NAME)
+            confidence = ended.confidence if ended is not None else event.confidence
+            still = _take_still(stills, event)
+            visits.append(StepVisit(event.step, name, event.start, max(end, event.start), confidence, still))
+    return tuple(visits)
+
+
+def _take_still(stills: list[Picture], event: StepEvent) -> str | None:
+    """The first still of the step that no earlier visit took: they were asked for in the order of the visits."""
+    found = next((one for one in stills if one.number == event.step), None)
+    if found is not None:
+        stills.remove(found)
+    return found.file if found is not None else None
+
+
+def _stories(contents: Contents, names: Mapping[int, str]) -> tuple[AlertStory, ...]:
+    stills = {one.number: one.file for one in reversed(contents.pictures) if one.of == "alert"}
+    raised: dict[int, float] = {}
+    newest: dict[int, Alert] = {}
+    for alert in contents.alerts:
+        raised.setdefault(alert.id, alert.at)
+        newest[alert.id] = alert
+    ends = {one.id: one for one in contents.final}
+    return tuple(
+        AlertStory(alert, raised[number], names.get(alert.step, UNKNOWN_NAME), ends.get(number), stills.get(number))
+        for number, alert in newest.items()
+    )
+
+
+def to_plain(report: Report) -> dict[str, Any]:
+    """The report for JSON: every row of the session, with names."""
+    facts, contents = report.session.facts, report.contents
+    return {
+        "session": report.session.id,
+        "state": report.session.state,
+        "person": facts.person,
+        "bundle": facts.bundle,
+        "bundle_hash": facts.bundle_hash,
+        "source": facts.source,
+        "started": facts.started,
+        "ended": report.session.ended,
+        "length_s": report.length_s,
+        "frames": report.session.frames,
+        "settings": json.loads(facts.settings),
+        "steps": [_plain(visit) for visit in report.visits],
+        "alerts": [
+            {**_plain(story.alert), "name": story.name, "raised_at": story.raised_at, "outcome": story.outcome}
+            for story in report.alerts
+        ],
+        "resolutions": [_plain(one) for one in contents.resolutions],
+        "questions": [_plain(one) for one in contents.questions],
+        "actions": [_plain(one) for one in contents.actions],
+        "health": [{**_plain(one), "values": json.loads(one.values)} for one in contents.health],
+        "labels": [[one.at, one.step, round(one.confidence, 4)] for one in contents.labels],
+    }
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__slots__}

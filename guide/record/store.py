@@ -1,0 +1,297 @@
+"""The session store: SQLite, one database for all sessions of a folder. The only home of sqlite3.
+
+Write-ahead logging: pages read while a session writes, and a process killed in the middle of a write leaves the last
+whole transaction. What the database refuses becomes an OutputError with one sentence; the caller may try again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
+from guide.errors import InputError, OutputError
+from guide.record.lock import is_alive
+from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
+from guide.record.values import (
+    SESSION_ID,
+    Contents,
+    Health,
+    Picture,
+    Row,
+    SessionFacts,
+    SessionState,
+    StoredAction,
+    StoredSession,
+)  # fmt: skip
+
+DATABASE = "sessions.sqlite"
+PATIENCE_S = 0.5  # how long a write waits for another one before it is tried again later
+
+_TABLES: dict[str, type[Any]] = {
+    "labels": SettledLabel,
+    "steps": StepEvent,
+    "alerts": Alert,
+    "resolutions": Resolution,
+    "questions": Question,
+    "actions": StoredAction,
+    "health": Health,
+    "pictures": Picture,
+}
+_TRUTHS = {"withdrawn": 2, "answer": 7}  # SQLite has no truth values: the place of such a column in its row
+_FINAL = """NOT EXISTS (SELECT 1 FROM alerts AS later WHERE later.session = resolutions.session
+    AND later.id = resolutions.id AND later.said > resolutions.said)"""
+_STANDING = f"""(SELECT COUNT(DISTINCT id) FROM alerts WHERE session = sessions.id AND id NOT IN
+    (SELECT id FROM resolutions WHERE session = sessions.id AND withdrawn AND {_FINAL}))"""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which sessions are wanted; what is left out does not matter. Times are seconds since 1970.
+
+    >>> Filter(person="shift 2").state is None
+    True
+    """
+
+    person: str | None = None
+    bundle: str | None = None
+    """Its folder, or the name of it."""
+    since: float | None = None
+    until: float | None = None
+    alert_kind: str | None = None
+    state: SessionState | None = None
+
+
+class Store:
+    """The sessions of a folder.
+
+    >>> import tempfile
+    >>> with Store(Path(tempfile.mkdtemp())) as store:
+    ...     store.begin(SessionFacts("20300102-030405-00ff", started=0.0, bundle="demo"))
+    ...     store.write("20300102-030405-00ff", [SettledLabel(1.5, 2, 0.9)], frames=8, at=1.5, wall=1.5)
+    ...     store.contents("20300102-030405-00ff").labels
+    (SettledLabel(at=1.5, step=2, confidence=0.9),)
+    """
+
+    def __init__(self, folder: Path, is_new: bool = True) -> None:
+        """Opens the store, makes it where `is_new` allows, and brings it to the newest version."""
+        self.folder = folder
+        path = folder / DATABASE
+        if not is_new and not path.is_file():
+            raise InputError(
+                f"{folder} holds no sessions: record one with `python -m guide watch SOURCE --record --data {folder}`."
+            )
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it shows people at work
+        except OSError as cause:
+            raise OutputError(
+                f"{folder} cannot be made ({cause.strerror}): choose a folder you may write to."
+            ) from cause
+        with self._explained():
+            self._db = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    def place(self, session: str) -> Path:
+        """The folder of a session's files; raises InputError for what is no name of a session."""
+        if not SESSION_ID.fullmatch(session):
+            raise InputError(f"a session is named like 20300102-030405-00ff, got {session!r:.40}.")
+        return self.folder / session
+
+    def begin(self, facts: SessionFacts) -> None:
+        """A new session, open."""
+        columns = ", ".join(SESSION_COLUMNS)
+        marks = ", ".join("?" * len(SESSION_COLUMNS))
+        with self._transaction():
+            self._db.execute(
+                f"INSERT INTO sessions ({columns}, state, seen) VALUES ({marks}, 'open', ?)",
+                (*astuple(facts), facts.started),
+            )
+
+    def write(self, session: str, rows: Sequence[Row], frames: int, at: float, wall: float) -> None:
+        """Rows of a session in one transaction, with how far it has come: all of it is stored, or nothing."""
+        with self._transaction():
+            said = self._count_said(session)
+            for table, kind in _TABLES.items():
+                columns = ("session", *COLUMNS[table], *(("said",) if table in SAID else ()))
+                values = [
+                    (session, *astuple(row), *((said + place,) if table in SAID else ()))
+                    for place, row in enumerate(rows)
+                    if type(row) is kind
+                ]
+                marks = ", ".join("?" * len(columns))
+                self._db.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
+            self._db.execute(
+                "UPDATE sessions SET frames = ?, at = ?, seen = ? WHERE id = ?", (frames, at, wall, session)
+            )
+
+    def _count_said(self, session: str) -> int:
+        """A number greater than that of anything said so far."""
+        tables = " UNION ALL ".join(f"SELECT MAX(said) AS said FROM {table} WHERE session = ?" for table in SAID)
+        newest = self._db.execute(f"SELECT MAX(said) FROM ({tables})", (session,) * len(SAID)).fetchone()[0]
+        return 0 if newest is None else int(newest) + 1
+
+    def end(self, session: str, state: SessionState, wall: float) -> None:
+        """Closes a session."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE sessions SET state = ?, ended = ? WHERE id = ? AND state = 'open'", (state, wall, session)
+            )
+
+    def close_orphans(self) -> tuple[str, ...]:
+        """Closes the open sessions whose process is gone, as of when they last wrote; gives their names."""
+        with self._explained():
+            opened = [str(row[0]) for row in self._db.execute("SELECT id FROM sessions WHERE state = 'open'")]
+        gone = tuple(session for session in opened if not is_alive(self.place(session)))
+        for session in gone:
+            with self._transaction():
+                self._db.execute(
+                    "UPDATE sessions SET state = 'interrupted', ended = seen WHERE id = ? AND state = 'open'",
+                    (session,),
+                )
+        return gone
+
+    def sessions(self, wanted: Filter | None = None) -> tuple[StoredSession, ...]:
+        """The wanted sessions, oldest first."""
+        wanted = wanted or Filter()
+        clauses, values = _conditions(wanted)
+        columns = ", ".join((*SESSION_COLUMNS, "state", "ended", "frames", "at", _STANDING))
+        query = f"SELECT {columns} FROM sessions WHERE {' AND '.join(clauses)} ORDER BY started, id"
+        with self._explained():
+            rows = self._db.execute(query, values).fetchall()
+        count = len(SESSION_COLUMNS)
+        found = (StoredSession(SessionFacts(*row[:count]), *row[count:]) for row in rows)
+        return tuple(one for one in found if wanted.bundle in (None, one.facts.bundle, Path(one.facts.bundle).name))
+
+    def find(self, name: str) -> StoredSession:
+        """The one session of that name, or whose name begins so; `last` is the newest."""
+        found = self.sessions()
+        if name == "last" and found:
+            return found[-1]
+        matches = [one for one in found if name and one.id.startswith(name)]
+        if len(matches) != 1:
+            few = "no session" if not matches else f"{len(matches)} sessions"
+            raise InputError(f"{few} in {self.folder} begin with {name!r:.40}: see `python -m guide sessions`.")
+        return matches[0]
+
+    def contents(self, session: str) -> Contents:
+        """All rows of a session."""
+        rows = {table: tuple(self._rows(table, kind, session)) for table, kind in _TABLES.items()}
+        return Contents(**rows, final=tuple(self._rows("resolutions", Resolution, session, _FINAL)))
+
+    def delete(self, session: str) -> None:
+        """Deletes a session with its files; one that is still being recorded is refused."""
+        place = self.place(session)
+        if any(one.id == session and one.state == "open" for one in self.sessions()) and is_alive(place):
+            raise InputError(f"session {session} is still being recorded: end it first.")
+        try:
+            shutil.rmtree(place)
+        except FileNotFoundError:
+            pass  # it left no files
+        except OSError as cause:
+            raise OutputError(f"{place} cannot be deleted ({cause.strerror}): check who owns it.") from cause
+        with self._transaction():
+            self._db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+        with self._explained():
+            self._db.execute("PRAGMA incremental_vacuum").fetchall()
+
+    def forget_pictures(self, session: str) -> None:
+        """Removes the mention of a session's pictures, which were deleted."""
+        with self._transaction():
+            self._db.execute("DELETE FROM pictures WHERE session = ?", (session,))
+
+    def _rows(self, table: str, kind: type[Any], session: str, clause: str = "1") -> Iterator[Any]:
+        query = f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE session = ? AND {clause} ORDER BY rowid"
+        with self._explained():
+            found = self._db.execute(query, (session,)).fetchall()
+        truths = [place for name, place in _TRUTHS.items() if name in COLUMNS[table]]
+        for row in found:
+            values = list(row)
+            for place in truths:
+                values[place] = None if values[place] is None else bool(values[place])
+            yield kind(*values)
+
+    def _prepare(self) -> None:
+        with self._explained():
+            for setting in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = NORMAL"):
+                self._db.execute(f"PRAGMA {setting}").fetchall()
+            # Deleted rows hold people's names: they are overwritten.
+            for setting in ("foreign_keys = ON", "secure_delete = ON"):
+                self._db.execute(f"PRAGMA {setting}")
+            version = self._version()
+        if version > NEWEST:
+            raise InputError(f"{self.folder} was written by a newer program (version {version}): update this one.")
+        if version < NEWEST:
+            self._migrate()
+
+    def _migrate(self) -> None:
+        """All missing versions in one transaction; another process may have been quicker."""
+        with self._transaction():
+            for version in range(self._version(), NEWEST):
+                for statement in MIGRATIONS[version]:
+                    self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version = {NEWEST}")
+
+    def _version(self) -> int:
+        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._explained():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # a full disk may have rolled it back already
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as cause:
+            raise OutputError(f"{self.folder / DATABASE} cannot be used ({cause}): {_advice(cause)}.") from cause
+
+
+def _conditions(wanted: Filter) -> tuple[list[str], list[object]]:
+    """The clauses of a query and their values."""
+    choices: Iterable[tuple[str, object]] = (
+        ("person = ?", wanted.person),
+        ("started >= ?", wanted.since),
+        ("started < ?", wanted.until),
+        ("state = ?", wanted.state),
+        ("id IN (SELECT session FROM alerts WHERE kind = ?)", wanted.alert_kind),
+    )
+    asked = [(clause, value) for clause, value in choices if value is not None]
+    return ["1", *(clause for clause, _ in asked)], [value for _, value in asked]
+
+
+def _advice(cause: sqlite3.Error) -> str:
+    """What to do about it, from the database's own code."""
+    name = str(getattr(cause, "sqlite_errorname", ""))
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return "another program holds it; it is tried again"
+    if name.startswith("SQLITE_FULL"):
+        return "free some space or choose another folder with --data"
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
+        return "check the disk and who may write there, or choose another folder with --data"
+    return "it is damaged or no session store; choose another folder with --data"

@@ -1,0 +1,85 @@
+"""A report for other programs: CSV, WebVTT, and tiers for ELAN."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from guide.record.elan import Annotation, Tier
+from guide.record.report import Report
+
+LEAST_S = 1.0
+"""An alert is a moment; subtitles and annotations need a stretch."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def to_csv(report: Report) -> str:
+    """Steps, alerts, questions and actions in the order of time, a row each.
+
+    Spreadsheets run what begins like a formula, so such texts get an apostrophe in front.
+    """
+    rows: list[tuple[float, tuple[object, ...]]] = []
+    for visit in report.visits:
+        rows.append((visit.start, ("step", visit.end, visit.name, "", round(visit.confidence, 3), "", "")))
+    for story in report.alerts:
+        end = story.resolution.at if story.resolution is not None else None
+        rows.append(
+            (story.raised_at, ("alert", end, story.name, story.alert.kind, story.outcome, "", story.alert.evidence))
+        )
+    for question in report.contents.questions:
+        rows.append((question.at, ("question", None, report.name(question.step), "", "", "", question.text)))
+    for action in report.actions:
+        name = report.name(action.step) if action.step is not None else ""
+        rows.append((action.at, ("action", None, name, action.kind, "", action.person, action.comment)))
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(("start_s", "what", "end_s", "step", "kind", "outcome_or_confidence", "person", "text"))
+    for start, row in sorted(rows, key=lambda entry: entry[0]):
+        cells = [_cell(value) for value in (round(start, 3), *row)]
+        writer.writerow(cells)
+    return table.getvalue()
+
+
+def to_vtt(report: Report) -> str:
+    """Subtitles for the video: the step being done, and each alert for as long as it stands, at most ten seconds."""
+    cues = [(visit.start, visit.end, visit.name) for visit in report.visits]
+    for story in report.alerts:
+        end = story.resolution.at if story.resolution is not None else report.length_s
+        cues.append((story.raised_at, min(end, story.raised_at + 10.0), f"{story.alert.kind}: {story.name}"))
+    blocks = [
+        f"{_stamp(start)} --> {_stamp(max(end, start + LEAST_S))}\n{_cue(text)}\n" for start, end, text in sorted(cues)
+    ]
+    return "\n".join(["WEBVTT\n", *blocks])
+
+
+def to_tiers(report: Report) -> tuple[Tier, ...]:
+    """Steps, alerts and actions as tiers of annotations."""
+    alerts = [
+        (one.raised_at, one.resolution.at if one.resolution else one.raised_at, f"{one.alert.kind}: {one.name}")
+        for one in report.alerts
+    ]
+    actions = [(one.at, one.at, f"{one.kind}: {one.comment}" if one.comment else one.kind) for one in report.actions]
+    steps = [(visit.start, visit.end, visit.name) for visit in report.visits]
+    return tuple(
+        Tier(name, tuple(Annotation(start, max(end, start + LEAST_S), text) for start, end, text in found))
+        for name, found in (("steps", steps), ("alerts", alerts), ("actions", actions))
+    )
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return "'" + value
+    return round(value, 3) if isinstance(value, float) else "" if value is None else value
+
+
+def _stamp(seconds: float) -> str:
+    milliseconds = round(seconds * 1000)
+    minutes, rest = divmod(milliseconds, 60_000)
+    return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest // 1000:02d}.{rest % 1000:03d}"
+
+
+def _cue(text: str) -> str:
+    """A line of a cue: no tags, no arrow, no line ends, which would end the cue."""
+    plain = re.sub(r"\s+", " ", text).strip() or "…"
+    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,135 @@
+"""What is stored of a session besides the domain's own values: plain, checked where they come from outside."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
+from guide.errors import InputError
+
+SessionState = Literal["open", "finished", "interrupted"]
+PictureOf = Literal["step", "alert", "video"]
+
+SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
+"""Day, time of day and four random digits: it sorts by time and is a safe name for a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What is known of a session when it begins; `started` is seconds since 1970.
+
+    `settings` and `procedure` are JSON: how the loop was tuned, and what it knew, so that a report needs no bundle.
+
+    >>> SessionFacts("20300102-030405-00ff", started=0.0, bundle="demo").person
+    ''
+    """
+
+    id: str
+    started: float
+    person: str = ""
+    bundle: str = ""
+    bundle_hash: str = ""
+    source: str = ""
+    settings: str = "{}"
+    procedure: str = "{}"
+    keep_days: float | None = None
+    """Days after which its pictures are deleted; none keeps them."""
+
+    def __post_init__(self) -> None:
+        if not SESSION_ID.fullmatch(self.id):
+            raise InputError(f"a session is named like 20300102-030405-00ff, got {self.id!r:.40}.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """A session as it lies in the store.
+
+    >>> StoredSession(SessionFacts("20300102-030405-00ff", 100.0), "open", ended=None, frames=0, at=2.0, alerts=0).id
+    '20300102-030405-00ff'
+    """
+
+    facts: SessionFacts
+    state: SessionState
+    ended: float | None
+    frames: int
+    """Frames that the loop had processed when the newest row was written."""
+    at: float
+    """The newest time of the session, in its own seconds."""
+    alerts: int
+    """Alerts raised and not withdrawn."""
+
+    @property
+    def id(self) -> str:
+        return self.facts.id
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAction:
+    """An operator's action; it was taken after `after` frames had been processed, at the clock time `wall`."""
+
+    number: int
+    at: float
+    wall: float
+    after: int
+    kind: str
+    target: int | None = None
+    step: int | None = None
+    answer: bool | None = None
+    snooze_s: float = 0.0
+    person: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the session fared at a moment: a sample (`values` as JSON) or a note in words."""
+
+    at: float
+    wall: float
+    note: str = ""
+    values: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A still of a step (its number) or an alert (its id), or a clip that begins at `at`: a file of the session's."""
+
+    at: float
+    of: PictureOf
+    number: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the loop saw in its frame `number`: order-free features and the embedding, float32, as they were used."""
+
+    number: int
+    at: float
+    appearance: NDArray[np.float32]
+    embedding: NDArray[np.float32]
+
+
+Row: TypeAlias = SettledLabel | StepEvent | Alert | Resolution | Question | StoredAction | Health | Picture
+Item: TypeAlias = Row | Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All rows of one session, each kind in the order in which it was stored."""
+
+    labels: tuple[SettledLabel, ...] = ()
+    steps: tuple[StepEvent, ...] = ()
+    alerts: tuple[Alert, ...] = ()
+    resolutions: tuple[Resolution, ...] = ()
+    questions: tuple[Question, ...] = ()
+    actions: tuple[StoredAction, ...] = ()
+    health: tuple[Health, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    final: tuple[Resolution, ...] = ()
+    """The resolutions after which their alert or question did not come again."""

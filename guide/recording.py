@@ -1,0 +1,231 @@
+"""A session's recording: hears all that happens in it and hands it to the store, the pictures and the webhook."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from guide import wire
+from guide.bundle import fingerprint
+from guide.domain import Alert, Frame, Guidance, Resolution, Update
+from guide.errors import InputError
+from guide.perceive.perceiver import Percept
+from guide.procedure.actions import Action
+from guide.procedure.export import to_plain
+from guide.record.pictures import PictureSettings, PictureWriter
+from guide.record.values import Health, Row, Seen, SessionFacts, SessionState, StoredAction
+from guide.record.webhook import Webhook
+from guide.record.writer import SessionWriter
+from guide.session import Session
+
+log = logging.getLogger(__name__)
+
+SAMPLE_S = 10.0
+Gauge = Callable[[], Mapping[str, float]]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RecordingOptions:
+    """What is kept of a session, and who hears of its alerts."""
+
+    record: bool = False
+    """Keep the session: labels, steps, alerts, actions, and what an exact replay needs."""
+    data: Path = Path("sessions")
+    """The folder of the sessions."""
+    person: str = ""
+    """Who does the work, as it shall stand in the session."""
+    pictures: bool = True
+    """Keep pictures: the video, and a still of each step and alert. Without, none is ever stored."""
+    video: bool = True
+    """Keep the video; stills are kept without it too."""
+    keep_days: float = 30.0
+    """Days after which the pictures of the session are deleted; 0 keeps them for good."""
+    webhook: str | None = None
+    """An http or https address that gets each alert as JSON."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.keep_days < 1e6:
+            raise InputError(f"pictures are kept for a number of days, 0 for good, got {self.keep_days}.")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """What a recording should know of the source: a name without secrets, whether it is live, how it fares."""
+
+    name: str
+    is_live: bool = False
+    gauge: Gauge | None = None
+
+
+def name_session(started: float) -> str:
+    """A new name, by the time of day where the machine stands."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(started))}-{secrets.token_hex(2)}"
+
+
+class Recording:
+    """Listens to a session and keeps it. `name` is the session's, to be found again with `python -m guide sessions`."""
+
+    def __init__(self, session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell) -> None:
+        started = time.time()
+        self.name = name_session(started)
+        self._session, self._source = session, source
+        self._frames, self._at, self._sampled_at = 0, 0.0, 0.0
+        self._began = time.monotonic()
+        self.is_finished = False
+        self._alerts: set[int] = set()
+        self._writer: SessionWriter | None = None
+        self._pictures: PictureWriter | None = None
+        self._webhook = Webhook(options.webhook, tell=tell) if options.webhook else None
+        self._person = options.person
+        if options.record:
+            facts = _facts(self.name, started, session, options, source)
+            self._writer = writer = SessionWriter(options.data, facts, tell=tell)
+            if options.pictures and session.bundle.has("trunk.onnx"):
+                settings = PictureSettings(has_video=options.video, is_patient=not source.is_live)
+                self._pictures = PictureWriter(writer.folder, lambda picture: writer.put(picture), settings, tell)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be stored just now, in a sentence; nothing when all is well."""
+        return self._writer.trouble if self._writer is not None else ""
+
+    def saw(self, frame: Frame) -> None:
+        if self._pictures is not None:
+            self._pictures.push(frame)
+
+    def perceived(self, percept: Percept, updates: tuple[Update, ...]) -> None:
+        seen = Seen(self._frames, percept.at, percept.appearance, percept.embedding)
+        self._frames, self._at = self._frames + 1, percept.at
+        if self._writer is not None:
+            self._writer.put(seen, *_rows(updates), frames=self._frames, at=percept.at)
+            self._sample()
+        self._show(updates)
+
+    def acted(self, action: Action, said: tuple[Guidance, ...]) -> None:
+        if self._writer is not None:
+            # What comes after the end comes after one frame more than there are.
+            after = self._frames + (1 if self.is_finished else 0)
+            self._writer.put(_stored(action, time.time(), after), *said)
+        self._tell_alerts(said)
+
+    def finished(self, updates: tuple[Update, ...]) -> None:
+        self.is_finished = True
+        if self._writer is not None:
+            self._writer.put(*_rows(updates))
+        self._show(updates)
+
+    def note(self, at: float, words: str) -> None:
+        """Keeps a note on how the session fares, such as a camera that was lost."""
+        if self._writer is not None:
+            self._writer.put(Health(at, time.time(), words))
+
+    def close(self, state: SessionState = "finished") -> None:
+        """Ends the recording; raises OutputError where something could not be stored."""
+        self._session.listener = None
+        try:
+            if self._pictures is not None:
+                self._pictures.close()
+            if self._webhook is not None:
+                self._webhook.close()
+        finally:
+            if self._writer is not None:
+                self._writer.close(state)
+
+    def _show(self, updates: tuple[Update, ...]) -> None:
+        """Asks for pictures of what became known, and posts alerts."""
+        for update in updates:
+            for event in update.events:
+                if event.state == "confirmed" and self._pictures is not None:
+                    self._pictures.want("step", event.step, event.at)
+            self._tell_alerts(update.guidance)
+
+    def _tell_alerts(self, said: tuple[Guidance, ...]) -> None:
+        for one in said:
+            if isinstance(one, Alert) and self._pictures is not None and one.id not in self._alerts:
+                self._pictures.want("alert", one.id, one.at)
+            if isinstance(one, Alert):
+                self._alerts.add(one.id)
+            is_told = isinstance(one, Alert) or (isinstance(one, Resolution) and one.id in self._alerts)
+            if self._webhook is not None and is_told:
+                plain = wire.guidance_object(one, self._session.procedure)
+                self._webhook.post({**plain, **self._about()})
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "session": self.name,
+            "person": self._person,
+            "bundle": self._session.bundle.folder.name,
+            "source": self._source.name,
+        }
+
+    def _sample(self) -> None:
+        """How the session fares, now and then."""
+        if self._writer is None or self._at - self._sampled_at < SAMPLE_S:
+            return
+        self._sampled_at = self._at
+        values: dict[str, float] = {"frames": self._frames, "waiting": self._writer.kept}
+        if self._source.is_live:
+            values["behind_s"] = round(time.monotonic() - self._began - self._at, 3)
+        if self._pictures is not None:
+            values["pictures_dropped"] = self._pictures.dropped
+        if self._source.gauge is not None:
+            values |= self._source.gauge()
+        self._writer.put(Health(self._at, time.time(), values=json.dumps(values)))
+
+
+@contextmanager
+def recorded(
+    session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell = log.warning
+) -> Iterator[Recording | None]:
+    """Within it the session is recorded, if that is wanted; it ends as finished only where its end was judged."""
+    if not options.record and not options.webhook:
+        yield None
+        return
+    recording = Recording(session, options, source, tell)
+    session.listener = recording
+    try:
+        yield recording
+    finally:
+        recording.close("finished" if recording.is_finished else "interrupted")
+
+
+def _facts(name: str, started: float, session: Session, options: RecordingOptions, source: SourceFacts) -> SessionFacts:
+    return SessionFacts(
+        id=name,
+        started=started,
+        person=options.person,
+        bundle=str(session.bundle.folder),
+        bundle_hash=fingerprint(session.bundle),
+        source=source.name,
+        settings=json.dumps(asdict(session.settings)),
+        procedure=json.dumps(to_plain(session.procedure)),
+        keep_days=options.keep_days or None,
+    )
+
+
+def _rows(updates: tuple[Update, ...]) -> list[Row]:
+    return [row for update in updates for row in (update.label, *update.events, *update.guidance)]
+
+
+def _stored(action: Action, wall: float, after: int) -> StoredAction:
+    return StoredAction(
+        action.number,
+        action.at,
+        wall,
+        after,
+        action.kind,
+        action.target,
+        action.step,
+        action.answer,
+        action.snooze_s,
+        action.person,
+        action.comment,
+    )

@@ -1,0 +1,1 @@
+"""What `python -m offline.bench` measures: one part a file, each a function that gives figures."""

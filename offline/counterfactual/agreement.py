@@ -1,0 +1,63 @@
+"""Does a recogniser go by what it sees, or by when? Frames in order and shuffled should get the same labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Times
+
+NEAR_S = 2.0  # after a splice: recognition looks back over a gesture, and so does its memory of a moment ago
+
+
+def agreement(
+    shuffled: NDArray[np.float64], unshuffled: NDArray[np.float64], is_near_splice: NDArray[np.bool_]
+) -> float:
+    """Share of frames whose cheapest label is the same in both; frames near a splice do not count, NaN if all are.
+
+    Row n of `shuffled` and of `unshuffled` (N, C) are the unaries (costs, no priors) of the same frame;
+    `is_near_splice` (N,).
+
+    >>> costs = np.array([[0.1, 0.9], [0.2, 0.8], [0.7, 0.3]])
+    >>> agreement(costs, 1 - costs, np.array([True, True, True]))
+    nan
+    >>> agreement(costs, costs[[0, 2, 2]], np.array([False, False, True]))
+    0.5
+    """
+    if shuffled.shape != unshuffled.shape or is_near_splice.shape != shuffled.shape[:1]:
+        raise ValueError(f"the same frames are compared, got {shuffled.shape} and {unshuffled.shape}")
+    same = shuffled.argmin(axis=1) == unshuffled.argmin(axis=1)
+    return float(same[~is_near_splice].mean()) if not is_near_splice.all() else float("nan")
+
+
+def near_splices(
+    times: Times, splices: Sequence[float], after_s: float = NEAR_S, before_s: float = 0.0
+) -> NDArray[np.bool_]:
+    """Which times (T,) lie at a splice or within `after_s` of one, or `before_s` ahead of it.
+
+    >>> near_splices(np.arange(5.0), [1.5], after_s=1.0).tolist()
+    [False, False, True, False, False]
+    """
+    near = np.zeros(len(times), dtype=np.bool_)
+    for splice in splices:
+        near |= (times >= splice - before_s) & (times <= splice + after_s)
+    return near
+
+
+def same_frames(times: Times, source_times: Times, spans: Sequence[Sequence[float]]) -> NDArray[np.int64]:
+    """For each time (T,) of a spliced recording the number of the source's frame nearest to the one shown.
+
+    `spans` as truth.json has them: [start, end, start in the source].
+
+    >>> same_frames(np.arange(4.0), np.arange(4.0), [[0.0, 2.0, 2.0], [2.0, 4.0, 0.0]]).tolist()
+    [2, 3, 0, 1]
+    """
+    table = np.asarray(spans, dtype=np.float64)
+    span = np.clip(np.searchsorted(table[:, 0], times + 1e-3, side="right") - 1, 0, None)
+    moments = times - table[span, 0] + table[span, 2]
+    if len(source_times) < 2:
+        return np.zeros(len(times), dtype=np.int64)
+    middles = (source_times[:-1] + source_times[1:]) / 2
+    return np.asarray(np.searchsorted(middles, moments), dtype=np.int64)

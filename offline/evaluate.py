@@ -1,0 +1,94 @@
+"""`python -m offline.evaluate`: score key-step finders against true steps, beside what no vision at all scores."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Collection, Sequence
+
+from rich.console import Console
+
+from guide.command import entry
+from guide.errors import InputError
+from offline.evaluation.auto import load_choice
+from offline.evaluation.embedders import Embedders
+from offline.evaluation.feature_tasks import read_feature_tasks
+from offline.evaluation.finding import Search
+from offline.evaluation.page import make_page
+from offline.evaluation.plan import EvaluateOptions, Plan, make_plan, require_fit
+from offline.evaluation.recording_tasks import LabelRequest, check_tasks, see
+from offline.evaluation.report import Sheet, for_console, make_sheets
+from offline.evaluation.run import Runner, effort
+from offline.evaluation.task import LabelledTask
+from offline.evaluation.write import make_csv, make_markdown, write_files
+from offline.extraction import open_extractor
+from offline.features import FeatureCache
+from offline.progress import progress
+
+
+def main(options: EvaluateOptions) -> None:
+    """Runs the command."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    evaluate(options, console, shlex.join(["python", "-m", "offline.evaluate", *sys.argv[1:]]))
+
+
+def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> list[Sheet]:
+    """Reads, runs, scores, prints and writes."""
+    plan = make_plan(options)
+    if "auto" in plan.counts:
+        load_choice()
+    if plan.labelled:  # joins where `Search.find` is called: given labels in, the other recordings scored
+        raise InputError("--labelled needs learning from a few labels, which is not built: leave it out or give 0.")
+    tasks = read_tasks(options, plan, console)
+    require_fit(plan, tasks)
+    _tell_tasks(tasks, console)
+    search = Search(plan.recipe, Embedders(options.cache / "evaluation", plan.device))
+    with progress(console, "scoring", len(tasks) * len(plan.counts) * effort(plan)) as advance:
+        results = Runner(plan, search, advance).run(tasks)
+    sheets = make_sheets(results, plan)
+    _print(sheets, {note for task in tasks for note in task.notes}, console)
+    files = {
+        "results.csv": make_csv(sheets),
+        "results.md": make_markdown(sheets, command),
+        "results.html": make_page(results, sheets, command),
+    }
+    write_files(options.out, files)
+    console.print(f"wrote {', '.join(files)} to {options.out}\nnext: open {options.out / 'results.html'} in a browser")
+    return sheets
+
+
+def read_tasks(options: EvaluateOptions, plan: Plan, console: Console) -> list[LabelledTask]:
+    """The tasks with their true labels; labels are checked before any recording is looked at."""
+    words = [word.strip() for word in options.task.split(",") if word.strip()]
+    if options.features is not None:
+        return read_feature_tasks(options.features, words, options.include_errors, options.lenient)
+    assert options.videos is not None, "the plan has seen to it"
+    request = LabelRequest(options.labels, options.steps, options.lenient)
+    checked = check_tasks(options.videos, words, options.rate, request)
+    extractor = None
+    if any(fact.recording.kind != "features" for each in checked for fact in each.facts):
+        extractor = open_extractor(
+            plan.recipe.backbone, options.cache / "trunks", options.backbone_weights, device=options.device
+        )
+    cache = FeatureCache(options.cache / "features")
+    return [see(each, extractor, plan.recipe, cache, console) for each in checked]
+
+
+def _tell_tasks(tasks: Sequence[LabelledTask], console: Console) -> None:
+    for task in tasks:
+        seconds = sum(len(recording) / recording.rate for recording in task.recordings)
+        console.print(f"{task.title}: {len(task.recordings)} recordings, {seconds / 60:.1f} minutes, {task.k} steps")
+        for note in task.notes:
+            console.print(f"  {note}")
+
+
+def _print(sheets: Sequence[Sheet], told: Collection[str], console: Console) -> None:
+    for sheet in sheets:
+        for_console(sheet.table).console(console)
+        for note in sheet.notes:
+            if note not in told:
+                console.print(f"note: {note}")
+
+
+if __name__ == "__main__":
+    entry(EvaluateOptions, main)

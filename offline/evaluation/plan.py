@@ -1,0 +1,168 @@
+"""The command's options, and the plan they amount to: checked before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import torch
+
+from guide.errors import InputError
+from offline.config import PresetName, Recipe, resolve
+from offline.evaluation.methods import BLIND, Method, choose_methods, split_names
+from offline.evaluation.published_rows import DATASETS, dataset_called
+from offline.evaluation.task import LabelledTask
+from offline.extraction import ExtractionDevice
+from offline.metrics import PROTOCOLS
+
+Count: TypeAlias = int | Literal["true", "auto"]
+
+MOST_SEEDS: Final = 1000
+
+
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """Score key-step finders on tasks whose true steps are known, beside random labels and the equal time split."""
+
+    features: Path | None = None
+    """A folder of CaptainCook4D (features and annotations), or labels only: EgoProceL, ProceL, CrossTask, CSV, ELAN."""
+    videos: Path | None = None
+    """Or a folder of recordings of one task, or of such folders, with label files or phases.csv beside them."""
+    labels: Path | None = None
+    """Label files of the recordings, `start,end,"3 fit board"` in seconds, where they do not lie beside them."""
+    steps: Path | None = None
+    """A file of lines `number name` with the steps of the task: others in the labels are then unknown."""
+    task: str = ""
+    """Which tasks, with commas between; all where none is named."""
+    losses: str = ""
+    """What embedders are trained with, with commas between; `raw` takes the features as they are."""
+    cluster: str = "random,uniform,equal,hc,ss,cte,pcm,ours"
+    """Which finders, with commas between; random and equal always come along."""
+    k: str = "true"
+    """Numbers of key-steps with commas between, `true` for as many as there are, `auto` for chosen without labels."""
+    seeds: int = 3
+    """How many seeds; figures are means and standard deviations over them."""
+    labelled: int = 0
+    """How many recordings a user has labelled; the others are scored."""
+    protocols: str = "A,B,D,pooled"
+    """Ways to score, with commas between."""
+    dataset: str = ""
+    """Which published results to print beside ours, such as CMU-MMAC; seen from the folder's name where it is."""
+    include_errors: bool = False
+    """CaptainCook4D: take recordings with mistakes as well."""
+    lenient: bool = False
+    """Repair label files that are not as they should be, and say what was changed."""
+    out: Path = Path(".cache/evaluation")
+    """Folder to write results.csv, results.md and results.html to."""
+    preset: PresetName = "default"
+    """Which recipe the embedders are trained by."""
+    config: Path | None = None
+    """A TOML file with settings of that recipe."""
+    fps: float | None = None
+    """Working rate of videos, in frames a second."""
+    rate: float | None = None
+    """How many stills or rows of .npy features there are in a second, for --videos."""
+    backbone_weights: Path | None = None
+    """A file with the trunk's weights, where it cannot be downloaded."""
+    device: ExtractionDevice = "auto"
+    """Where to compute: auto, cpu or cuda."""
+    cache: Path = Path(".cache/cnc")
+    """Where features and embeddings are kept between runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be scored, and how."""
+
+    methods: tuple[Method, ...]
+    counts: tuple[Count, ...]
+    seeds: int
+    protocols: tuple[str, ...]
+    recipe: Recipe
+    dataset: str | None
+    labelled: int
+    device: torch.device
+
+
+def make_plan(options: EvaluateOptions) -> Plan:
+    """The plan; raises InputError with one sentence on the first option that makes no sense."""
+    if (options.features is None) == (options.videos is None):
+        came = "both" if options.features else "neither"
+        raise InputError(f"--features DIR or --videos DIR was expected, {came} came: give one of the two.")
+    if not 1 <= options.seeds <= MOST_SEEDS:
+        raise InputError(f"--seeds is a whole number from 1 to {MOST_SEEDS}, got {options.seeds}: choose another.")
+    if options.labelled < 0:
+        raise InputError(f"--labelled is a whole number from 0 on, got {options.labelled}: choose another.")
+    recipe = resolve(options.preset, options.config, {"fps": options.fps})
+    return Plan(
+        methods=choose_methods(options.losses or recipe.loss, options.cluster),
+        counts=read_counts(options.k),
+        seeds=options.seeds,
+        protocols=split_names(options.protocols, tuple(PROTOCOLS), "protocols (--protocols)"),
+        recipe=recipe,
+        dataset=_dataset(options),
+        labelled=options.labelled,
+        device=_device(options.device),
+    )
+
+
+def read_counts(text: str) -> tuple[Count, ...]:
+    """The numbers of key-steps asked for, each once.
+
+    >>> read_counts("7, true")
+    (7, 'true')
+    """
+    counts: dict[Count, None] = {}
+    for word in (word.strip() for word in text.split(",")):
+        if word in ("true", "auto"):
+            counts["true" if word == "true" else "auto"] = None
+        elif word.isascii() and word.isdigit() and int(word) > 0:
+            counts[int(word)] = None
+        else:
+            raise InputError(
+                f"--k is true, auto, or whole numbers from 1 with commas between, got {text!r}: change it."
+            )
+    return tuple(counts)
+
+
+def require_fit(plan: Plan, tasks: Sequence[LabelledTask]) -> None:
+    """Raises InputError where the plan asks of a task what it cannot give."""
+    for task in tasks:
+        for count in plan.counts:
+            if isinstance(count, int) and count > task.frames:
+                raise InputError(
+                    f"the number of key-steps must lie between 1 and the number of frames ({task.frames} in "
+                    f"{task.title}), got {count}: choose another --k."
+                )
+        looking = [method.name for method in plan.methods if method.clusterer not in BLIND]
+        if looking and not task.is_seen:
+            raise InputError(
+                f"{task.title} has labels and no pictures, so {', '.join(looking)} cannot be scored on it: "
+                f"give --cluster {','.join(BLIND)}."
+            )
+        if plan.labelled >= len(task.recordings):
+            raise InputError(
+                f"--labelled leaves the other recordings to be scored, but {task.title} has {len(task.recordings)} "
+                f"and {plan.labelled} were asked for: choose fewer."
+            )
+
+
+def _dataset(options: EvaluateOptions) -> str | None:
+    if options.dataset:
+        found = dataset_called(options.dataset)
+        if found is None:
+            raise InputError(
+                f"published results are there for {', '.join(DATASETS)}, got {options.dataset!r}: choose one of them."
+            )
+        return found
+    folder = options.videos or options.features
+    assert folder is not None, "one of the two was given"
+    return next((found for part in reversed(folder.resolve().parts) if (found := dataset_called(part))), None)
+
+
+def _device(asked: ExtractionDevice) -> torch.device:
+    if asked == "cuda" and not torch.cuda.is_available():
+        raise InputError("device cuda was asked for, but torch finds no CUDA device: use --device auto or cpu.")
+    return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")

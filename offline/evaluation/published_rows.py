@@ -1,0 +1,124 @@
+"""Published results as rows beside ours, where the data set is one of theirs.
+
+Figures that were not printed are NaN and show as dashes. Published figures are means over the tasks of a data set.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from offline import paper
+from offline.metrics import Score
+from offline.published import (
+    CLUSTERERS,
+    EGOPROCEL,
+    KEY_STEP_COUNTS,
+    KEY_STEP_COUNTS_MORE,
+    LOSSES,
+    LOSSES_MORE,
+    SUCCESSORS,
+    THIRD_PERSON,
+    PublishedTable,
+)
+from offline.tables import Row
+
+THIRD_PERSON_SETS: Final = ("ProceL", "CrossTask")
+SUBSETS: Final = ("CMU-MMAC", "EGTEA", "MECCANO", "EPIC-Tents", "PC Assembly", "PC Disassembly")
+WHOLE: Final = "EgoProceL"
+DATASETS: Final = (WHOLE, *SUBSETS, *THIRD_PERSON_SETS)
+ALIASES: Final = {
+    "egtea gaze+": "EGTEA",
+    "cmu": "CMU-MMAC",
+    "cmu_mmac": "CMU-MMAC",
+    "egtea_gaze_p": "EGTEA",
+    "epic-tent": "EPIC-Tents",
+    "epic_tents": "EPIC-Tents",
+    "tent": "EPIC-Tents",
+    "pc_assembly": "PC Assembly",
+    "pc_disassembly": "PC Disassembly",
+}
+
+
+def dataset_called(name: str) -> str | None:
+    """What the published tables call a data set; None where they do not have it.
+
+    >>> dataset_called("EGTEA Gaze+"), dataset_called("cooking at home")
+    ('EGTEA', None)
+    """
+    known = {each.lower(): each for each in DATASETS} | ALIASES
+    return known.get(name.lower())
+
+
+def published_rows(dataset: str, k: int | None) -> list[Row]:
+    """All rows there are for a data set, at `k` key-steps where a table has that, else at the paper's 7."""
+    if dataset in THIRD_PERSON_SETS:
+        rows = [(name, _from(THIRD_PERSON, name, dataset, "F")) for name, _ in THIRD_PERSON.rows]
+        return [Row(name, {"pooled": [score]}, f"paper, {dataset}") for name, score in rows]
+    if dataset == WHOLE:
+        return _averages()
+    if k is not None and k != paper.KEY_STEPS and k in paper.KEY_STEPS_TRIED:
+        return _by_count(dataset, k)
+    tables = (EGOPROCEL, CLUSTERERS, LOSSES, LOSSES_MORE)
+    names = dict.fromkeys(_usual(name) for table in tables if _has(table, dataset) for name, _ in table.rows)
+    note = f"paper, {dataset}, K = {paper.KEY_STEPS}"
+    return [Row(name, {"A": [_best(tables, name, dataset)]}, note) for name in names]
+
+
+def _averages() -> list[Row]:
+    """Means over EgoProceL's six sub-sets: of what the paper prints for each, and of what later work prints."""
+    rows = [Row(name, {"A": [_average(name)]}, f"paper, K = {paper.KEY_STEPS}") for name, _ in EGOPROCEL.rows]
+    for name, _ in SUCCESSORS.rows:
+        scores = {protocol: [_from(SUCCESSORS, name, protocol)] for protocol in ("A", "B")}
+        printed = {protocol: each for protocol, each in scores.items() if not math.isnan(each[0].f1)}
+        if name not in dict(EGOPROCEL.rows):
+            rows.append(Row(name, printed, f"published, K = {paper.KEY_STEPS}"))
+    return rows
+
+
+def _average(name: str) -> Score:
+    scores = [_from(EGOPROCEL, name, subset) for subset in SUBSETS]
+    means = {figure: sum(getattr(score, figure) for score in scores) / len(scores) for figure in ("f1", "iou")}
+    return Score(math.nan, math.nan, means["f1"], means["iou"])
+
+
+def _by_count(dataset: str, k: int) -> list[Row]:
+    column = f"{dataset} K = {k}"
+    table = next(each for each in (KEY_STEP_COUNTS, KEY_STEP_COUNTS_MORE) if column in each.columns)
+    return [
+        Row(name, {"A": [_score(f1=table.value(name, column))]}, f"paper, {dataset}, K = {k}") for name, _ in table.rows
+    ]
+
+
+def _best(tables: tuple[PublishedTable, ...], name: str, dataset: str) -> Score:
+    """A method's figures from the table that prints most of them."""
+    scores = [
+        _from(table, printed, dataset)
+        for table in tables
+        for printed, _ in table.rows
+        if _usual(printed) == name and _has(table, dataset)
+    ]
+    return max(scores, key=lambda score: sum(not math.isnan(value) for value in (score.precision, score.recall)))
+
+
+def _usual(name: str) -> str:
+    return "CnC" if name == "TC3I + PCM" else name
+
+
+def _has(table: PublishedTable, dataset: str) -> bool:
+    return f"{dataset} F1" in table.columns
+
+
+def _from(table: PublishedTable, name: str, dataset: str, f1: str = "F1") -> Score:
+    found = {
+        heading: table.value(name, f"{dataset} {heading}")
+        for heading in ("P", "R", f1, "IoU")
+        if f"{dataset} {heading}" in table.columns
+    }
+    return _score(found.get("P"), found.get("R"), found.get(f1), found.get("IoU"))
+
+
+def _score(
+    precision: float | None = None, recall: float | None = None, f1: float | None = None, iou: float | None = None
+) -> Score:
+    return Score(*(math.nan if value is None else value / 100 for value in (precision, recall, f1, iou)))

@@ -1,0 +1,164 @@
+"""Tasks of a folder of recordings with label files: one task a folder, or one for each folder in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from guide.domain import Segment
+from guide.errors import InputError
+from offline.annotations import SUFFIXES, LabelFile, read_label_folder, segments_to_labels
+from offline.config import Recipe
+from offline.datasets import phases
+from offline.datasets.egoprocel_json import read_names
+from offline.evaluation.feature_tasks import choose
+from offline.evaluation.task import LabelledTask, require_steps
+from offline.extraction import Extractor
+from offline.features import FeatureCache
+from offline.gather import see_task
+from offline.videos import RecordingFacts, examine_all, find_recordings
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRequest:
+    """Where labels lie and how they are read.
+
+    >>> LabelRequest(Path("labels")).lenient
+    False
+    """
+
+    folder: Path | None = None
+    """Beside the recordings where it is not given."""
+    steps: Path | None = None
+    """A file of lines `number name`: steps that are not in it are unknown."""
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A task whose labels hold: what to look at, what was done in it, and what was said of the labels."""
+
+    word: str
+    facts: tuple[RecordingFacts, ...]
+    segments: tuple[tuple[Segment, ...], ...]
+    names: Mapping[int, str]
+    notes: tuple[str, ...]
+
+
+def check_tasks(folder: Path, words: Sequence[str], rate: float | None, labels: LabelRequest) -> list[Checked]:
+    """The tasks called `words`, labels read before anything is looked at; raises InputError with all that is wrong."""
+    checked: list[Checked] = []
+    problems: list[str] = []
+    for word, place in choose(task_folders(folder), words, lambda path: path.name):
+        try:
+            checked.append(_check(word, place, folder, rate, labels))
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError(" ".join(problems))
+    return checked
+
+
+def task_folders(folder: Path) -> dict[str, Path]:
+    """Task folders by their names: the folder itself where it holds recordings, else the folders in it that do."""
+    if not folder.is_dir():
+        raise InputError(f"--videos must name a folder of recordings, but {folder} is none: check the path.")
+    inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    tasks = {path.name: path for path in inner if _has_recordings(path)}
+    if _has_recordings(folder) or not tasks:
+        return {folder.resolve().name: folder}
+    return tasks
+
+
+def see(
+    checked: Checked, extractor: Extractor | None, recipe: Recipe, cache: FeatureCache, console: Console
+) -> LabelledTask:
+    """The task as the trunk sees it, with the label of every frame."""
+    seen = see_task(checked.facts, extractor, recipe, cache, console)
+    truth = tuple(
+        segments_to_labels(segments, recording.times)
+        for segments, recording in zip(checked.segments, seen, strict=True)
+    )
+    return require_steps(LabelledTask(checked.word, checked.word, checked.names, seen, truth, checked.notes))
+
+
+def _has_recordings(folder: Path) -> bool:
+    try:
+        found = find_recordings([str(path) for path in sorted(folder.iterdir()) if path.is_file()], rate=1.0)
+    except InputError:
+        return True  # of two kinds, say: to be complained of when they are read
+    return bool(found.recordings)
+
+
+def _check(word: str, place: Path, root: Path, rate: float | None, labels: LabelRequest) -> Checked:
+    found = find_recordings([str(place)], rate)
+    if not found.recordings:
+        raise InputError(f"{place} should hold recordings and holds none: check the path.")
+    facts = examine_all(found.recordings).good
+    if (place / phases.FILE).is_file() and labels.folder is None:
+        return _from_phases(word, place, facts)
+    return _from_files(word, _label_folder(place, root, labels), facts, labels)
+
+
+def _label_folder(place: Path, root: Path, labels: LabelRequest) -> Path:
+    """The given folder, or the one in it that is called like the task's; else beside the recordings."""
+    if labels.folder is None:
+        return place
+    inner = labels.folder / place.name
+    return inner if place != root and inner.is_dir() else labels.folder
+
+
+def _from_phases(word: str, place: Path, facts: Sequence[RecordingFacts]) -> Checked:
+    table = phases.read_phases(place)
+    known = [fact for fact in facts if phases.episode_of(fact.recording.id) in table]
+    segments = [
+        phases.segments_of(table[phases.episode_of(fact.recording.id) or 0], fact.duration_s + 1 / fact.rate)
+        for fact in known
+    ]
+    missing = [fact.recording.id for fact in facts if fact not in known]
+    without = sorted(set(table) - {phases.episode_of(fact.recording.id) for fact in facts})
+    notes = [f"true steps from {phases.FILE}: {', '.join(phases.STEPS.values())}"]
+    notes += _absent(missing, f"no line in {phases.FILE}") + _absent(list(map(str, without)), "no recording")
+    return Checked(word, tuple(known), tuple(segments), phases.STEPS, tuple(notes))
+
+
+def _from_files(word: str, folder: Path, facts: Sequence[RecordingFacts], request: LabelRequest) -> Checked:
+    known = None if request.steps is None else read_names(request.steps)
+    read = read_label_folder(folder, facts, known, lenient=True)
+    steps = set(known) if known else usual_steps(read)
+    read = read_label_folder(folder, facts, steps, request.lenient)
+    labelled = [fact for fact in facts if fact.recording.id in read]
+    missing = [fact.recording.id for fact in facts if fact.recording.id not in read]
+    names = {step: name for labels in read.values() for step, name in labels.names.items()}
+    changes = [change for labels in read.values() for change in labels.changes]
+    notes = [f"lenient reading changed {len(changes)} things in the labels"] if changes else []
+    notes += [f"changed: {change}" for change in changes]
+    notes += _absent(missing, f"no label file in {folder}") + _absent(_strays(folder, facts), "no recording")
+    segments = tuple(read[fact.recording.id].segments for fact in labelled)
+    return Checked(word, tuple(labelled), segments, dict(sorted(names.items())), tuple(notes))
+
+
+def usual_steps(read: Mapping[str, LabelFile]) -> set[int]:
+    """The numbers that are steps of the task, where no list of them was given.
+
+    Steps count 1, 2, 3 and so on. A number beyond a gap that only one of several recordings has is a slip of the pen.
+    """
+    counts = Counter(step for labels in read.values() for step in labels.names)
+    counted = 0
+    while counted + 1 in counts:
+        counted += 1
+    return {step for step, files in counts.items() if step <= counted or files > 1 or len(read) == 1}
+
+
+def _absent(names: Sequence[str], why: str) -> list[str]:
+    return [f"{len(names)} left out, {why}: {', '.join(names)}"] if names else []
+
+
+def _strays(folder: Path, facts: Sequence[RecordingFacts]) -> list[str]:
+    ids = {fact.recording.id for fact in facts}
+    files = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES]
+    return [path.name for path in files if path.stem not in ids]

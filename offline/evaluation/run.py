@@ -1,0 +1,106 @@
+"""Runs every method on every task at every number of key-steps, and scores what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from guide.domain import Labels
+from offline.evaluation.auto import chosen_count
+from offline.evaluation.finding import Search
+from offline.evaluation.methods import RAW, Method
+from offline.evaluation.plan import Count, Plan
+from offline.evaluation.scoring import Scores, expectation, score
+from offline.evaluation.task import LabelledTask
+from offline.keysteps.base import Found
+from offline.progress import Advance
+
+TRAINING: Final = 8.0  # labellings that one training takes as long as
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a method scored, seed by seed; what it found with the first seed, and what it said of that."""
+
+    method: Method
+    scores: tuple[Scores, ...]
+    found: tuple[Labels, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """All outcomes on one task at one number of key-steps, and what random labels should score there."""
+
+    task: LabelledTask
+    count: Count
+    """As asked for."""
+    k: int
+    outcomes: tuple[Outcome, ...]
+    expected: Scores
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs a plan, saying how much of its effort is done."""
+
+    plan: Plan
+    search: Search
+    advance: Advance
+
+    def run(self, tasks: Sequence[LabelledTask]) -> list[Result]:
+        """One result for each task and number of key-steps, task by task."""
+        results: list[Result] = []
+        for task in tasks:
+            for count in self.plan.counts:
+                results.append(self._score(task, count, len(results) * effort(self.plan)))
+        self.advance(len(results) * effort(self.plan), "")
+        return results
+
+    def _score(self, task: LabelledTask, count: Count, done: float) -> Result:
+        k, notes = self._count(task, count, done)
+        outcomes = []
+        for method in self.plan.methods:
+            found = []
+            for seed in method.seeds(self.plan.seeds):
+                found.append(self._find(task, method, k, seed, done))
+                done += _effort(self.plan, method)
+            outcomes.append(_outcome(task, method, found, self.plan.protocols))
+        return Result(task, count, k, tuple(outcomes), expectation(task.truth, k, self.plan.protocols), notes)
+
+    def _count(self, task: LabelledTask, count: Count, done: float) -> tuple[int, tuple[str, ...]]:
+        """The number of key-steps, and how it came about where it was chosen: once a task, for all methods."""
+        if count == "true":
+            return task.k, ()
+        if count != "auto":
+            return count, ()
+        self.advance(done, f"{task.title}: choosing the number of key-steps")
+        return chosen_count(self.search, task)
+
+    def _find(self, task: LabelledTask, method: Method, k: int, seed: int, done: float) -> Found:
+        where = f"{task.title}, K = {k}: {method.name}, seed {seed}"
+        self.advance(done, where)
+        most = self.plan.recipe.most_iterations
+
+        def tell(iteration: int, words: str) -> None:
+            self.advance(done + TRAINING * iteration / most, f"{where}, {words}")
+
+        return self.search.find(task, method, k, seed, tell)
+
+
+def effort(plan: Plan) -> float:
+    """What one task at one number of key-steps takes, in labellings."""
+    return sum(_effort(plan, method) * len(method.seeds(plan.seeds)) for method in plan.methods)
+
+
+def _effort(plan: Plan, method: Method) -> float:
+    """One labelling, and a training where the method is the first to ask for its embedding."""
+    is_first = next(each for each in plan.methods if each.loss == method.loss) == method
+    return 1.0 + TRAINING * (is_first and method.loss not in (None, RAW))
+
+
+def _outcome(task: LabelledTask, method: Method, found: Sequence[Found], protocols: Sequence[str]) -> Outcome:
+    scores = tuple(score(task.truth, each.labels, protocols) for each in found)
+    return Outcome(method, scores, found[0].labels, tuple(dict.fromkeys(note for each in found for note in each.notes)))

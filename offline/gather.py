@@ -1,0 +1,92 @@
+"""The recordings a task is learned from: found, checked for what learning needs, and seen by the trunk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from rich.console import Console
+
+from guide.errors import InputError
+from offline.batches import HELD_OUT_EVERY
+from offline.config import Recipe
+from offline.extraction import Extractor
+from offline.features import FeatureCache, RecordingFeatures
+from offline.progress import progress
+from offline.videos import Examined, RecordingFacts, examine_all, find_recordings, require_enough, working_rate
+
+FEWEST_FRAMES = 2 * HELD_OUT_EVERY  # two frames to watch convergence on
+LEAST_CHANGE = 1e-8  # of any feature; below it the directions of change drown in rounding
+
+
+def find_task(
+    inputs: Sequence[str], rate: float | None, skip_bad: bool, console: Console
+) -> tuple[RecordingFacts, ...]:
+    """The recordings that can be learned from; raises InputError for those that cannot, unless `skip_bad`."""
+    if not inputs:
+        raise InputError("recordings of one task were expected, none were given: name videos or a folder of them.")
+    found = find_recordings(inputs, rate)
+    require_enough(len(found.recordings), found.ignored)
+    facts = _without_short(examine_all(found.recordings, skip_bad), skip_bad)
+    for problem in facts.problems:
+        console.print(f"skipped: {problem}", soft_wrap=True)
+    require_enough(len(facts.good), found.ignored)
+    minutes = sum(fact.duration_s for fact in facts.good) / 60
+    ignored = f", {found.ignored} other files ignored" if found.ignored else ""
+    console.print(f"{len(facts.good)} recordings, {minutes:.1f} minutes{ignored}")
+    return facts.good
+
+
+def see_task(
+    facts: Sequence[RecordingFacts], extractor: Extractor | None, recipe: Recipe, cache: FeatureCache, console: Console
+) -> tuple[RecordingFeatures, ...]:
+    """The features of each recording, from the cache where they were made before."""
+    if extractor is None:
+        return tuple(cache.features(fact.recording, None, fact.rate) for fact in facts)
+    rate = working_rate(facts, recipe.fps, recipe.least_frames)
+    total, done = sum(fact.duration_s for fact in facts), 0.0
+    features = []
+    words = f"at {rate:g} a second"
+    with progress(console, "features", total) as advance:
+        for fact in facts:
+            features.append(
+                cache.features(
+                    fact.recording, extractor, rate, recipe.head == "conv",
+                    lambda count, at, before=done: advance(before + at, words),  # type: ignore[misc]
+                )
+            )  # fmt: skip
+            done += fact.duration_s
+            advance(done, words)
+    return tuple(features)
+
+
+def require_change(recordings: Sequence[RecordingFeatures]) -> None:
+    """Raises InputError where nothing happens in any recording."""
+    if not any(np.ptp(recording.pooled, axis=0).max() > LEAST_CHANGE for recording in recordings):
+        raise InputError(
+            "recordings in which something is done were expected, but nothing changes in any of them: "
+            "check the camera, or the features."
+        )
+
+
+def require_k(recordings: Sequence[RecordingFeatures], recipe: Recipe) -> None:
+    """Raises InputError where more key-steps were asked for than there are frames."""
+    frames = sum(len(recording) for recording in recordings)
+    if isinstance(recipe.k, int) and recipe.k > frames:
+        raise InputError(
+            f"the number of key-steps must lie between 1 and the number of frames ({frames}), got {recipe.k}: "
+            "choose another --k or add recordings."
+        )
+
+
+def _without_short(facts: Examined, skip_bad: bool) -> Examined:
+    """Leaves out what is too short to train on and to hold frames out of; without `skip_bad` that is an error."""
+    problems = tuple(
+        f"a recording needs at least {FEWEST_FRAMES} frames, but {fact.recording.path} has {fact.frames}: leave it out."
+        for fact in facts.good
+        if fact.frames < FEWEST_FRAMES
+    )
+    if problems and not skip_bad:
+        raise InputError(f"{problems[0]} Or give --skip-bad to go on without it.")
+    good = tuple(fact for fact in facts.good if fact.frames >= FEWEST_FRAMES)
+    return Examined(good, facts.problems + problems)

@@ -1,0 +1,90 @@
+"""Choosing the number of key-steps without labels: as many as the recordings can tell apart in each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from guide.domain import Labels
+from offline.keysteps.base import Collection
+from offline.keysteps.ours import Ours
+from offline.keysteps.refine import Floats, RefineSettings, judge, look_again, visits_of
+
+NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16)
+SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
+ROUNDS = 3  # half of what the finder takes: the curve over the numbers is the same
+Report = Callable[[int, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A number of key-steps and, in words, why it was chosen.
+
+    >>> Choice(7, "most information (1.52 nats)", ((6, 1.4), (7, 1.52))).k
+    7
+    """
+
+    k: int
+    reason: str
+    scores: tuple[tuple[int, float], ...]
+
+
+def choose_k(
+    collection: Collection, seed: int, candidates: Sequence[int] | None = None, report: Report | None = None
+) -> Choice:
+    """The number of key-steps after which more of them say little that is new.
+
+    For each number the steps are found as usual but more quickly, and every recording is labelled anew by what the
+    others teach. What these labels say about the found ones rises with the number: steeply while the new steps are
+    real, slowly once real steps are cut in pieces. The bend is chosen: the number farthest above the line from the
+    first to the last. Steps that only some recordings have, or that flicker, count less.
+    """
+    scores = []
+    for k in candidates if candidates is not None else _candidates(collection):
+        scores.append((k, information(collection, k, seed)))
+        if report is not None:
+            report(*scores[-1])
+    k = bend(scores)
+    reason = f"tried {', '.join(str(tried) for tried, _ in scores)}: beyond {k}, more steps say little that is new"
+    return Choice(k, reason, tuple(scores))
+
+
+def bend(scores: Sequence[tuple[int, float]]) -> int:
+    """The number whose score lies farthest above the straight line from the first to the last.
+
+    >>> bend([(4, 0.0), (6, 1.0), (8, 1.1), (10, 1.2)])
+    6
+    """
+    (first, low), (last, high) = scores[0], scores[-1]
+    slope = (high - low) / max(last - first, 1)
+    return max(scores, key=lambda pair: (pair[1] - low - slope * (pair[0] - first), -pair[0]))[0]
+
+
+def _candidates(collection: Collection) -> list[int]:
+    longest = int(np.median(collection.lengths)) // SHORTEST_STEP
+    return [k for k in NUMBERS if k <= longest] or [min(NUMBERS[0], collection.size)]
+
+
+def information(collection: Collection, k: int, seed: int) -> float:
+    """How much the recordings know about each other's k steps, in nats, less for rare and for flickering ones."""
+    finder = Ours(RefineSettings(rounds=ROUNDS, background=0.0), embedding_weights=(1.0,), tries=2)
+    labels = [each - 1 for each in finder.find(collection, k, seed).labels]
+    step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
+    rows = look_again(collection.features or collection.embeddings, collection.times, step_s, finder.settings)
+    return shared_information(rows, labels, k, finder.settings)
+
+
+def shared_information(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings: RefineSettings) -> float:
+    """Mutual information of labels 0..k-1 and what the other recordings make of the rows, weighed by presence."""
+    counts = np.zeros((k, k))
+    for number, each in enumerate(labels):
+        judged = judge(rows, labels, number, settings)
+        np.add.at(counts, each, np.pad(judged, ((0, 0), (0, k - judged.shape[1]))))
+    joint = counts / counts.sum()
+    apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+    positive = joint > 0
+    shared = float((joint[positive] * np.log(joint[positive] / apart[positive])).sum())
+    visits = np.array([visits_of(each, k) for each in labels])
+    return float(shared * (visits > 0).mean() * max(visits.mean(), 1.0) ** -settings.visit_price)

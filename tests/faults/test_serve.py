@@ -1,0 +1,246 @@
+"""The fault table, rows of the server: whatever a client does, the others and what was recorded are not touched."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from guide.record.store import Store
+from guide.serve import guard
+from tests.server import TOKEN, Headset, Served, frame_message, running, step_picture
+from tests.tiny import Learned
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def served(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    data = tmp_path_factory.mktemp("data")
+    with running(frames_task.folder, data, most_clients=8, most_rate=200.0, give_up_s=20.0) as server:
+        yield server
+
+
+def require_sound(served: Served) -> None:
+    """A newcomer is served as ever."""
+    with served.connect("newcomer") as headset:
+        headset.wait_for("hello")
+        headset.frame(step_picture(1))
+        assert headset.wait_for("ack")["fate"] == "seen"
+        headset.finish()
+
+
+def require_stored(served: Served, session: str, headset: Headset) -> None:
+    """Every alert and step that a client was told of is stored."""
+    with Store(served.data) as store:
+        contents = store.contents(session)
+        assert store.find(session).state == "finished"
+    assert {alert.id for alert in contents.alerts} == {alert["id"] for alert in headset.said("alert")}
+    assert len(contents.steps) == len(headset.said("step"))
+
+
+def test_corrupt_pictures_are_left_out_and_told_of(served: Served) -> None:
+    rng = np.random.default_rng(0)
+    with served.connect("corrupt") as headset:
+        session = headset.wait_for("hello")["session"]
+        for number in range(40):
+            picture = bytearray(step_picture(1 + number // 20, number))
+            if number % 2:
+                picture = picture[: len(picture) // 2] if number % 4 == 1 else bytearray(rng.bytes(500))
+            headset.frame(bytes(picture))
+            time.sleep(0.05)
+        summary = headset.finish()
+    fates = [ack["fate"] for ack in headset.acks]
+    assert fates.count("damaged") == 20
+    assert len(fates) == 40
+    assert summary["state"] == "finished"
+    assert [notice["kind"] for notice in headset.said("notice")] == ["damaged"]
+    require_stored(served, session, headset)
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9])
+def test_truncated_messages_are_answered_and_the_session_goes_on(served: Served, length: int) -> None:
+    with served.connect("truncated") as headset:
+        headset.wait_for("hello")
+        headset.send(frame_message(step_picture(1))[:length])
+        assert headset.wait_for("ack") == {"type": "ack", "at": None, "fate": "damaged"}
+        headset.frame(step_picture(1))
+        assert headset.wait_for("ack")["fate"] in ("seen", "passed")
+
+
+def test_a_connection_cut_in_the_middle_of_a_message_leaves_no_trace(served: Served) -> None:
+    for part in (
+        b"GET /frames HT",
+        b"POST /sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{",
+        b"\x82\x7f\xff",
+    ):
+        with socket.create_connection(("127.0.0.1", served.port), 5.0) as raw:
+            raw.sendall(part)
+    with served.connect("cut") as headset:
+        headset.wait_for("hello")
+        raw = headset.socket.socket
+        raw.sendall(b"\x82\xfe\xff\xff")  # the head of a frame whose rest never comes
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        raw.close()
+    require_sound(served)
+
+
+def test_a_frame_of_100_mb_is_refused_unread(served: Served) -> None:
+    before = served.count("process_resident_memory_bytes")
+    with served.connect("huge") as headset:
+        headset.wait_for("hello")
+        try:
+            headset.send(bytes(100 * 2**20))
+            while headset.hear() is not None:
+                pass
+        except (ConnectionClosed, OSError):
+            headset.code = 1009
+        assert headset.code == 1009
+    assert served.count("process_resident_memory_bytes") - before < 150 * 2**20  # the client is this process too
+    require_sound(served)
+
+
+def deaf(port: int) -> Headset:
+    """A client with next to no room for what it is told."""
+    raw = socket.socket()
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    raw.connect(("127.0.0.1", port))
+    return Headset(port, {"token": TOKEN, "client": "deaf"}, raw)
+
+
+def test_a_client_that_does_not_read_is_cut_off_and_others_never_notice(frames_task: Learned, tmp_path: Path) -> None:
+    slow = 'guide_refusals_total{why="slow"}'
+    with running(frames_task.folder, tmp_path, most_rate=5000.0) as served, served.connect("quick") as quick:
+        quick.wait_for("hello")
+        delays = []
+        with deaf(served.port) as headset:
+            for number in range(200):
+                for _ in range(20):  # each is answered with its comment, with nobody to hear it
+                    try:
+                        headset.send({"kind": "mark_done", "step": 1, "comment": "x" * 900})
+                    except (ConnectionClosed, OSError):
+                        break
+                began = time.monotonic()
+                quick.frame(step_picture(1, number))
+                quick.wait_for("ack")
+                delays.append(time.monotonic() - began)
+                if number % 10 == 0 and served.count(slow):
+                    break
+            assert served.count(slow) == 1
+        assert max(delays) < 3.0
+        assert quick.finish()["state"] == "finished"
+
+
+def test_200_clients_at_once_are_all_answered(served: Served) -> None:
+    def call(number: int) -> str:
+        try:
+            with served.connect(f"crowd-{number}") as headset:
+                first = headset.hear(30.0)
+                if first is None:
+                    return f"closed {headset.code}"
+                if first["type"] == "error":
+                    assert headset.hear() is None
+                    return f"refused {headset.code}"
+                headset.frame(step_picture(1))
+                headset.wait_for("ack", 30.0)
+                headset.finish()
+                return "served"
+        except (ConnectionClosed, OSError, TimeoutError) as error:
+            return f"broken {error!r}"
+
+    with ThreadPoolExecutor(200) as pool:
+        answers = list(pool.map(call, range(200)))
+    assert set(answers) <= {"served", "refused 1013"}, sorted(set(answers))
+    assert answers.count("served") >= 8
+    require_sound(served)
+
+
+def test_a_client_that_vanishes_is_waited_for_then_its_session_is_judged(frames_task: Learned, tmp_path: Path) -> None:
+    with running(frames_task.folder, tmp_path, give_up_s=1.0) as served:
+        with served.connect("gone") as headset:
+            session = headset.wait_for("hello")["session"]
+            headset.show((1,), 1.2)
+            raw = headset.socket.socket
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            raw.close()
+        deadline = time.monotonic() + 20.0
+        while served.ask(f"/sessions/{session}").json["state"] == "running":
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        shown = served.ask(f"/sessions/{session}").json
+        assert shown["state"] == "finished"
+        assert [notice["kind"] for notice in shown["health"]["notices"]][-1] == "gone"
+        with Store(tmp_path) as store:
+            assert store.find(session).state == "finished"
+            assert {alert.step for alert in store.contents(session).alerts} == {one["step"] for one in shown["alerts"]}
+
+
+def test_a_wrong_token_learns_nothing_and_waits(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.05)
+    waits = []
+    for _ in range(4):
+        began = time.monotonic()
+        with served.connect("eve", token="wrong" * 6) as headset:
+            assert headset.hear() is None
+            assert (headset.code, headset.heard) == (4401, [])
+        waits.append(time.monotonic() - began)
+    assert waits[-1] > waits[0] + 0.1
+    require_sound(served)
+
+
+def test_capture_times_may_jump_by_an_hour_or_be_no_times_at_all(served: Served) -> None:
+    with served.connect("clock") as headset:
+        session = headset.wait_for("hello")["session"]
+        began = time.time()
+        jumps = (0.0, 3600.0, -3600.0, 1e300, float("nan"), float("inf"), -1e18, 0.0)
+        for number, jump in enumerate(jumps * 3):
+            headset.frame(step_picture(1, number), time.time() + jump)
+            time.sleep(0.06)
+        passed = time.time() - began
+        summary = headset.finish()
+        ats = [ack["at"] for ack in headset.acks]
+    assert summary["state"] == "finished"
+    assert ats == sorted(ats)
+    assert ats[-1] - ats[0] <= passed + 0.5
+    assert "clock" in {notice["kind"] for notice in headset.said("notice")}
+    require_stored(served, session, headset)
+
+
+def test_a_server_killed_with_sessions_open_loses_nothing_it_said_a_second_ago(
+    frames_task: Learned, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(frames_task.folder), "--port", "0",
+               "--token", TOKEN, "--data", str(tmp_path), "--no-video", "--device", "cpu", "--lag-s", "0.4",
+               "--confirm-s", "0.3", "--threads", "1"]  # fmt: skip
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r":(\d+)/", process.stdout.readline())
+        assert found
+        headsets = [Headset(int(found[1]), {"token": TOKEN, "client": f"killed-{number}"}) for number in range(2)]
+        sessions = [headset.wait_for("hello")["session"] for headset in headsets]
+        for step in (1, 4):
+            for headset in headsets:
+                headset.show((step,), 1.0)
+        told = [[dict(step) for step in headset.said("step")] for headset in headsets]
+        time.sleep(1.0)
+        process.send_signal(signal.SIGKILL)
+        process.wait(10.0)
+        for headset in headsets:
+            headset.close()
+    with Store(tmp_path) as store:
+        assert {store.find(session).state for session in sessions} == {"open"}
+    with running(frames_task.folder, tmp_path), Store(tmp_path) as store:
+        for session, steps in zip(sessions, told, strict=True):
+            assert store.find(session).state == "interrupted"
+            assert len(store.contents(session).steps) >= len(steps) > 0

@@ -1,0 +1,77 @@
+"""One way to write a source: each form gives its kind, each mistake a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import pytest
+
+from guide.errors import InputError
+from guide.ingest.capture import CaptureSettings
+from guide.ingest.files import VideoFile
+from guide.ingest.live import LiveSource
+from guide.ingest.pushed import Headsets, PushedFrames
+from guide.ingest.source import SourceOptions, open_source
+from guide.ingest.stills import StillFolder
+from tests.synth import plain
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "name"),
+    [
+        ("0", LiveSource, "camera 0"),
+        ("12", LiveSource, "camera 12"),
+        ("name:HD Webcam", LiveSource, "name:HD Webcam"),
+        ("rtsp://joe:secret@host/x", LiveSource, "rtsp://***@host/x"),
+        ("HTTPS://host/video", LiveSource, "HTTPS://host/video"),
+        ("headset:anna", PushedFrames, "headset:anna"),
+        ("folder/a.mp4", VideoFile, "folder/a.mp4"),
+        ("./0", VideoFile, "./0"),
+        ("name:", VideoFile, "name:"),
+        ("week:3.mp4", VideoFile, "week:3.mp4"),
+    ],
+)
+def test_each_form_gives_its_kind(text: str, kind: type, name: str) -> None:
+    headsets = Headsets()
+    headsets.register("anna")
+    source = open_source(text, SourceOptions(headsets=headsets))
+    assert type(source) is kind
+    assert source.name == name
+    assert source.is_live == (kind is not VideoFile)
+
+
+def test_a_folder_of_stills_needs_its_rate(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "1.png"), plain((1, 2, 3)))
+    assert isinstance(open_source(str(tmp_path), SourceOptions(rate=5.0)), StillFolder)
+    for rate in (None, 0.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="with --rate"):
+            open_source(str(tmp_path), SourceOptions(rate=rate))
+
+
+def test_a_folder_without_pictures_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no pictures: name one video"):
+        open_source(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_nothing_is_no_source(text: str) -> None:
+    with pytest.raises(InputError, match="got nothing"):
+        open_source(text)
+
+
+def test_a_headset_nobody_knows_is_refused() -> None:
+    with pytest.raises(InputError, match="headset:anna was expected"):
+        open_source("headset:anna")
+
+
+@pytest.mark.parametrize("text", ["77", "name:No such camera"])
+def test_a_camera_that_is_not_there_is_one_sentence(text: str) -> None:
+    with pytest.raises(InputError, match="python -m guide cameras"):
+        list(open_source(text))
+
+
+@pytest.mark.parametrize("wrong", [{"silent_s": 0.0}, {"give_up_s": -1.0}, {"freeze_s": float("nan")}])
+def test_senseless_times_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="times above 0 s"):
+        CaptureSettings(**wrong)

@@ -1,0 +1,73 @@
+"""`python -m guide bench`: the parts that were asked for are printed and written."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from guide.bench import BenchOptions, main
+from guide.errors import InputError, OutputError
+from tests.tiny import Learned
+
+
+def test_all_parts_are_printed_and_written(
+    frames_task: Learned, maps_task: Learned, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = BenchOptions(
+        frames_task.folder, (maps_task.folder,), frames=4, streams=2, cores=1, json=tmp_path / "figures.json"
+    )
+    main(options)
+    printed = capsys.readouterr().out
+    written = json.loads((tmp_path / "figures.json").read_text())
+    assert written["machine"] in printed
+    titles = [part["title"] for part in written["parts"]]
+    assert [title.split(",")[0] for title in titles] == [
+        "The loop around the networks",
+        "The loop around the networks",
+        "Sustained rate and frame to line",
+        "2 recordings at once on one set of networks",
+    ]
+    assert all({"name", "value", "unit", "verdict"} <= set(part["figures"][0]) for part in written["parts"])
+
+
+def test_hours_measure_memory_alone(frames_task: Learned, capsys: pytest.CaptureFixture[str]) -> None:
+    main(BenchOptions(frames_task.folder, hours=0.002))
+    printed = capsys.readouterr().out
+    assert "growth since, at most" in printed
+    assert "Sustained rate" not in printed
+
+
+def test_a_server_without_measurements_is_one_sentence(frames_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "guide.serve.bench", None)
+    with pytest.raises(InputError, match="leave --serve out"):
+        main(BenchOptions(frames_task.folder, serve=True))
+
+
+def test_the_servers_measurements_get_the_options(frames_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stand:
+        got: object = None
+
+        @classmethod
+        def run(cls, options: object) -> None:
+            cls.got = options
+
+    monkeypatch.setitem(sys.modules, "guide.serve.bench", Stand)
+    options = BenchOptions(frames_task.folder, serve=True)
+    main(options)
+    assert Stand.got is options
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"frames": 1}, {"streams": 0}, {"cores": 0}, {"hours": -1.0}, {"hours": float("nan")}]
+)
+def test_numbers_without_sense_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="needs a number from"):
+        BenchOptions(**wrong)  # type: ignore[arg-type]
+
+
+def test_figures_that_cannot_be_written(frames_task: Learned, tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be written"):
+        main(BenchOptions(frames_task.folder, hours=0.001, json=tmp_path / "no" / "figures.json"))

@@ -1,0 +1,75 @@
+"""Folders of label files, and the videos that give them their lengths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from guide.domain import Segment
+from guide.errors import InputError
+from offline.datasets.label_folder import ReadOptions, find_videos, label_files, read_tasks
+from tests.made_datasets import make_labels, write
+from tests.synth import grey_levels, steady, write_video
+
+STRICT = ReadOptions()
+
+
+def test_tasks_numbers_and_names(tmp_path: Path) -> None:
+    tasks = read_tasks(make_labels(tmp_path), STRICT)
+    assert set(tasks) == {"shelf", "tea"}
+    assert [step.label for step in tasks["shelf"].steps] == ["1 open box", "2 fit board"]
+    assert tasks["shelf"].recordings[1].segments == (Segment(2, 0.0, 1.5), Segment(1, 2.0, 3.0))
+    assert [step.label for step in tasks["tea"].steps] == ["1 boil", "2 pour"]
+    assert not any(one.has_length for one in tasks["shelf"].recordings)
+
+
+def test_label_files_may_lie_in_the_folder_itself(tmp_path: Path) -> None:
+    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n")
+    assert set(read_tasks(tmp_path / "soup", STRICT)) == {"soup"}
+
+
+def test_a_task_in_a_folder_of_its_own_name_is_not_lost(tmp_path: Path) -> None:
+    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n")
+    write(tmp_path / "soup" / "soup" / "bert.csv", "0,1,1 stir\n")
+    assert set(read_tasks(tmp_path / "soup", STRICT)) == {"soup", "soup/soup"}
+
+
+def test_a_video_of_the_same_name_gives_the_length_and_a_missing_one_is_named(tmp_path: Path) -> None:
+    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n")
+    write(tmp_path / "soup" / "bert.csv", "0,1,1 stir\n")
+    (tmp_path / "films" / "deep").mkdir(parents=True)
+    write_video(tmp_path / "films" / "deep" / "anna.mp4", grey_levels(20), steady(20, 10.0))
+    task = read_tasks(tmp_path / "soup", ReadOptions(videos=tmp_path / "films"))["soup"]
+    assert task.recordings[0].duration_s == pytest.approx(2.0)
+    assert (task.recordings[0].has_length, task.recordings[1].has_length) == (True, False)
+    assert task.missing == ("the video of bert",)
+    write(tmp_path / "soup" / "anna.csv", "0,9,1 stir\n")
+    with pytest.raises(InputError, match=r"anna\.csv line 1: the step ends at 9 s, past the recording's end"):
+        read_tasks(tmp_path / "soup", ReadOptions(videos=tmp_path / "films"))
+    with pytest.raises(InputError, match="a folder of videos was expected"):
+        find_videos(tmp_path / "nowhere")
+
+
+def test_the_usual_name_is_taken_where_files_differ(tmp_path: Path) -> None:
+    for person, name in (("anna", "stir"), ("bert", "Stir it"), ("carl", "stir")):
+        write(tmp_path / f"{person}.csv", f"0,1,1 {name}\n")
+    task = next(iter(read_tasks(tmp_path, STRICT).values()))
+    assert task.step_name(1) == "stir"
+    assert task.changes == ("step 1 has 2 names, 'stir' is taken, which 2 of 3 files use",)
+
+
+def test_two_label_files_of_one_video_are_refused(tmp_path: Path) -> None:
+    make_labels(tmp_path)
+    write(tmp_path / "shelf" / "bert.csv", "0,1,1 open box\n")
+    with pytest.raises(InputError, match=r"bert\.csv and .*bert\.eaf are both of bert"):
+        read_tasks(tmp_path, STRICT)
+
+
+def test_other_tables_and_hidden_files_are_no_labels_but_faulty_labels_are(tmp_path: Path) -> None:
+    write(tmp_path / "ages.csv", "name,age,city\nann,3,rome\n")
+    write(tmp_path / ".anna.csv", "0,1,1 a\n")
+    write(tmp_path / "header.csv", "start,end,step\n0,1,1 a\n")
+    write(tmp_path / "empty.csv", "")
+    (tmp_path / "latin.csv").write_bytes(b"0,1,1 caf\xe9\n")
+    assert [path.name for path in label_files(tmp_path)] == ["empty.csv", "header.csv", "latin.csv"]

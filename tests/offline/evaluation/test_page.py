@@ -1,0 +1,137 @@
+"""The page: whole, self-contained, every name escaped, one colour a step."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from offline.evaluation.bars import coloured, draw, stretches
+from offline.evaluation.colours import step_colours
+from offline.evaluation.methods import Method
+from offline.evaluation.page import make_page, usual_methods
+from offline.evaluation.page_table import draw_table
+from offline.evaluation.plan import EvaluateOptions, make_plan
+from offline.evaluation.report import make_sheets
+from offline.evaluation.run import Outcome, Result
+from offline.evaluation.scoring import expectation, score
+from offline.evaluation.task import LabelledTask
+from offline.features import RecordingFeatures
+from offline.metrics import Score
+from offline.tables import ResultTable, Row
+
+HOSTILE = '<script>alert("x")</script>'
+TRUTH = np.array([0, 1, 1, 2, 2, 2])
+VOID = {"meta", "input", "br"}
+
+
+class Balanced(HTMLParser):
+    """Fails on an element that is closed wrongly or not at all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def make_results() -> list[Result]:
+    seen = RecordingFeatures(HOSTILE, 2.0, np.arange(6) / 2, np.zeros((6, 2), np.float32))
+    task = LabelledTask("1", HOSTILE, {1: HOSTILE, 2: 'cut "it"'}, (seen,), (TRUTH,), (HOSTILE,))
+    found = {"random": 3 - TRUTH, "equal": TRUTH, "hc": np.array([4, 4, 4, 9, 9, 0])}
+    outcomes = tuple(
+        Outcome(Method(name, "tc3i" if name == "hc" else None), (score([TRUTH], [labels], ("A", "D")),), (labels,))
+        for name, labels in found.items()
+    )
+    return [Result(task, "true", 2, outcomes, expectation([TRUTH], 2, ("A", "D")))]
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    results = make_results()
+    plan = make_plan(EvaluateOptions(features=Path("data"), cluster="hc", seeds=1, protocols="A,D"))
+    return make_page(results, make_sheets(results, plan), f"python -m offline.evaluate {HOSTILE}")
+
+
+def test_the_page_is_whole(page: str) -> None:
+    parser = Balanced()
+    parser.feed(page)
+    parser.close()
+    assert parser.open == []
+
+
+def test_names_are_escaped(page: str) -> None:
+    assert HOSTILE not in page
+    assert page.count("<script>") == 1
+    assert 'cut "it"' not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_nothing_is_fetched_from_anywhere(page: str) -> None:
+    assert not re.search(r"https?:|src=|@import|url\(", page)
+
+
+def test_truth_and_every_method_have_a_bar(page: str) -> None:
+    assert re.findall(r'<div class="row[^>]*data-method="([^"]*)"', page) == ["truth", "random", "equal", "tc3i + hc"]
+    assert page.count('class="bar"') == 4
+
+
+def test_found_steps_take_the_colours_of_the_true_ones_they_match() -> None:
+    (labels,) = coloured([TRUTH], [np.array([4, 4, 4, 9, 9, 0])])
+    assert labels.tolist() == [1, 1, 1, 2, 2, 0]
+    bar = draw(labels, {1: "a", 2: "b"}, 2.0, "x")
+    assert "var(--s1) 0.00% 50.00%,var(--s2) 50.00% 83.33%,transparent 83.33% 100.00%" in bar
+    assert 'title="1 a, 0.0 to 1.5 s">1</b>' in bar
+    assert 'title="background, 2.5 to 3.0 s"></b>' in bar
+
+
+def test_a_step_without_a_partner_has_the_colour_of_none() -> None:
+    (labels,) = coloured([TRUTH], [np.array([1, 1, 3, 2, 2, 2])])
+    assert [stretch.mark for stretch in stretches(labels, {1: "a", 2: "b"})] == ["1", "+", "2"]
+    assert "var(--none)" in draw(labels, {1: "a", 2: "b"}, 1.0, "x")
+
+
+def test_a_recording_without_frames_has_no_stretches() -> None:
+    assert stretches(np.zeros(0, np.int64), {}) == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 12, 30])
+def test_every_step_has_a_colour_of_its_own_and_ink_that_can_be_read(count: int) -> None:
+    colours = step_colours(range(1, count + 1))
+    assert len(set(colours.values())) == count
+    for colour, ink in colours.values():
+        lighter, darker = sorted((luminance(colour), luminance({"#fff": "#ffffff", "#111": "#111111"}[ink])))[::-1]
+        assert (lighter + 0.05) / (darker + 0.05) > 3
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_the_best_of_ours_is_marked_and_published_rows_never() -> None:
+    def scores(f1: float) -> dict[str, list[Score]]:
+        return {"D": [Score.of(f1, f1, f1)]}
+
+    rows = (
+        Row("random", scores(0.1)),
+        Row("equal", scores(0.4)),
+        Row("hc", scores(0.5)),
+        Row("x", scores(0.9), "paper"),
+    )
+    drawn = draw_table(ResultTable("t", rows, ("D",), ("f1",)))
+    assert re.findall(r'class="first best">([\d.]+)', drawn) == ["50.0"]
+
+
+def test_the_bars_shown_first_are_the_equal_split_and_the_best_of_each_finder() -> None:
+    outcomes = make_results()[0].outcomes
+    assert usual_methods(outcomes) == {"equal", "tc3i + hc"}

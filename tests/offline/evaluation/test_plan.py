@@ -1,0 +1,70 @@
+"""Options that make no sense are refused with one sentence before any work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from guide.errors import InputError
+from offline.evaluation.plan import EvaluateOptions, make_plan, read_counts, require_fit
+from offline.evaluation.task import LabelledTask
+from offline.features import RecordingFeatures
+
+OPTIONS = EvaluateOptions(features=Path("data"))
+SEEN = RecordingFeatures("a", 1.0, np.arange(4.0), np.zeros((4, 2), np.float32))
+TASK = LabelledTask("1", "tea", {1: "boil", 2: "pour"}, (SEEN,), (np.array([0, 1, 1, 2]),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"features": None}, "neither came"),
+        ({"videos": Path("x")}, "both came"),
+        ({"seeds": 0}, "--seeds"),
+        ({"labelled": -1}, "--labelled"),
+        ({"k": "seven"}, "--k is true, auto"),
+        ({"k": "0"}, "--k is true, auto"),
+        ({"k": "7,"}, "--k is true, auto"),
+        ({"protocols": "A,Z"}, "'Z'"),
+        ({"losses": "best"}, "'best'"),
+        ({"dataset": "our kitchen"}, "'our kitchen'"),
+    ],
+)
+def test_nonsense_is_refused(changes: dict[str, object], word: str) -> None:
+    with pytest.raises(InputError, match=word):
+        make_plan(replace(OPTIONS, **changes))  # type: ignore[arg-type]
+
+
+def test_the_loss_is_the_recipe_s_where_none_is_named() -> None:
+    plan = make_plan(OPTIONS)
+    assert {method.loss for method in plan.methods} == {None, plan.recipe.loss}
+    assert plan.counts == ("true",)
+
+
+def test_counts_are_taken_once_and_in_order() -> None:
+    assert read_counts("7,10,true,7,auto") == (7, 10, "true", "auto")
+
+
+@pytest.mark.parametrize(("folder", "dataset"), [("a/CMU-MMAC/Brownie", "CMU-MMAC"), ("a/b", None)])
+def test_the_data_set_is_seen_from_the_folder(folder: str, dataset: str | None) -> None:
+    assert make_plan(EvaluateOptions(videos=Path(folder))).dataset == dataset
+
+
+def test_more_steps_than_frames_are_refused() -> None:
+    with pytest.raises(InputError, match=r"between 1 and the number of frames \(4 in 1 tea\), got 5"):
+        require_fit(make_plan(replace(OPTIONS, k="2,5")), [TASK])
+
+
+def test_labels_without_pictures_can_only_be_scored_blind() -> None:
+    blind = replace(TASK, is_seen=False)
+    require_fit(make_plan(replace(OPTIONS, cluster="random,uniform,equal")), [blind])
+    with pytest.raises(InputError, match="no pictures, so cte, tc3i"):
+        require_fit(make_plan(OPTIONS), [blind])
+
+
+def test_somebody_must_be_left_to_score() -> None:
+    with pytest.raises(InputError, match="choose fewer"):
+        require_fit(make_plan(replace(OPTIONS, labelled=1)), [TASK])

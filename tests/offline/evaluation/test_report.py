@@ -1,0 +1,106 @@
+"""Tables of results: every row where it belongs, means over tasks and sub-sets, the study of several K."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from guide.domain import Labels
+from offline.evaluation.methods import Method
+from offline.evaluation.plan import Count, EvaluateOptions, Plan, make_plan
+from offline.evaluation.report import EXPECTED, for_console, make_sheets, our_rows
+from offline.evaluation.run import Outcome, Result
+from offline.evaluation.scoring import expectation, score
+from offline.evaluation.task import LabelledTask
+from offline.evaluation.write import make_csv, make_markdown
+from offline.features import RecordingFeatures
+
+RIGHT = np.array([1, 1, 2, 2])
+WRONG = np.array([1, 2, 1, 2])
+
+
+def plan(k: str = "true", protocols: str = "A,D") -> Plan:
+    return make_plan(EvaluateOptions(features=Path("data"), cluster="hc", seeds=2, k=k, protocols=protocols))
+
+
+def result(word: str, found: Labels, count: Count = "true", subset: str | None = None) -> Result:
+    seen = RecordingFeatures("a", 1.0, np.arange(4.0), np.zeros((4, 2), np.float32))
+    task = LabelledTask(word, f"<{word}>", {1: "boil", 2: "pour"}, (seen,), (RIGHT,), (f"note on {word}",), subset)
+    scores = (score([RIGHT], [found], ("A", "D")),)
+    outcomes = tuple(
+        Outcome(method, scores if method.clusterer != "hc" else scores * 2, (found,), ("beware",))
+        for method in (Method("random"), Method("equal"), Method("hc", "tc3i"))
+    )
+    return Result(task, count, count if isinstance(count, int) else 2, outcomes, expectation([RIGHT], 2, ("A", "D")))
+
+
+def test_every_method_has_a_row_and_random_its_expectation() -> None:
+    assert [row.method for row in our_rows(result("tea", RIGHT))] == [EXPECTED, "random", "equal", "tc3i + hc"]
+
+
+def test_one_task_has_one_table_two_have_a_mean() -> None:
+    one, two = result("tea", RIGHT), result("coffee", WRONG)
+    assert [sheet.word for sheet in make_sheets([one], plan())] == ["tea"]
+    sheets = make_sheets([one, two], plan())
+    assert [sheet.word for sheet in sheets] == ["tea", "coffee", "mean"]
+    mean = sheets[-1].table.rows[-1].summary("D", "f1")
+    assert mean is not None
+    assert mean.mean == pytest.approx(0.75)
+    assert mean.seeds == 2
+    assert sheets[-1].table.title == "mean over 2 tasks, K true"
+
+
+def test_tasks_of_sub_sets_are_averaged_within_first() -> None:
+    results = [
+        result("a", RIGHT, subset="CMU-MMAC"),
+        result("b", RIGHT, subset="CMU-MMAC"),
+        result("c", WRONG, subset="EGTEA"),
+    ]
+    table = make_sheets(results, plan())[-1].table
+    mean = next(row for row in table.rows if row.method == "tc3i + hc").summary("D", "f1")
+    assert mean is not None
+    assert mean.mean == pytest.approx(0.75)
+    assert {"GPL", "CnC"} <= {row.method for row in table.rows}
+    assert "in 2 sub-sets" in table.title
+
+
+def test_published_rows_stand_beside_a_data_set_of_theirs_only() -> None:
+    assert not any(row.note for row in make_sheets([result("a", RIGHT)], plan())[0].table.rows)
+    table = make_sheets([result("a", RIGHT, subset="MECCANO")], plan())[0].table
+    assert "CnC (paper, MECCANO, K = 7)" in [row.title for row in table.ordered]
+    pooled = make_sheets([result("a", RIGHT, subset="MECCANO")], plan())[0]
+    assert "CnC" in make_csv([pooled])
+
+
+def test_several_k_are_studied_in_one_table() -> None:
+    results = [result("tea", RIGHT, 2), result("tea", WRONG, 3)]
+    study = make_sheets(results, plan("2,3"))[-1]
+    assert study.table.headings() == ["F1 for several K", "K = 2 A F1", "K = 2 D F1", "K = 3 A F1", "K = 3 D F1"]
+    cells = study.table.cells(next(row for row in study.table.rows if row.method == "tc3i + hc"))
+    assert cells[1:] == ["100.0 ± 0.0", "100.0 ± 0.0", "50.0 ± 0.0", "50.0 ± 0.0"]
+
+
+def test_notes_say_what_was_said_of_the_task_and_of_its_labellings() -> None:
+    assert make_sheets([result("tea", RIGHT)], plan())[0].notes == (
+        "note on tea", "random: beware", "equal: beware", "tc3i + hc: beware",
+    )  # fmt: skip
+
+
+def test_a_chosen_number_of_key_steps_is_said() -> None:
+    chosen = make_sheets([replace(result("tea", RIGHT, "auto"), notes=("2, since ...",))], plan("auto"))[0]
+    assert "K = 2 (chosen)" in chosen.table.title
+    assert "2, since ..." in chosen.notes
+
+
+def test_the_console_shows_f1_and_iou_the_files_everything() -> None:
+    sheet = make_sheets([result("tea", RIGHT)], plan())[0]
+    assert for_console(sheet.table).headings()[1:5] == ["A F1", "A IoU", "D F1", "D IoU"]
+    markdown = make_markdown([sheet], "python -m offline.evaluate")
+    assert "| A P | A R | A F1 | A IoU | D P |" in markdown
+    assert "- note on tea\n" in markdown
+    lines = make_csv([sheet]).splitlines()
+    assert 'tea,true,"tea <tea>, K = 2",tc3i + hc,ours,D F1,2,1.000000,0.000000' in lines
+    assert 'tea,true,"tea <tea>, K = 2",equal,ours,MoF,1,1.000000,' in lines

@@ -1,0 +1,98 @@
+"""What comes in is checked before the work: each bad recording is named in one sentence."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from guide.command import entry
+from offline.train import TrainOptions, main
+from offline.videos import find_recordings
+from tests.failing import arguments, said_on_failure
+from tests.synth import grey_levels, plain, steady, write_video
+from tests.tiny import write_features
+
+
+def test_one_video_only(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = said_on_failure(arguments(videos / "a.mp4", tmp_path), capsys)
+    assert "needs at least 2, got 1" in said
+
+
+def test_an_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "nothing").mkdir()
+    assert "needs at least 2, got 0" in said_on_failure(arguments(tmp_path / "nothing", tmp_path), capsys)
+
+
+@pytest.mark.parametrize("content", [b"", b"this is no video" * 100], ids=["empty", "corrupt"])
+def test_a_bad_video_is_named_and_stops_the_command(
+    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    (videos / "b.mp4").write_bytes(content)
+    said = said_on_failure(arguments(videos, tmp_path), capsys)
+    assert str(videos / "b.mp4") in said
+    assert "--skip-bad" in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("frames", [1, 5])
+def test_a_video_of_too_few_frames(
+    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], frames: int
+) -> None:
+    write_video(videos / "c.mp4", grey_levels(frames), steady(frames, 5))
+    said = said_on_failure(arguments(videos, tmp_path), capsys)
+    assert re.search(rf"needs at least \d+ frames, but \S+c\.mp4 has {frames}: leave it out", said)
+
+
+def test_videos_in_which_nothing_happens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "black"
+    folder.mkdir()
+    for name in "ab":
+        write_video(folder / f"{name}.mp4", [plain((0, 0, 0))] * 20, steady(20, 5))
+    assert "nothing changes in any of them" in said_on_failure(arguments(folder, tmp_path), capsys)
+
+
+def test_features_with_holes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_features(tmp_path / "features")
+    rows = np.load(folder / "b.npy")
+    rows[3, 2] = np.nan
+    np.save(folder / "b.npy", rows)
+    said = said_on_failure(arguments(folder, tmp_path, "--rate", "4"), capsys)
+    assert "row 3 of" in said
+    assert "b.npy holds NaN" in said
+
+
+def test_features_of_unequal_width(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_features(tmp_path / "features")
+    np.save(folder / "c.npy", np.zeros((40, 9), np.float32))
+    said = said_on_failure(arguments(folder, tmp_path, "--rate", "4"), capsys)
+    assert "a.npy has 6 columns and" in said
+    assert "c.npy has 9" in said
+
+
+def test_features_without_a_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = said_on_failure(arguments(write_features(tmp_path / "features"), tmp_path), capsys)
+    assert "--rate" in said
+
+
+def test_names_that_a_bundle_cannot_hold_are_changed(tmp_path: Path) -> None:
+    for name in ("12:30 [x].npy", "12_30 [x].npy", ".b.npy"):
+        np.save(tmp_path / name, np.ones((2, 2)))
+    found = find_recordings([str(path) for path in sorted(tmp_path.iterdir())], rate=1.0)
+    assert [one.id for one in found.recordings if not re.fullmatch(r"[^.:][^:]*", one.id)] == []
+    assert len({one.id for one in found.recordings}) == 3
+
+
+def test_what_was_skipped_is_told_even_where_too_few_are_left(
+    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "bc":
+        (videos / f"{name}.mp4").write_bytes(b"this is no video")
+    with pytest.raises(SystemExit):
+        entry(TrainOptions, main, args=arguments(videos, tmp_path, "--skip-bad"))
+    said = capsys.readouterr()
+    assert said.out.count("skipped: ") == 2
+    assert "needs at least 2, got 1" in said.err
+    assert "skipped" not in said.err
