@@ -11,10 +11,11 @@ from typing import Annotated, Literal
 import tyro
 from rich.console import Console
 
+from guide.benches.figures import Part
 from guide.command import entry
 from guide.errors import InputError
 from offline.benches.extraction import ExtractionSizes, measure_extraction
-from offline.benches.figures import Part, machine, report
+from offline.benches.figures import machine, report
 from offline.benches.live import LiveSizes, measure_live
 from offline.benches.losses import measure_losses
 from offline.benches.procut import ProCutSizes, measure_procut

@@ -9,16 +9,14 @@ from collections.abc import Collection, Sequence
 from rich.console import Console
 
 from guide.command import entry
-from guide.errors import InputError
-from offline.evaluation.auto import load_choice
 from offline.evaluation.embedders import Embedders
 from offline.evaluation.feature_tasks import read_feature_tasks
 from offline.evaluation.finding import Search
 from offline.evaluation.page import make_page
 from offline.evaluation.plan import EvaluateOptions, Plan, make_plan, require_fit
 from offline.evaluation.recording_tasks import LabelRequest, check_tasks, see
-from offline.evaluation.report import Sheet, for_console, make_sheets
-from offline.evaluation.run import Runner, effort
+from offline.evaluation.report import LEFT_OUT, Sheet, for_console, make_sheets
+from offline.evaluation.run import Runner, total_effort
 from offline.evaluation.task import LabelledTask
 from offline.evaluation.write import make_csv, make_markdown, write_files
 from offline.extraction import open_extractor
@@ -35,15 +33,11 @@ def main(options: EvaluateOptions) -> None:
 def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> list[Sheet]:
     """Reads, runs, scores, prints and writes."""
     plan = make_plan(options)
-    if "auto" in plan.counts:
-        load_choice()
-    if plan.labelled:  # joins where `Search.find` is called: given labels in, the other recordings scored
-        raise InputError("--labelled needs learning from a few labels, which is not built: leave it out or give 0.")
-    tasks = read_tasks(options, plan, console)
+    tasks = [task for view in plan.views or ("",) for task in read_tasks(options, plan, console, view)]
     require_fit(plan, tasks)
     _tell_tasks(tasks, console)
     search = Search(plan.recipe, Embedders(options.cache / "evaluation", plan.device))
-    with progress(console, "scoring", len(tasks) * len(plan.counts) * effort(plan)) as advance:
+    with progress(console, "scoring", total_effort(plan, tasks)) as advance:
         results = Runner(plan, search, advance).run(tasks)
     sheets = make_sheets(results, plan)
     _print(sheets, {note for task in tasks for note in task.notes}, console)
@@ -57,13 +51,13 @@ def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> l
     return sheets
 
 
-def read_tasks(options: EvaluateOptions, plan: Plan, console: Console) -> list[LabelledTask]:
-    """The tasks with their true labels; labels are checked before any recording is looked at."""
+def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str = "") -> list[LabelledTask]:
+    """The tasks with their true labels, of one camera where one is named; labels are checked before any looking."""
     words = [word.strip() for word in options.task.split(",") if word.strip()]
     if options.features is not None:
-        return read_feature_tasks(options.features, words, options.include_errors, options.lenient)
+        return read_feature_tasks(options.features, words, options.include_errors, options.lenient, view)
     assert options.videos is not None, "the plan has seen to it"
-    request = LabelRequest(options.labels, options.steps, options.lenient)
+    request = LabelRequest(options.labels, options.steps, options.lenient, view)
     checked = check_tasks(options.videos, words, options.rate, request)
     extractor = None
     if any(fact.recording.kind != "features" for each in checked for fact in each.facts):
@@ -83,11 +77,13 @@ def _tell_tasks(tasks: Sequence[LabelledTask], console: Console) -> None:
 
 
 def _print(sheets: Sequence[Sheet], told: Collection[str], console: Console) -> None:
+    said = set(told)
     for sheet in sheets:
         for_console(sheet.table).console(console)
         for note in sheet.notes:
-            if note not in told:
+            if note not in said:
                 console.print(f"note: {note}")
+        said |= {note for note in sheet.notes if note == LEFT_OUT}
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ class TrainOptions:
     """Working rate of videos, in frames a second; it rises until every recording gives 64 frames."""
     rate: Annotated[float | None, tyro.conf.arg(metavar="RATE", help_behavior_hint="(needed for these)")] = None
     """How many stills or rows of .npy features there are in a second."""
-    labels: Path | None = None
+    labels: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: none are read)")] = None
     """A folder of label files (CSV or ELAN) named like the recordings, for some or all; steps keep their numbers."""
     backbone: Annotated[str | None, _preset("backbone", "NAME")] = None
     """The trunk: efficientnet_lite0 or resnet50."""

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from guide.benches.figures import Figure, Part, processor
 from guide.domain import Frame
 from guide.ingest.files import VideoFile
 from guide.perceive.pace import Pace
-from offline.benches.figures import Figure, Part, processor
 from offline.demo.recording import Recording, write_recording
 from offline.extraction import Extractor, open_extractor
 

@@ -1,79 +1,14 @@
-"""Figures with their limits, as a small table and as JSON."""
+"""All that was measured as one report; the machine in words, with its GPU."""
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
-Verdict = Literal["", "ok", "MISSED"]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured number, and the limit it is held against where it has one.
-
-    >>> Figure("times faster", 12.0, least=10.0).verdict
-    'ok'
-    """
-
-    name: str
-    value: float
-    unit: str = ""
-    least: float | None = None
-    most: float | None = None
-    digits: int = 4
-    """Digits shown; all are in the JSON."""
-
-    @property
-    def wanted(self) -> str:
-        """The limit in words."""
-        if self.least is not None:
-            return f"at least {self.least:g}"
-        return "" if self.most is None else f"at most {self.most:g}"
-
-    @property
-    def verdict(self) -> Verdict:
-        if self.least is None and self.most is None:
-            return ""
-        is_high_enough = self.least is None or self.value >= self.least
-        return "ok" if is_high_enough and (self.most is None or self.value <= self.most) else "MISSED"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The figures of one part, measured in one run.
-
-    >>> print(Part("Losses", "CPU", (Figure("batched", 1.5, "ms"), Figure("times faster", 12.0, least=10.0))).text())
-    Losses, CPU
-      batched                1.5 ms
-      times faster            12        at least 10  ok
-    """
-
-    title: str
-    where: str
-    figures: tuple[Figure, ...]
-    notes: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        """The table as lines of text."""
-        width = max([16, *(len(figure.name) for figure in self.figures)])
-        rows = [
-            f"  {f.name:<{width}}{f.value:>10.{f.digits}g} {f.unit:<7}{f.wanted}{'  ' if f.wanted else ''}{f.verdict}"
-            for f in self.figures
-        ]
-        rows = [row.rstrip() for row in rows]
-        return "\n".join([f"{self.title}, {self.where}", *rows, *(f"  {note}" for note in self.notes)])
-
-    def as_json(self) -> dict[str, Any]:
-        """The part for machines: each figure with its limit and verdict."""
-        figures = [{**asdict(figure), "verdict": figure.verdict} for figure in self.figures]
-        return {"title": self.title, "where": self.where, "figures": figures, "notes": list(self.notes)}
+from guide.benches.figures import Part, processor
 
 
 def report(parts: Sequence[Part]) -> dict[str, Any]:
@@ -85,13 +20,3 @@ def machine() -> str:
     """The machine in words: processor and cores, GPU, versions."""
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
     return f"{processor()}, {gpu}, torch {torch.__version__}, Python {platform.python_version()}"
-
-
-def processor() -> str:
-    """Cores this process may use, and their model where the system tells it."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    facts = Path("/proc/cpuinfo")
-    lines = facts.read_text(encoding="utf-8", errors="replace").splitlines() if facts.is_file() else []
-    models = {line.partition(":")[2].strip() for line in lines if line.startswith("model name")}
-    named = f" ({', '.join(sorted(models))})" if models else ""
-    return f"{cores} {platform.machine()} core{'s' if cores != 1 else ''}{named}"

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from guide.benches.clocks import Span, now, on_cores
+from guide.benches.figures import Figure, Part, processor
 from guide.benches.frames import frames_of
 from guide.bundle import Bundle, read_bundle
 from guide.domain import Frame
@@ -31,7 +32,6 @@ from guide.perceive.preprocess import to_network_input
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
 from offline.backbones import Trunk, load_trunk
-from offline.benches.figures import Figure, Part, processor
 from offline.model import HeadSettings, build_head
 
 LEAST_TIMES_FASTER = 5.0

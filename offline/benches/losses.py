@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from offline.benches.figures import Figure, Part, processor
+from guide.benches.figures import Figure, Part, processor
 from offline.losses.bench import bench_loss
 
 LEAST_TIMES_FASTER = 10.0

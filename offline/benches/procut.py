@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from offline.benches.figures import Figure, Part, processor
+from guide.benches.figures import Figure, Part, processor
 from offline.keysteps.bench import Cost, race
 
 MOST_S = 20.0

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from guide.benches.figures import Figure, Part, processor
 from offline.batches import Batch, Batches
-from offline.benches.figures import Figure, Part, processor
 from offline.config import PAPER, Recipe
 from offline.embedding import build_embedder, make_loss, prepare_inputs
 from offline.features import RecordingFeatures

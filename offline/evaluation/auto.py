@@ -3,34 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
-from guide.errors import InputError
-from offline.evaluation.finding import Search
+import numpy as np
+
+from offline.evaluation.finding import SOURCES, Search
+from offline.evaluation.keep import Kept, content_key, source_hash
 from offline.evaluation.task import LabelledTask
+from offline.keysteps.choose import choose_k
 
-MODULE: Final = "offline.keysteps.choose"
-
-
-def load_choice() -> Callable[..., Any]:
-    """What chooses: `choose_k(collection, seed)`; raises InputError while there is none."""
-    try:
-        return import_module(MODULE).choose_k  # type: ignore[no-any-return]
-    except ModuleNotFoundError as error:
-        if error.name != MODULE:
-            raise
-        raise InputError(
-            "--k auto needs a choice of the number of key-steps, which is not built: give --k true or a number."
-        ) from error
+SEED: Final = 0
 
 
-def chosen_count(search: Search, task: LabelledTask) -> tuple[int, tuple[str, ...]]:
-    """The number chosen in the embedding of the recipe's own loss, and why: one for all methods, so that they compare.
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A number of key-steps and why it was chosen.
 
-    The choice may be a number, or a value with `k` and `reason`.
+    >>> Chosen(6, "beyond 6, more steps say little that is new").note
+    'K = 6 chosen: beyond 6, more steps say little that is new'
     """
-    collection = search.collection(task, search.recipe.loss, search.recipe.steps, 0, lambda *_: None)
-    choice = load_choice()(collection, 0)
-    k, reason = int(getattr(choice, "k", choice)), str(getattr(choice, "reason", ""))
-    return k, (f"K = {k} chosen: {reason}" if reason else f"K = {k} chosen without labels",)
+
+    k: int
+    reason: str
+
+    @property
+    def note(self) -> str:
+        return f"K = {self.k} chosen: {self.reason}"
+
+
+def choose_count(search: Search, task: LabelledTask, loss: str, tell: Callable[[str], None]) -> Chosen:
+    """The number chosen in the embedding of `loss`: one for all methods, so that they compare.
+
+    What was chosen the last time, if numbers and code are the same.
+    """
+    kept = Kept(search.embedders.folder / "chosen")
+    seen = search.embedding_key(task, loss, search.recipe.steps, SEED)
+    key = content_key(task.recordings, "choose", seen, source_hash(*SOURCES))
+    arrays = kept.read(key)
+    if arrays is None or not {"k", "reason"} <= set(arrays):
+        collection = search.collection(
+            task, loss, search.recipe.steps, SEED, lambda _, words: tell(f"training for that, {words}")
+        )
+        choice = choose_k(collection, SEED, report=lambda k, value: tell(f"{k} say {value:.2f} nats of each other"))
+        arrays = {"k": np.array(choice.k), "reason": np.array(choice.reason)}
+        kept.write(key, arrays)
+    return Chosen(int(arrays["k"]), str(arrays["reason"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -16,8 +17,9 @@ from offline.datasets.captaincook_annotations import ERRORS_FILE
 from offline.datasets.folder import read_all
 from offline.datasets.label_folder import ReadOptions
 from offline.datasets.sequence import TaskSequences
+from offline.datasets.views import choose_view, choose_views
 from offline.evaluation.published_rows import dataset_called
-from offline.evaluation.task import LabelledTask, require_steps
+from offline.evaluation.task import LabelledTask, require_steps, with_notes
 from offline.features import RecordingFeatures
 
 Item = TypeVar("Item")
@@ -27,18 +29,30 @@ RATE: Final = 1.0
 
 
 def read_feature_tasks(
-    folder: Path, words: Sequence[str], include_errors: bool, lenient: bool = False
+    folder: Path, words: Sequence[str], include_errors: bool, lenient: bool = False, view: str = ""
 ) -> list[LabelledTask]:
     """The tasks called `words`, all of them where there are none; raises InputError naming those there are.
 
     Only CaptainCook4D comes with features; of other data sets there are labels, enough for what looks at nothing.
+    Of tasks that were not named, those without the `view` are left out.
     """
     if folder.is_dir() and any(folder.glob(ERRORS_FILE)):
+        if view:
+            raise InputError(f"CaptainCook4D has one camera, on the head, and no view {view!r}: leave --view out.")
         recipes = {str(number): name for number, name in list_recipes(folder).items()}
         numbers = [int(word) for word, _ in choose(recipes, words, str)]
         return [require_steps(_recipe(read_recipe(folder, number), include_errors)) for number in numbers]
     chosen = choose(read_all(folder, options=ReadOptions(lenient)), words, lambda task: task.name)
-    return [require_steps(_sequences(word, task, _dataset(folder, word))) for word, task in chosen]
+    notes: list[str] = []
+    if view:
+        seen = (
+            choose_views(dict(chosen), view) if not words else {word: choose_view(task, view) for word, task in chosen}
+        )
+        unseen = [task.name for word, task in chosen if word not in seen]
+        notes = [f"{len(unseen)} tasks without the view {view} left out: {', '.join(unseen)}"] if unseen else []
+        chosen = list(seen.items())
+    tasks = [_sequences(word, task, _dataset(folder, word)) for word, task in chosen]
+    return [replace(with_notes(require_steps(task), *notes), view=view) for task in tasks]
 
 
 def choose(tasks: dict[str, Item], words: Sequence[str], name: Callable[[Item], str]) -> list[tuple[str, Item]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +18,7 @@ from offline.keysteps.base import Collection, Finder, Found
 from offline.keysteps.fcm import FuzzySettings
 from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
+from offline.keysteps.spread import Spread
 
 SOURCES: Final = ("offline.keysteps", "guide.label", "guide.perceive.appearance")
 
@@ -31,16 +34,34 @@ class Search:
     def kept(self) -> Kept:
         return Kept(self.embedders.folder / "found")
 
-    def find(self, task: LabelledTask, method: Method, k: int, seed: int, tell: Telling) -> Found:
-        """Labels of the method with that seed: what it found the last time, if numbers and code are the same."""
+    def find(
+        self, task: LabelledTask, method: Method, k: int, seed: int, tell: Telling, trained_for: int | None = None
+    ) -> Found:
+        """Labels of the method with that seed: what it found the last time, if numbers and code are the same.
+
+        Its embedder is trained for k key-steps too, unless for another number, as before k was chosen.
+        """
         if method.clusterer in BLIND:
             return finder(method.clusterer).find(task.collection(), k, seed)
-        key = self._key(task, method, k, seed)
+        steps = trained_for or k
+        seen = self.embedding_key(task, method.loss, steps, seed)
+        parts = (method.name, k, seed, self.recipe.fuzzifier, seen, source_hash(*SOURCES))
+        key = content_key(task.recordings, *parts)
         found = self._read(key, len(task.recordings))
         if found is None:
-            found = self._finder(method).find(self.collection(task, method.loss, k, seed, tell), k, seed)
-            labels = {f"labels_{number}": each for number, each in enumerate(found.labels)}
-            self.kept.write(key, {"notes": np.array(found.notes, dtype=np.str_), **labels})
+            found = self._finder(method).find(self.collection(task, method.loss, steps, seed, tell), k, seed)
+            self._write(key, found)
+        return found
+
+    def carry(self, task: LabelledTask, labelled: Sequence[int]) -> Found:
+        """Labels of all recordings from the true ones of those that are labelled, with their step numbers."""
+        given = [truth if number in labelled else None for number, truth in enumerate(task.truth)]
+        said = hashlib.sha256(b"".join(each.tobytes() for each in given if each is not None)).hexdigest()
+        key = content_key(task.recordings, "spread", sorted(labelled), said, source_hash(*SOURCES))
+        found = self._read(key, len(task.recordings))
+        if found is None:
+            found = Spread().spread(task.collection(), given)
+            self._write(key, found)
         return found
 
     def collection(self, task: LabelledTask, loss: str | None, k: int, seed: int, tell: Telling) -> Collection:
@@ -48,6 +69,12 @@ class Search:
         if loss is None or loss == RAW:
             return task.collection()
         return task.collection(self.embedders.embeddings(task.recordings, self._recipe(loss, k), seed, tell))
+
+    def embedding_key(self, task: LabelledTask, loss: str | None, k: int, seed: int) -> str:
+        """Names the embedding of a loss; empty where there is none."""
+        if loss is None or loss == RAW:
+            return ""
+        return self.embedders.key(task.recordings, self._recipe(loss, k), seed)
 
     def _recipe(self, loss: str, k: int) -> Recipe:
         return replace(self.recipe, loss=loss, k=k)  # type: ignore[arg-type]  # names were checked when they came in
@@ -57,12 +84,9 @@ class Search:
             return ProCut(FuzzySettings(self.recipe.fuzzifier))
         return finder(method.clusterer)
 
-    def _key(self, task: LabelledTask, method: Method, k: int, seed: int) -> str:
-        seen = ""
-        if method.loss is not None and method.loss != RAW:
-            seen = self.embedders.key(task.recordings, self._recipe(method.loss, k), seed)
-        parts = (method.name, k, seed, self.recipe.fuzzifier, seen, source_hash(*SOURCES))
-        return content_key(task.recordings, *parts)
+    def _write(self, key: str, found: Found) -> None:
+        labels = {f"labels_{number}": each for number, each in enumerate(found.labels)}
+        self.kept.write(key, {"notes": np.array(found.notes, dtype=np.str_), **labels})
 
     def _read(self, key: str, count: int) -> Found | None:
         arrays = self.kept.read(key)

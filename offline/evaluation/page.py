@@ -22,7 +22,8 @@ READ_ME: Final = (
     "of all key-steps together. <b>MoF</b>: frames right. <b>F1@n</b>: segments with an overlap of n %. <b>edit</b>: "
     "order of segments. <b>order</b>: pairs of found steps in the true order; <b>pairs</b>: true pairs of which both "
     "steps were found. Yellow rows see nothing of the recordings: a method that does not beat the equal time split has "
-    "found nothing. The best of our rows is underlined. Beside each bar: frames of the recording that are right."
+    "found nothing. <b>n labelled</b>: n recordings came with their true labels and are left out of the scores. "
+    "The best of our rows without labels is underlined. Beside each bar: frames of the recording that are right."
 )
 
 
@@ -42,12 +43,17 @@ def make_page(results: Sequence[Result], sheets: Sequence[Sheet], command: str) 
 
 
 def _overview(sheets: Sequence[Sheet]) -> str:
-    means = [sheet.table for sheet in sheets if sheet.word == MEAN]
-    return "".join(f"<h2>{escape(table.title)}</h2>{draw_table(table)}" for table in means)
+    means = [sheet for sheet in sheets if sheet.word == MEAN]
+    return "".join(f"<h2>{escape(each.table.title)}</h2>{_notes(each)}{draw_table(each.table)}" for each in means)
+
+
+def _notes(sheet: Sheet) -> str:
+    return f'<ul class="notes">{"".join(f"<li>{escape(note)}</li>" for note in sheet.notes)}</ul>'
 
 
 def _sheet_of(result: Result, sheets: Sequence[Sheet]) -> Sheet:
-    return next(each for each in sheets if (each.word, each.count) == (result.task.word, str(result.count)))
+    place = (result.task.word, str(result.count), result.task.view)
+    return next(each for each in sheets if (each.word, each.count, each.view) == place)
 
 
 def _title(result: Result) -> str:
@@ -57,10 +63,9 @@ def _title(result: Result) -> str:
 def _section(number: int, result: Result, sheet: Sheet) -> str:
     colours = step_colours(list(result.task.steps))
     variables = "".join(f"--s{step}:{colour};--i{step}:{ink};" for step, (colour, ink) in colours.items())
-    notes = "".join(f"<li>{escape(note)}</li>" for note in sheet.notes)
     return (
         f'<section id="t{number}" style="{variables}"><h2>{escape(sheet.table.title)}</h2>'
-        f'<ul class="notes">{notes}</ul>{draw_table(sheet.table)}<h3>Recordings, with the first seed</h3>'
+        f"{_notes(sheet)}{draw_table(sheet.table)}<h3>Recordings, with the first seed</h3>"
         f"{_legend(result)}{_choice(result)}{_recordings(result)}</section>"
     )
 

@@ -6,6 +6,7 @@ import math
 from html import escape
 from typing import Final
 
+from offline.evaluation.few import is_few
 from offline.evaluation.methods import BLIND
 from offline.evaluation.report import EXPECTED
 from offline.tables import HEADINGS, UNPRINTED, ResultTable, Row, Summary
@@ -57,8 +58,8 @@ def _first(table: ResultTable, place: int, is_best: bool = False) -> str:
 
 
 def _best(table: ResultTable) -> list[float]:
-    """The largest of our means in every column; NaN where a larger one is no better."""
-    ours = [table.summaries(row) for row in table.rows if not row.note]
+    """The largest of our means without labels in every column; NaN where a larger one is no better."""
+    ours = [table.summaries(row) for row in table.rows if _is_ranked(row)]
     best = [
         max((each.mean for each in column if each is not None and not math.isnan(each.mean)), default=math.nan)
         for column in zip(*ours, strict=True)
@@ -68,4 +69,8 @@ def _best(table: ResultTable) -> list[float]:
 
 
 def _is_best(row: Row, summary: Summary | None, best: float) -> bool:
-    return not row.note and summary is not None and summary.mean == best
+    return _is_ranked(row) and summary is not None and summary.mean == best
+
+
+def _is_ranked(row: Row) -> bool:
+    return not row.note and not is_few(row.method)

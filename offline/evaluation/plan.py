@@ -44,8 +44,10 @@ class EvaluateOptions:
     """Numbers of key-steps with commas between, `true` for as many as there are, `auto` for chosen without labels."""
     seeds: int = 3
     """How many seeds; figures are means and standard deviations over them."""
-    labelled: int = 0
-    """How many recordings a user has labelled; the others are scored."""
+    labelled: str = "0"
+    """How many recordings a user has labelled, with commas between; the others are scored, rows `1 labelled` ..."""
+    view: str = ""
+    """Which cameras, with commas between, where a data set has several: ego, back, top, rhs, lhs, third (not ego)."""
     protocols: str = "A,B,D,pooled"
     """Ways to score, with commas between."""
     dataset: str = ""
@@ -82,8 +84,16 @@ class Plan:
     protocols: tuple[str, ...]
     recipe: Recipe
     dataset: str | None
-    labelled: int
+    labelled: tuple[int, ...]
+    views: tuple[str, ...]
+    """Empty where recordings are taken as they are."""
     device: torch.device
+
+    @property
+    def loss(self) -> str:
+        """In whose embedding the number of key-steps is chosen: the recipe's, if it or none is compared."""
+        losses = [method.loss for method in self.methods if method.loss is not None]
+        return self.recipe.loss if self.recipe.loss in losses or not losses else losses[0]
 
 
 def make_plan(options: EvaluateOptions) -> Plan:
@@ -93,8 +103,6 @@ def make_plan(options: EvaluateOptions) -> Plan:
         raise InputError(f"--features DIR or --videos DIR was expected, {came} came: give one of the two.")
     if not 1 <= options.seeds <= MOST_SEEDS:
         raise InputError(f"--seeds is a whole number from 1 to {MOST_SEEDS}, got {options.seeds}: choose another.")
-    if options.labelled < 0:
-        raise InputError(f"--labelled is a whole number from 0 on, got {options.labelled}: choose another.")
     recipe = resolve(options.preset, options.config, {"fps": options.fps})
     return Plan(
         methods=choose_methods(options.losses or recipe.loss, options.cluster),
@@ -103,7 +111,8 @@ def make_plan(options: EvaluateOptions) -> Plan:
         protocols=split_names(options.protocols, tuple(PROTOCOLS), "protocols (--protocols)"),
         recipe=recipe,
         dataset=_dataset(options),
-        labelled=options.labelled,
+        labelled=read_labelled(options.labelled),
+        views=tuple(dict.fromkeys(word.strip() for word in options.view.split(",") if word.strip())),
         device=_device(options.device),
     )
 
@@ -127,6 +136,18 @@ def read_counts(text: str) -> tuple[Count, ...]:
     return tuple(counts)
 
 
+def read_labelled(text: str) -> tuple[int, ...]:
+    """How many recordings are labelled, each number once; none of them is no number of its own.
+
+    >>> read_labelled("1, 4"), read_labelled("0")
+    ((1, 4), ())
+    """
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise InputError(f"--labelled is whole numbers from 0 on with commas between, got {text!r}: change it.")
+    return tuple(dict.fromkeys(int(word) for word in words if int(word) > 0))
+
+
 def require_fit(plan: Plan, tasks: Sequence[LabelledTask]) -> None:
     """Raises InputError where the plan asks of a task what it cannot give."""
     for task in tasks:
@@ -137,16 +158,18 @@ def require_fit(plan: Plan, tasks: Sequence[LabelledTask]) -> None:
                     f"{task.title}), got {count}: choose another --k."
                 )
         looking = [method.name for method in plan.methods if method.clusterer not in BLIND]
+        looking += ["--k auto"] * ("auto" in plan.counts) + ["--labelled"] * bool(plan.labelled)
         if looking and not task.is_seen:
             raise InputError(
                 f"{task.title} has labels and no pictures, so {', '.join(looking)} cannot be scored on it: "
-                f"give --cluster {','.join(BLIND)}."
+                f"give --cluster {','.join(BLIND)}, a number or true for --k, and no --labelled."
             )
-        if plan.labelled >= len(task.recordings):
-            raise InputError(
-                f"--labelled leaves the other recordings to be scored, but {task.title} has {len(task.recordings)} "
-                f"and {plan.labelled} were asked for: choose fewer."
-            )
+    most = max((len(task.recordings) for task in tasks), default=0)
+    if plan.labelled and min(plan.labelled) >= most:
+        raise InputError(
+            f"--labelled leaves the other recordings to be scored, but no task has more than {most} and "
+            f"{min(plan.labelled)} were asked for: choose fewer."
+        )
 
 
 def _dataset(options: EvaluateOptions) -> str | None:

@@ -19,6 +19,7 @@ from offline.published import (
     LOSSES_MORE,
     SUCCESSORS,
     THIRD_PERSON,
+    VIEWS,
     PublishedTable,
 )
 from offline.tables import Row
@@ -26,6 +27,8 @@ from offline.tables import Row
 THIRD_PERSON_SETS: Final = ("ProceL", "CrossTask")
 SUBSETS: Final = ("CMU-MMAC", "EGTEA", "MECCANO", "EPIC-Tents", "PC Assembly", "PC Disassembly")
 WHOLE: Final = "EgoProceL"
+VIEWED: Final = "CMU-MMAC"
+"""The data set whose cameras the paper compares."""
 DATASETS: Final = (WHOLE, *SUBSETS, *THIRD_PERSON_SETS)
 ALIASES: Final = {
     "egtea gaze+": "EGTEA",
@@ -63,6 +66,13 @@ def published_rows(dataset: str, k: int | None) -> list[Row]:
     names = dict.fromkeys(_usual(name) for table in tables if _has(table, dataset) for name, _ in table.rows)
     note = f"paper, {dataset}, K = {paper.KEY_STEPS}"
     return [Row(name, {"A": [_best(tables, name, dataset)]}, note) for name in names]
+
+
+def view_rows() -> list[Row]:
+    """The paper's comparison of cameras, one row each."""
+    note = f"paper, {VIEWED}, K = {paper.KEY_STEPS}"
+    values = {name: [VIEWS.value(name, figure) for figure in VIEWS.columns] for name, _ in VIEWS.rows}
+    return [Row(f"CnC, {name}", {"A": [_score(*figures)]}, note) for name, figures in values.items()]
 
 
 def _averages() -> list[Row]:

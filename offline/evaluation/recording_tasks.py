@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -14,13 +14,16 @@ from guide.errors import InputError
 from offline.annotations import SUFFIXES, LabelFile, read_label_folder, segments_to_labels
 from offline.config import Recipe
 from offline.datasets import phases
+from offline.datasets.egoprocel_folder import CMU_FILE, cmu_video
 from offline.datasets.egoprocel_json import read_names
+from offline.datasets.sequence import StepSequence, TaskSequences
+from offline.datasets.views import choose_view
 from offline.evaluation.feature_tasks import choose
 from offline.evaluation.task import LabelledTask, require_steps
 from offline.extraction import Extractor
 from offline.features import FeatureCache
 from offline.gather import see_task
-from offline.videos import RecordingFacts, examine_all, find_recordings
+from offline.videos import Recording, RecordingFacts, examine_all, find_recordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class LabelRequest:
     steps: Path | None = None
     """A file of lines `number name`: steps that are not in it are unknown."""
     lenient: bool = False
+    view: str = ""
+    """Only recordings of that camera, which CMU-MMAC's file names tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Checked:
     segments: tuple[tuple[Segment, ...], ...]
     names: Mapping[int, str]
     notes: tuple[str, ...]
+    view: str = ""
 
 
 def check_tasks(folder: Path, words: Sequence[str], rate: float | None, labels: LabelRequest) -> list[Checked]:
@@ -83,7 +89,8 @@ def see(
         segments_to_labels(segments, recording.times)
         for segments, recording in zip(checked.segments, seen, strict=True)
     )
-    return require_steps(LabelledTask(checked.word, checked.word, checked.names, seen, truth, checked.notes))
+    task = LabelledTask(checked.word, checked.word, checked.names, seen, truth, checked.notes, view=checked.view)
+    return require_steps(task)
 
 
 def _has_recordings(folder: Path) -> bool:
@@ -98,10 +105,27 @@ def _check(word: str, place: Path, root: Path, rate: float | None, labels: Label
     found = find_recordings([str(place)], rate)
     if not found.recordings:
         raise InputError(f"{place} should hold recordings and holds none: check the path.")
-    facts = examine_all(found.recordings).good
+    chosen = of_view(word, found.recordings, labels.view) if labels.view else found.recordings
+    facts = examine_all(chosen).good
     if (place / phases.FILE).is_file() and labels.folder is None:
         return _from_phases(word, place, facts)
-    return _from_files(word, _label_folder(place, root, labels), facts, labels)
+    checked = _from_files(word, _label_folder(place, root, labels), facts, labels)
+    others = len(found.recordings) - len(chosen)
+    notes = (f"{others} recordings of other views left out",) if others else ()
+    return replace(checked, view=labels.view, notes=checked.notes + notes)
+
+
+def of_view(word: str, recordings: Sequence[Recording], view: str) -> list[Recording]:
+    """The recordings of one camera; raises InputError naming the cameras where none is of it."""
+    videos = {one.id: cmu_video(Path(one.id)) for one in recordings if CMU_FILE.fullmatch(Path(one.id).stem)}
+    sequences = tuple(StepSequence(id_, 0.0, (), view=video.view) for id_, video in videos.items())
+    if not sequences:
+        raise InputError(
+            f"--view {view} takes cameras from names such as S07_Brownie_7150991-1431, but {word} has no such "
+            "recordings: leave --view out."
+        )
+    ids = {one.id for one in choose_view(TaskSequences(word, (), sequences), view).recordings}
+    return [one for one in recordings if one.id in ids]
 
 
 def _label_folder(place: Path, root: Path, labels: LabelRequest) -> Path:

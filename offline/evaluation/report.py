@@ -6,41 +6,64 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from offline.evaluation.few import FewLabels
 from offline.evaluation.plan import Count, Plan
-from offline.evaluation.published_rows import WHOLE, published_rows
+from offline.evaluation.published_rows import VIEWED, WHOLE, published_rows, view_rows
 from offline.evaluation.run import Outcome, Result
 from offline.evaluation.scoring import EXTRAS, Scores
 from offline.evaluation.task import LabelledTask
+from offline.metrics import average
 from offline.tables import FIGURES, ResultTable, Row, mean_row
 
 EXPECTED: Final = "random, expected"
 STUDIED: Final[tuple[str, ...]] = ("A", "D")
 MEAN: Final = "mean"
+LEFT_OUT: Final = (
+    "rows `n labelled`: true labels of n recordings are carried to the others, and only the others are scored: the "
+    "labelled ones are left out, while all other rows are of all recordings; step numbers are the given ones, whatever "
+    "--k says, nothing is matched; ± is the standard deviation over the choices of the labelled recordings"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table, and what it is of: a task's word or `mean`, and the number of key-steps as asked for."""
+    """One table, and what it is of: a task's word or `mean`, the number of key-steps as asked for, and the view."""
 
     word: str
     count: str
     table: ResultTable
     notes: tuple[str, ...] = ()
+    view: str = ""
 
 
 def make_sheets(results: Sequence[Result], plan: Plan) -> list[Sheet]:
-    """For each number of key-steps the tasks' tables and their mean; then the study, where there are several."""
+    """For each view and number of key-steps the tasks' tables and their mean; then the study, if there are several."""
     sheets: list[Sheet] = []
-    means: dict[Count, ResultTable] = {}
-    for count in plan.counts:
-        chosen = [result for result in results if result.count == count]
-        sheets += [Sheet(each.task.word, str(count), task_table(each, plan), task_notes(each)) for each in chosen]
-        means[count] = mean_table(chosen, plan) if len(chosen) > 1 else sheets[-1].table
-        if len(chosen) > 1:
-            sheets.append(Sheet(MEAN, str(count), means[count]))
-    if len(plan.counts) > 1:
-        sheets.append(Sheet(MEAN, "all", study_table(means, plan)))
+    means: dict[tuple[str, Count], ResultTable] = {}
+    views = tuple(dict.fromkeys(result.task.view for result in results))
+    for view in views:
+        for count in plan.counts:
+            chosen = [result for result in results if (result.task.view, result.count) == (view, count)]
+            sheets += [_task_sheet(each, plan) for each in chosen]
+            means[view, count] = mean_table(chosen, plan) if len(chosen) > 1 else sheets[-1].table
+            if len(chosen) > 1:
+                sheets.append(Sheet(MEAN, str(count), means[view, count], mean_notes(chosen, plan), view))
+    if len(means) > 1:
+        sheets.append(Sheet(MEAN, "all", _study(means, views, plan)))
     return sheets
+
+
+def _task_sheet(result: Result, plan: Plan) -> Sheet:
+    word, view = result.task.word, result.task.view
+    return Sheet(word, str(result.count), task_table(result, plan), task_notes(result, plan), view)
+
+
+def _study(means: dict[tuple[str, Count], ResultTable], views: Sequence[str], plan: Plan) -> ResultTable:
+    """What several numbers of key-steps, several views or both are worth."""
+    has_views, has_counts = len(views) > 1, len(plan.counts) > 1
+    words = {(view, count): " ".join([view] * has_views + [f"K {_word(count)}"] * has_counts) for view, count in means}
+    what = " and ".join(["K"] * has_counts + ["views"] * has_views)
+    return study_table(f"F1 for several {what}", {words[place]: table for place, table in means.items()}, plan)
 
 
 def task_table(result: Result, plan: Plan) -> ResultTable:
@@ -55,9 +78,12 @@ def mean_table(results: Sequence[Result], plan: Plan) -> ResultTable:
     """The mean over tasks; of tasks in several published sub-sets, the mean over sub-sets of the means over tasks."""
     count = results[0].count
     title = f"mean over {len(results)} tasks, K {'= ' + str(count) if isinstance(count, int) else count}"
+    if results[0].task.view:
+        title += f", view {results[0].task.view}"
+    shared = shared_numbers(results)
     groups: dict[str | None, list[list[Row]]] = {}
     for result in results:
-        groups.setdefault(result.task.subset, []).append(our_rows(result))
+        groups.setdefault(result.task.subset, []).append([*method_rows(result), *_few_means(result, shared)])
     rows = _mean([_mean(tasks) for tasks in groups.values()])
     if len(groups) > 1:
         title += f" in {len(groups)} sub-sets"
@@ -65,32 +91,60 @@ def mean_table(results: Sequence[Result], plan: Plan) -> ResultTable:
     return _table(title, [*rows, *_published(tasks, plan, count if isinstance(count, int) else None)], plan)
 
 
-def study_table(means: dict[Count, ResultTable], plan: Plan) -> ResultTable:
-    """F1 of every row for several numbers of key-steps, as in the paper's study of K."""
+def study_table(title: str, means: dict[str, ResultTable], plan: Plan) -> ResultTable:
+    """F1 of every row for several numbers of key-steps or views, as in the paper's studies of them."""
     protocols = [protocol for protocol in STUDIED if protocol in plan.protocols] or [plan.protocols[0]]
-    columns = {f"K {_word(count)} {p}": (count, p) for count in means for p in protocols}
+    columns = {f"{word} {p}": (word, p) for word in means for p in protocols}
     methods = dict.fromkeys((row.method, row.note.partition(",")[0]) for t in means.values() for row in t.rows)
     rows = []
     for method, source in methods:
         scores = {}
-        for column, (count, protocol) in columns.items():
-            row = next((r for r in means[count].rows if (r.method, r.note.partition(",")[0]) == (method, source)), None)
+        for column, (word, protocol) in columns.items():
+            row = next((r for r in means[word].rows if (r.method, r.note.partition(",")[0]) == (method, source)), None)
             if row is not None and row.scores.get(protocol):
                 scores[column] = row.scores[protocol]
         rows.append(Row(method, scores, source))
-    return ResultTable("F1 for several K", tuple(rows), tuple(columns), ("f1",))
+    return ResultTable(title, tuple(rows), tuple(columns), ("f1",))
 
 
 def our_rows(result: Result) -> list[Row]:
+    """A row for every method, and one for every number of labelled recordings."""
+    return [*method_rows(result), *(_row(few.name, few.scores) for few in result.few)]
+
+
+def method_rows(result: Result) -> list[Row]:
     """A row for every method, and one for what random labels score in the limit of many frames."""
     rows = [_row(outcome.method.name, outcome.scores) for outcome in result.outcomes]
     return [_row(EXPECTED, (result.expected,)), *rows]
 
 
-def task_notes(result: Result) -> tuple[str, ...]:
+def shared_numbers(results: Sequence[Result]) -> list[int]:
+    """The numbers of labelled recordings that every task has a row for."""
+    numbers = [{few.labelled for few in result.few} for result in results]
+    return sorted(set.intersection(*numbers))
+
+
+def task_notes(result: Result, plan: Plan) -> tuple[str, ...]:
     """What there is to know of a task and of its labellings."""
     said = [f"{outcome.method.name}: {note}" for outcome in result.outcomes for note in outcome.notes]
-    return (*result.task.notes, *result.notes, *said)
+    count = len(result.task.recordings)
+    few = [
+        f"{labelled} labelled: left out, there are {count} recordings and none would be left to score"
+        for labelled in plan.labelled
+        if labelled not in {each.labelled for each in result.few}
+    ]
+    few = [*(each.note for each in result.few), *few, *([LEFT_OUT] if result.few else [])]
+    return (*result.task.notes, *result.notes, *said, *few)
+
+
+def mean_notes(results: Sequence[Result], plan: Plan) -> tuple[str, ...]:
+    """What there is to know of labelled recordings in a mean over tasks."""
+    shared = shared_numbers(results)
+    missing = [str(labelled) for labelled in plan.labelled if labelled not in shared]
+    notes = [f"{', '.join(missing)} labelled: left out, some tasks have no recordings left to score"] if missing else []
+    if shared:
+        notes.append("rows `n labelled`: mean over tasks of the means over choices, each task with choices of its own")
+    return tuple(notes)
 
 
 def headline(outcome: Outcome) -> float:
@@ -113,6 +167,17 @@ def _row(name: str, scores: Sequence[Scores]) -> Row:
     return Row(name, protocols, extras={name: [each.extras[name] for each in scores] for name in scores[0].extras})
 
 
+def _few_means(result: Result, numbers: Sequence[int]) -> list[Row]:
+    """The rows of labelled recordings with their mean over choices: tasks have different numbers of these."""
+    return [_mean_over_choices(few) for few in result.few if few.labelled in numbers]
+
+
+def _mean_over_choices(few: FewLabels) -> Row:
+    row = _row(few.name, few.scores)
+    scores = {protocol: [average(each)] for protocol, each in row.scores.items()}
+    return Row(few.name, scores, extras={name: [sum(each) / len(each)] for name, each in row.extras.items()})
+
+
 def _mean(tasks: Sequence[Sequence[Row]]) -> list[Row]:
     return [mean_row(rows[0].method, rows) for rows in zip(*tasks, strict=True)]
 
@@ -121,7 +186,7 @@ def _published(tasks: Sequence[LabelledTask], plan: Plan, k: int | None) -> list
     """Published rows for these tasks; those of the whole of EgoProceL where they come from several sub-sets."""
     named = {task.subset or plan.dataset for task in tasks}
     dataset = named.pop() if len(named) == 1 else (None if None in named else WHOLE)
-    rows = published_rows(dataset, k) if dataset else []
+    rows = view_rows() if dataset == VIEWED and tasks[0].view else published_rows(dataset, k) if dataset else []
     return [row for row in rows if any(protocol in row.scores for protocol in plan.protocols)]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import comb
 from typing import Final
 
 from guide.domain import Labels
-from offline.evaluation.auto import chosen_count
+from offline.evaluation.auto import choose_count
+from offline.evaluation.embedders import Telling
+from offline.evaluation.few import FewLabels, choices, score_others
 from offline.evaluation.finding import Search
 from offline.evaluation.methods import RAW, Method
 from offline.evaluation.plan import Count, Plan
@@ -40,6 +43,8 @@ class Result:
     outcomes: tuple[Outcome, ...]
     expected: Scores
     notes: tuple[str, ...] = ()
+    few: tuple[FewLabels, ...] = ()
+    """What some labelled recordings are worth; the number of key-steps is then theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +58,40 @@ class Runner:
     def run(self, tasks: Sequence[LabelledTask]) -> list[Result]:
         """One result for each task and number of key-steps, task by task."""
         results: list[Result] = []
+        done = 0.0
         for task in tasks:
-            for count in self.plan.counts:
-                results.append(self._score(task, count, len(results) * effort(self.plan)))
-        self.advance(len(results) * effort(self.plan), "")
+            few = self._few(task, done)
+            for number, count in enumerate(self.plan.counts):
+                result = self._score(task, count, done + carrying(self.plan, task) + number * effort(self.plan))
+                results.append(replace(result, few=few))
+            done += carrying(self.plan, task) + len(self.plan.counts) * effort(self.plan)
+        self.advance(done, "")
         return results
+
+    def _few(self, task: LabelledTask, done: float) -> tuple[FewLabels, ...]:
+        """One for each number of labelled recordings that leaves some to score."""
+        rows = []
+        for labelled in self.plan.labelled:
+            scores: list[Scores] = []
+            for chosen in choices(len(task.recordings), labelled):
+                self.advance(done, f"{task.title}: {labelled} labelled, choice {len(scores) + 1}")
+                found = self.search.carry(task, chosen)
+                scores.append(score_others(task, chosen, found, self.plan.protocols))
+                done += 1
+            if scores:
+                rows.append(FewLabels(labelled, tuple(scores), comb(len(task.recordings), labelled)))
+        return tuple(rows)
 
     def _score(self, task: LabelledTask, count: Count, done: float) -> Result:
         k, notes = self._count(task, count, done)
+        trained_for = self.search.recipe.steps if count == "auto" else None  # as training does, before it chooses
         outcomes = []
         for method in self.plan.methods:
             found = []
             for seed in method.seeds(self.plan.seeds):
-                found.append(self._find(task, method, k, seed, done))
+                where = f"{task.title}, K = {k}: {method.name}, seed {seed}"
+                tell = self._telling(where, done)
+                found.append(self.search.find(task, method, k, seed, tell, trained_for))
                 done += _effort(self.plan, method)
             outcomes.append(_outcome(task, method, found, self.plan.protocols))
         return Result(task, count, k, tuple(outcomes), expectation(task.truth, k, self.plan.protocols), notes)
@@ -76,18 +102,29 @@ class Runner:
             return task.k, ()
         if count != "auto":
             return count, ()
-        self.advance(done, f"{task.title}: choosing the number of key-steps")
-        return chosen_count(self.search, task)
+        where = f"{task.title}: choosing the number of key-steps"
+        self.advance(done, where)
+        chosen = choose_count(self.search, task, self.plan.loss, lambda words: self.advance(done, f"{where}, {words}"))
+        return chosen.k, (chosen.note,)
 
-    def _find(self, task: LabelledTask, method: Method, k: int, seed: int, done: float) -> Found:
-        where = f"{task.title}, K = {k}: {method.name}, seed {seed}"
+    def _telling(self, where: str, done: float) -> Telling:
         self.advance(done, where)
         most = self.plan.recipe.most_iterations
 
         def tell(iteration: int, words: str) -> None:
             self.advance(done + TRAINING * iteration / most, f"{where}, {words}")
 
-        return self.search.find(task, method, k, seed, tell)
+        return tell
+
+
+def total_effort(plan: Plan, tasks: Sequence[LabelledTask]) -> float:
+    """What all of it takes, in labellings."""
+    return sum(carrying(plan, task) + len(plan.counts) * effort(plan) for task in tasks)
+
+
+def carrying(plan: Plan, task: LabelledTask) -> int:
+    """How often labels are carried over in a task."""
+    return sum(len(choices(len(task.recordings), labelled)) for labelled in plan.labelled)
 
 
 def effort(plan: Plan) -> float:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from guide.domain import Labels
 from offline.metrics import (
     PROTOCOLS,
+    Match,
     Score,
     edit_score,
     expected_random,
@@ -37,14 +38,19 @@ class Scores:
     extras: Mapping[str, float]
 
 
-def score(truth: Sequence[Labels], found: Sequence[Labels], protocols: Sequence[str]) -> Scores:
-    """All figures; those that need a match take D's: key-steps only, one match over all recordings."""
-    match = match_steps(truth, found)
+def score(
+    truth: Sequence[Labels], found: Sequence[Labels], protocols: Sequence[str], given: Match | None = None
+) -> Scores:
+    """All figures; those without a match of their own take D's: key-steps only, one match over all recordings.
+
+    A `given` match stands in the place of all.
+    """
+    match = match_steps(truth, found) if given is None else given
     order = order_agreement(truth, found, match)
     extras = {f"F1@{overlap}": segment_f1(truth, found, overlap / 100, match) for overlap in OVERLAPS}
     extras |= {"MoF": mof(truth, found, match), "edit": edit_score(truth, found, match)}
     extras |= {"order": order.share, "pairs": order.coverage}
-    return Scores({name: PROTOCOLS[name](truth, found) for name in protocols}, extras)
+    return Scores({name: PROTOCOLS[name](truth, found, given) for name in protocols}, extras)
 
 
 def expectation(truth: Sequence[Labels], k: int, protocols: Sequence[str]) -> Scores:

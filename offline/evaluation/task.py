@@ -34,6 +34,8 @@ class LabelledTask:
     """What the published tables call the data set, where it is one of theirs."""
     is_seen: bool = True
     """False where there are labels only: then nothing that looks can be scored."""
+    view: str = ""
+    """The camera, where one was asked for."""
 
     def __post_init__(self) -> None:
         lengths = [len(recording) for recording in self.recordings], [len(labels) for labels in self.truth]
@@ -51,7 +53,8 @@ class LabelledTask:
 
     @property
     def title(self) -> str:
-        return self.name if self.name == self.word else f"{self.word} {self.name}"
+        title = self.name if self.name == self.word else f"{self.word} {self.name}"
+        return f"{title}, view {self.view}" if self.view else title
 
     def collection(self, embeddings: tuple[Features, ...] | None = None) -> Collection:
         """The recordings as finders take them; without embeddings, the features stand in for them."""

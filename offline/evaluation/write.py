@@ -13,23 +13,28 @@ from offline.evaluation.report import Sheet
 
 
 def make_csv(sheets: Sequence[Sheet]) -> str:
-    """One line for each table, row and figure: fractions with six digits, mean and spread over seeds."""
+    """One line for each table, row and figure: fractions with six digits, mean and spread over seeds.
+
+    In rows `n labelled` choices of the labelled recordings stand in the place of seeds.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["task", "k", "title", "method", "source", "figure", "seeds", "mean", "spread"])
+    writer.writerow(["task", "view", "k", "title", "method", "source", "figure", "seeds", "mean", "spread"])
     for sheet in sheets:
         for row in sheet.table.ordered:
             for figure, summary in zip(sheet.table.headings()[1:], sheet.table.summaries(row), strict=True):
                 if summary is not None and not math.isnan(summary.mean):
                     spread = "" if math.isnan(summary.spread) else f"{summary.spread:.6f}"
-                    place = [sheet.word, sheet.count, sheet.table.title, row.method, row.note or "ours"]
+                    place = [sheet.word, sheet.view, sheet.count, sheet.table.title, row.method, row.note or "ours"]
                     writer.writerow([*place, figure, summary.seeds, f"{summary.mean:.6f}", spread])
     return out.getvalue()
 
 
 def make_markdown(sheets: Sequence[Sheet], command: str) -> str:
     """All tables with their notes, and the command that made them."""
-    parts = [f"Percent; mean ± standard deviation over seeds.\n\n```\n{command}\n```\n"]
+    parts = [
+        f"Percent; mean ± standard deviation over seeds, over choices in rows `n labelled`.\n\n```\n{command}\n```\n"
+    ]
     for sheet in sheets:
         notes = "".join(f"- {note}\n" for note in sheet.notes)
         parts.append(f"## {sheet.table.title}\n\n{notes + chr(10) if notes else ''}{sheet.table.markdown()}")

@@ -13,6 +13,7 @@ import pytest
 from guide.command import entry
 from offline.evaluate import main
 from offline.evaluation.plan import EvaluateOptions
+from tests.made_datasets import make_egoprocel
 from tests.tiny import FEATURE_RATE, ORDERS, RECIPE, STEP_S, Learned, write_features
 
 STEP_ROWS = 2 * STEP_S  # seconds a step takes in the tiny features
@@ -81,6 +82,58 @@ def test_several_k_give_a_table_each_and_a_study(
     assert float(lines["raw + hc", "K = 4 D F1"]["mean"]) > float(lines["random", "K = 4 D F1"]["mean"])
 
 
+def test_few_labels_are_carried_to_recordings_that_alone_are_scored(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("offline.evaluation.embedders.train", lambda *_: pytest.fail("nothing need be trained"))
+    run(task, tmp_path, "--cluster", "random,equal", "--labelled", "1,2,4")
+    said = capsys.readouterr().out
+    assert "4 labelled: left out, there are 3 recordings" in said
+    assert "labelled ones are left out" in said
+    lines = read(tmp_path)
+    assert [lines[f"{n} labelled", "D F1"]["seeds"] for n in (1, 2)] == ["3", "3"]
+    assert float(lines["1 labelled", "D F1"]["mean"]) > float(lines["equal", "D F1"]["mean"])
+    monkeypatch.setattr("offline.keysteps.spread.Spread.spread", lambda *_: pytest.fail("it was carried again"))
+    run(task, tmp_path / "again", "--cluster", "random,equal", "--labelled", "1,2")
+    assert read(tmp_path / "again")["2 labelled", "A F1"] == lines["2 labelled", "A F1"]
+
+
+def test_the_number_of_key_steps_is_chosen_and_its_reason_said(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("offline.keysteps.choose.NUMBERS", (4, 5, 6))
+    run(task, tmp_path, "--losses", "raw", "--cluster", "hc", "--k", "auto,4", "--seeds", "1")
+    said = " ".join(capsys.readouterr().out.split())
+    chosen = re.search(r"tiny, K = (\d+) \(chosen\)", said)
+    assert chosen is not None
+    assert f"note: K = {chosen[1]} chosen: tried 4, 5" in said
+    assert f"K = {chosen[1]} chosen: tried" in (tmp_path / "results.html").read_text(encoding="utf-8")
+    assert ("raw + hc", "K auto D F1") in read(tmp_path)
+
+
+def test_cameras_are_compared_in_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, brownie = make_egoprocel(tmp_path / "data"), ("--task", "Brownie.cmu", "--cluster", "random,uniform,equal")
+    entry(EvaluateOptions, main, ["--features", str(place), *brownie, "--view", "ego,rhs", "--out", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert all(word in said for word in ("view ego, K = 2", "view rhs, K = 2", "F1 for several views", "CnC, TP (RHS)"))
+    assert {line["view"] for line in csv.DictReader((tmp_path / "results.csv").open())} == {"ego", "rhs", ""}
+
+
+def test_a_camera_of_videos_is_told_by_their_names(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "x" / "Tea"
+    folder.mkdir(parents=True)
+    (tmp_path / "x" / "recipe.toml").write_text(RECIPE)
+    for name, camera in (("a", "7150991"), ("b", "7151020"), ("c", "7151020")):
+        for suffix in (".npy", ".csv"):
+            (folder / f"S07_{name}_{camera}-1{suffix}").write_bytes((task / f"{name}{suffix}").read_bytes())
+    run(folder, tmp_path / "out", "--cluster", "equal", "--view", "top")
+    said = capsys.readouterr().out
+    assert "Tea, view top: 2 recordings" in said
+    assert "1 recordings of other views left out" in said
+
+
 def wrong(folder: Path) -> Path:
     """The task with one problem of each kind."""
     text = labels_of(ORDERS[0], STEP_ROWS)
@@ -121,6 +174,9 @@ def test_wrong_labels_are_each_named_and_nothing_is_scored_unless_lenient(
         (("--task", "nowhere"), "no task 'nowhere'"),
         (("--seeds", "0"), "--seeds"),
         (("--labels", "nowhere"), "is not a folder"),
+        (("--labelled", "3"), "choose fewer"),
+        (("--labelled", "some"), "--labelled is whole numbers"),
+        (("--view", "top"), "leave --view out"),
     ],
 )
 def test_nonsense_is_one_sentence_and_code_2(

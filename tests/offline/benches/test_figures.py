@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from offline.benches.figures import Figure, Part, machine, report
+from guide.benches.figures import Figure, Part
+from offline.benches.figures import machine, report
 
 
 @pytest.mark.parametrize(

@@ -1,55 +1,60 @@
-"""--k auto: the choice of training, refused while there is none."""
+"""--k auto: the choice of training, made once and kept."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
 
-from guide.errors import InputError
 from offline.config import Recipe
-from offline.evaluation import auto
+from offline.evaluation.auto import Chosen, choose_count
 from offline.evaluation.embedders import Embedders
 from offline.evaluation.finding import Search
+from offline.evaluation.methods import RAW
 from offline.evaluation.task import LabelledTask
 from offline.features import RecordingFeatures
 
-
-@dataclass(frozen=True)
-class Choice:
-    k: int
-    reason: str
+STEPS = 5
+EACH = 12  # frames a step takes
+LOOKS = np.random.default_rng(4).normal(size=(STEPS, 12)) * 4
 
 
-def chosen(monkeypatch: pytest.MonkeyPatch, choice: object, folder: Path) -> tuple[int, tuple[str, ...]]:
-    module = ModuleType(auto.MODULE)
-    module.choose_k = lambda collection, seed: choice  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, auto.MODULE, module)
-    monkeypatch.setattr(Search, "collection", lambda self, task, loss, k, seed, tell: task.collection())
-    seen = RecordingFeatures("a", 1.0, np.arange(4.0), np.zeros((4, 2), np.float32))
-    task = LabelledTask("1", "tea", {1: "boil"}, (seen,), (np.array([0, 1, 1, 1]),))
-    return auto.chosen_count(Search(Recipe(), Embedders(folder, torch.device("cpu"))), task)
+def make_task() -> LabelledTask:
+    """Three recordings of five steps that look clearly different."""
+    labels = np.repeat(np.arange(STEPS), EACH)
+    noise = [np.random.default_rng(seed).normal(size=(len(labels), 12)) for seed in range(3)]
+    rows = [(LOOKS[labels] + each).astype(np.float32) for each in noise]
+    seen = [RecordingFeatures(str(n), 2.0, np.arange(len(each)) / 2, each) for n, each in enumerate(rows)]
+    return LabelledTask("1", "tea", {n + 1: f"step {n}" for n in range(STEPS)}, tuple(seen), (labels + 1,) * 3)
 
 
-def test_the_choice_may_be_a_number_or_come_with_its_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert chosen(monkeypatch, 5, tmp_path) == (5, ("K = 5 chosen without labels",))
-    assert chosen(monkeypatch, Choice(6, "a knee"), tmp_path) == (6, ("K = 6 chosen: a knee",))
+def search(folder: Path) -> Search:
+    return Search(Recipe(), Embedders(folder, torch.device("cpu")))
 
 
-def test_without_a_choice_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "MODULE", "offline.keysteps.nobody_chooses")
-    with pytest.raises(InputError, match="give --k true or a number"):
-        auto.load_choice()
+def test_clear_steps_are_counted_and_the_choice_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("offline.keysteps.choose.NUMBERS", (4, 5, 7))
+    task, told = make_task(), list[str]()
+    chosen = choose_count(search(tmp_path), task, RAW, told.append)
+    assert chosen.k == STEPS
+    assert chosen.note.startswith(f"K = {STEPS} chosen: tried 4, 5, 7: beyond {STEPS}")
+    assert [words.split()[0] for words in told] == ["4", "5", "7"]
+    monkeypatch.setattr("offline.evaluation.auto.choose_k", lambda *_, **__: pytest.fail("it was chosen again"))
+    assert choose_count(search(tmp_path), task, RAW, told.append) == chosen
 
 
-def test_a_broken_choice_is_our_own_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "broken_choice.py").write_text("import nobody_has_this\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(auto, "MODULE", "broken_choice")
-    with pytest.raises(ModuleNotFoundError, match="nobody_has_this"):
-        auto.load_choice()
+def test_the_embedding_is_the_one_training_has_before_it_chooses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str | None, int]] = []
+
+    def collection(self: Search, task: LabelledTask, loss: str | None, k: int, seed: int, tell: object) -> object:
+        asked.append((loss, k))
+        return task.collection()
+
+    monkeypatch.setattr(Search, "collection", collection)
+    monkeypatch.setattr("offline.evaluation.auto.choose_k", lambda *_, **__: Chosen(6, "a knee"))
+    chosen = choose_count(search(tmp_path), make_task(), "cidm", lambda _: None)
+    assert (chosen.note, asked) == ("K = 6 chosen: a knee", [("cidm", Recipe().steps)])

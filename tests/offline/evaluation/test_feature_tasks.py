@@ -11,6 +11,7 @@ import pytest
 
 from guide.errors import InputError
 from offline.evaluation.feature_tasks import read_feature_tasks
+from tests.made_datasets import make_egoprocel
 
 
 def recording(name: str, recipe: int, is_error: bool, *steps: tuple[int, float, float]) -> dict[str, Any]:
@@ -69,6 +70,25 @@ def test_a_data_set_without_pictures(tmp_path: Path) -> None:
     (tmp_path / "egoprocel-id2action.txt").write_text("0 background\n7 chop\n")
     (read,) = read_feature_tasks(tmp_path, [], False)
     assert (read.is_seen, read.subset, read.truth[0].tolist()) == (False, "MECCANO", [0, 0, 1, 1])
+
+
+def test_cooking_has_no_views(cooking: Path) -> None:
+    with pytest.raises(InputError, match="has one camera, on the head, and no view 'top': leave --view out"):
+        read_feature_tasks(cooking, ["3"], False, view="top")
+
+
+def test_one_camera_of_several(tmp_path: Path) -> None:
+    make_egoprocel(tmp_path)
+    (top,) = read_feature_tasks(tmp_path, ["Brownie.cmu"], False, view="top")
+    assert (top.view, [seen.id for seen in top.recordings]) == ("top", ["S07_Brownie_7151020-11"])
+    assert any("S08_Brownie has no view top" in note for note in top.notes)
+    (third,) = read_feature_tasks(tmp_path, [], False, view="third")
+    assert len(third.recordings) == 5
+    assert third.notes[-1].startswith("5 tasks without the view third left out: ")
+    with pytest.raises(InputError, match="has no view 'top', its views are ego"):
+        read_feature_tasks(tmp_path, ["meccano"], False, view="top")
+    with pytest.raises(InputError, match="no task here has a view 'left'"):
+        read_feature_tasks(tmp_path, [], False, view="left")
 
 
 def test_a_folder_of_nothing_is_refused(tmp_path: Path) -> None:

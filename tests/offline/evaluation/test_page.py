@@ -118,11 +118,12 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_the_best_of_ours_is_marked_and_published_rows_never() -> None:
+def test_the_best_of_ours_is_marked_and_published_and_labelled_rows_never() -> None:
     def scores(f1: float) -> dict[str, list[Score]]:
         return {"D": [Score.of(f1, f1, f1)]}
 
     rows = (
+        Row("4 labelled", scores(0.8)),
         Row("random", scores(0.1)),
         Row("equal", scores(0.4)),
         Row("hc", scores(0.5)),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from guide.errors import InputError
-from offline.evaluation.plan import EvaluateOptions, make_plan, read_counts, require_fit
+from offline.evaluation.plan import EvaluateOptions, make_plan, read_counts, read_labelled, require_fit
 from offline.evaluation.task import LabelledTask
 from offline.features import RecordingFeatures
 
@@ -24,7 +24,9 @@ TASK = LabelledTask("1", "tea", {1: "boil", 2: "pour"}, (SEEN,), (np.array([0, 1
         ({"features": None}, "neither came"),
         ({"videos": Path("x")}, "both came"),
         ({"seeds": 0}, "--seeds"),
-        ({"labelled": -1}, "--labelled"),
+        ({"labelled": "-1"}, "--labelled"),
+        ({"labelled": "one"}, "--labelled"),
+        ({"labelled": "1,"}, "--labelled"),
         ({"k": "seven"}, "--k is true, auto"),
         ({"k": "0"}, "--k is true, auto"),
         ({"k": "7,"}, "--k is true, auto"),
@@ -66,5 +68,31 @@ def test_labels_without_pictures_can_only_be_scored_blind() -> None:
 
 
 def test_somebody_must_be_left_to_score() -> None:
-    with pytest.raises(InputError, match="choose fewer"):
-        require_fit(make_plan(replace(OPTIONS, labelled=1)), [TASK])
+    with pytest.raises(InputError, match="no task has more than 1 and 1 were asked for: choose fewer"):
+        require_fit(make_plan(replace(OPTIONS, labelled="1,2")), [TASK])
+    pair = replace(TASK, recordings=(SEEN, SEEN), truth=TASK.truth * 2)
+    require_fit(make_plan(replace(OPTIONS, labelled="1,2")), [TASK, pair])
+
+
+@pytest.mark.parametrize(("changes", "word"), [({"k": "auto"}, "--k auto"), ({"labelled": "1"}, "--labelled")])
+def test_what_looks_needs_pictures(changes: dict[str, object], word: str) -> None:
+    blind = replace(TASK, recordings=(SEEN, SEEN), truth=TASK.truth * 2, is_seen=False)
+    with pytest.raises(InputError, match=f"no pictures, so {word} cannot"):
+        require_fit(make_plan(replace(OPTIONS, cluster="equal", **changes)), [blind])  # type: ignore[arg-type]
+
+
+def test_labelled_recordings_are_counted_once_and_none_is_no_number() -> None:
+    assert read_labelled("0") == ()
+    assert read_labelled("4,1,0,4") == (4, 1)
+
+
+def test_the_number_of_key_steps_is_chosen_in_an_embedding_that_is_there() -> None:
+    recipe = make_plan(OPTIONS).recipe
+    assert make_plan(replace(OPTIONS, losses="raw")).loss == "raw"
+    assert make_plan(replace(OPTIONS, losses=f"cidm,{recipe.loss}")).loss == recipe.loss
+    assert make_plan(replace(OPTIONS, cluster="equal")).loss == recipe.loss
+
+
+def test_views_are_taken_once_and_in_order() -> None:
+    assert make_plan(replace(OPTIONS, view="top, ego,top")).views == ("top", "ego")
+    assert make_plan(OPTIONS).views == ()

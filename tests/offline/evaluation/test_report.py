@@ -9,21 +9,25 @@ import numpy as np
 import pytest
 
 from guide.domain import Labels
+from offline.evaluation.few import FewLabels
 from offline.evaluation.methods import Method
 from offline.evaluation.plan import Count, EvaluateOptions, Plan, make_plan
-from offline.evaluation.report import EXPECTED, for_console, make_sheets, our_rows
+from offline.evaluation.report import EXPECTED, LEFT_OUT, for_console, make_sheets, our_rows
 from offline.evaluation.run import Outcome, Result
 from offline.evaluation.scoring import expectation, score
 from offline.evaluation.task import LabelledTask
 from offline.evaluation.write import make_csv, make_markdown
 from offline.features import RecordingFeatures
+from offline.metrics import same_numbers
+from offline.tables import Summary
 
 RIGHT = np.array([1, 1, 2, 2])
 WRONG = np.array([1, 2, 1, 2])
 
 
-def plan(k: str = "true", protocols: str = "A,D") -> Plan:
-    return make_plan(EvaluateOptions(features=Path("data"), cluster="hc", seeds=2, k=k, protocols=protocols))
+def plan(k: str = "true", protocols: str = "A,D", labelled: str = "0") -> Plan:
+    chosen = EvaluateOptions(features=Path("data"), cluster="hc", seeds=2, k=k, protocols=protocols, labelled=labelled)
+    return make_plan(chosen)
 
 
 def result(word: str, found: Labels, count: Count = "true", subset: str | None = None) -> Result:
@@ -95,6 +99,52 @@ def test_a_chosen_number_of_key_steps_is_said() -> None:
     assert "2, since ..." in chosen.notes
 
 
+def with_few(one: Result, labelled: dict[int, tuple[Labels, ...]]) -> Result:
+    few = [
+        FewLabels(number, tuple(score([RIGHT], [each], ("A", "D"), same_numbers([each])) for each in found), len(found))
+        for number, found in labelled.items()
+    ]
+    return replace(one, few=tuple(few))
+
+
+def test_labelled_recordings_have_rows_under_ours_with_their_spread_over_choices() -> None:
+    one = with_few(result("tea", RIGHT), {1: (RIGHT, 3 - RIGHT), 2: (RIGHT,)})
+    (sheet,) = make_sheets([one], plan(labelled="1,2,4"))
+    assert [row.method for row in sheet.table.rows][-3:] == ["tc3i + hc", "1 labelled", "2 labelled"]
+    assert sheet.table.rows[-2].summary("D", "f1") == Summary(0.5, pytest.approx(0.5**0.5), 2)
+    assert sheet.notes[-4:] == (
+        "1 labelled: mean over all 2 choices of the labelled recordings",
+        "2 labelled: mean over all 1 choices of the labelled recordings",
+        "4 labelled: left out, there are 1 recordings and none would be left to score",
+        LEFT_OUT,
+    )  # fmt: skip
+
+
+def test_tasks_with_different_numbers_of_choices_have_a_mean_and_rows_that_not_all_have_are_left_out() -> None:
+    one = with_few(result("tea", RIGHT), {1: (RIGHT, 3 - RIGHT), 2: (RIGHT,)})
+    two = with_few(result("coffee", WRONG), {1: (RIGHT, RIGHT, RIGHT)})
+    mean = make_sheets([one, two], plan(labelled="1,2"))[-1]
+    assert [row.method for row in mean.table.rows][-2:] == ["tc3i + hc", "1 labelled"]
+    few = mean.table.rows[-1].summary("D", "f1")
+    assert few is not None
+    assert (few.mean, few.seeds) == (0.75, 1)
+    assert mean.notes[0] == "2 labelled: left out, some tasks have no recordings left to score"
+
+
+def test_views_are_compared_in_one_table_beside_the_paper_s() -> None:
+    results = [result("tea", RIGHT, subset="CMU-MMAC"), result("tea", WRONG, subset="CMU-MMAC")]
+    views = ("ego", "top")
+    results = [replace(one, task=replace(one.task, view=view)) for one, view in zip(results, views, strict=True)]
+    sheets = make_sheets(results, plan())
+    assert [(sheet.word, sheet.view) for sheet in sheets] == [("tea", "ego"), ("tea", "top"), ("mean", "")]
+    assert sheets[1].table.title == "tea <tea>, view top, K = 2"
+    study = sheets[-1].table
+    assert study.headings() == ["F1 for several views", "ego A F1", "ego D F1", "top A F1", "top D F1"]
+    cells = {row.title: study.cells(row)[1:] for row in study.rows}
+    assert cells["tc3i + hc"] == ["100.0 ± 0.0", "100.0 ± 0.0", "50.0 ± 0.0", "50.0 ± 0.0"]
+    assert "CnC, TP (Top) (paper, CMU-MMAC, K = 7)" in [row.title for row in sheets[1].table.rows]
+
+
 def test_the_console_shows_f1_and_iou_the_files_everything() -> None:
     sheet = make_sheets([result("tea", RIGHT)], plan())[0]
     assert for_console(sheet.table).headings()[1:5] == ["A F1", "A IoU", "D F1", "D IoU"]
@@ -102,5 +152,5 @@ def test_the_console_shows_f1_and_iou_the_files_everything() -> None:
     assert "| A P | A R | A F1 | A IoU | D P |" in markdown
     assert "- note on tea\n" in markdown
     lines = make_csv([sheet]).splitlines()
-    assert 'tea,true,"tea <tea>, K = 2",tc3i + hc,ours,D F1,2,1.000000,0.000000' in lines
-    assert 'tea,true,"tea <tea>, K = 2",equal,ours,MoF,1,1.000000,' in lines
+    assert 'tea,,true,"tea <tea>, K = 2",tc3i + hc,ours,D F1,2,1.000000,0.000000' in lines
+    assert 'tea,,true,"tea <tea>, K = 2",equal,ours,MoF,1,1.000000,' in lines

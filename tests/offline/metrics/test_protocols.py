@@ -91,7 +91,7 @@ def test_one_label_for_everything_is_worthless_under_d() -> None:
     assert protocol_d(truth, [np.ones(100, dtype=np.int64)]).f1 < 0.1
 
 
-# Given numbers: step 1 has 2 of its 3 frames and one too many, 2 and 3 are exchanged but for a frame of 2.
+# The numbers are right, every step begins a frame late.
 NUMBERED = [labels(0, 1, 1, 1, 2, 2)], [labels(0, 0, 1, 1, 1, 2)]
 
 
