@@ -133,9 +133,9 @@ class Recording:
         try:
             if self._pictures is not None:
                 self._pictures.close()
+        finally:
             if self._webhook is not None:
                 self._webhook.close()
-        finally:
             if self._writer is not None:
                 self._writer.close(state)
 

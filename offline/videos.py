@@ -38,8 +38,8 @@ CHECKED_ROWS = 4096  # rows of a feature file looked at in one go, so that a lon
 class Recording:
     """One demonstration on disk. `rate` is frames (or feature rows) per second where the file does not say it.
 
-    >>> Recording("anna", Path("anna.mp4"), "video").id
-    'anna'
+    >>> Recording("helmet", Path("helmet.mp4"), "video").id
+    'helmet'
     """
 
     id: str
@@ -80,8 +80,8 @@ class RecordingFacts:
 class Examined:
     """The recordings that can be used, and a sentence for each that cannot.
 
-    >>> Examined((), ("anna.mp4 is empty",)).problems
-    ('anna.mp4 is empty',)
+    >>> Examined((), ("helmet.mp4 is empty",)).problems
+    ('helmet.mp4 is empty',)
     """
 
     good: tuple[RecordingFacts, ...]

@@ -96,9 +96,9 @@ def make_procel(folder: Path, names: str = "http://a\tcpr_0001\t0\t10\nhttp://b\
 
 def make_labels(folder: Path) -> Path:
     """A folder for each of two tasks: CSV and ELAN files, numbers with a gap, names alone."""
-    write(folder / "shelf" / "anna.csv", "0,1,1 open box\n1,2,4 fit board\n")
+    write(folder / "shelf" / "first.csv", "0,1,1 open box\n1,2,4 fit board\n")
     rows = (Annotation(0.0, 1.5, "4 fit board"), Annotation(2.0, 3.0, "1 open box"))
-    write_elan(folder / "shelf" / "bert.eaf", [Tier("steps", rows)])
+    write_elan(folder / "shelf" / "second.eaf", [Tier("steps", rows)])
     (folder / "tea").mkdir()
     write_elan(
         folder / "tea" / "carl.eaf", [Tier("work", (Annotation(1.0, 2.0, "boil"), Annotation(2.0, 3.0, "pour")))]

@@ -88,7 +88,7 @@ class Served:
         except urllib.error.HTTPError as error:
             return Answer(error.code, error.read(), dict(error.headers))
 
-    def connect(self, client: str = "anna", token: str = TOKEN, **more: object) -> Headset:
+    def connect(self, client: str = "helmet", token: str = TOKEN, **more: object) -> Headset:
         return Headset(self.port, {"token": token, "client": client, **more})
 
     def count(self, name: str) -> float:

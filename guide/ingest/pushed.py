@@ -21,7 +21,7 @@ class PushedFrames:
     frame pushed. A sender that falls silent is reported lost, and reported back with its next frame; `end` ends it.
 
     >>> import numpy as np
-    >>> headset = PushedFrames("anna", clock=lambda: 50.0)
+    >>> headset = PushedFrames("helmet", clock=lambda: 50.0)
     >>> headset.push(np.zeros((4, 6, 3), np.uint8), stamp=1.7e9)
     0.0
     >>> headset.end()
@@ -113,7 +113,7 @@ class Headsets:
     """The headsets known by name: the server registers each, a SOURCE `headset:NAME` finds it.
 
     >>> headsets = Headsets()
-    >>> headsets.register("anna") is headsets.find("anna")
+    >>> headsets.register("helmet") is headsets.find("helmet")
     True
     """
 

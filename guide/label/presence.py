@@ -1,8 +1,8 @@
 """How strongly each step has been seen: evidence for doing and for leaving out, apart from the labels.
 
 A label is a choice between rivals, and a step that loses a close race all along would look as if it had never been
-done. So flags do not rest on labels alone: a step counts as done when its mean probability over about half its usual
-time was high enough, as lacking only when that never came near, and in between nobody knows.
+done. So flags do not rest on labels alone: a step counts as done when its mean probability over about three
+quarters of its usual time was high enough, as lacking only when that never came near, and in between nobody knows.
 """
 
 from __future__ import annotations
@@ -66,10 +66,11 @@ class Presence:
             windows, limits = (np.asarray(arrays[f"presence_{key}"], np.float64) for key in ("windows_s", "limits"))
             if (
                 steps.ndim != 1
+                or len(np.unique(steps)) != len(steps)
                 or not ((windows > 0) & (windows < 1e6)).all()
                 or not ((limits >= 0) & (limits <= 1)).all()
             ):
-                raise ValueError("a window or a limit out of range")
+                raise ValueError("a step twice, or a window or a limit out of range")
             return Presence(tuple(int(step) for step in steps), windows, limits)
         except (KeyError, TypeError, ValueError) as cause:
             raise BundleError(
@@ -123,7 +124,9 @@ def learn_presence(
     A step's limit lies a little above what it reaches while it is not being done, or at what it reaches while it is,
     where that is less.
     """
-    windows = np.array([max(WINDOW_SHARE * _median_s(labels, times, step), SHORTEST_S) for step in steps])
+    # A window shorter than a tick would hold no frame, and the step would never be seen.
+    shortest_s = max(SHORTEST_S, 1.0 / rate)
+    windows = np.array([max(WINDOW_SHARE * _median_s(labels, times, step), shortest_s) for step in steps])
     blank = Presence(tuple(steps), windows, np.zeros(len(steps)))
     done: list[list[float]] = [[] for _ in steps]
     absent: list[list[float]] = [[] for _ in steps]

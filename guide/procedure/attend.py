@@ -92,7 +92,8 @@ class _Turn:
             self._put(replace(self.state, at=max(self.state.at, event.at)))
         else:
             self._advance(event)
-        self._wake(is_over=isinstance(event, Finished))
+        if not isinstance(event, Glimpsed):  # no time passes by it, and nobody listens to what it leads to
+            self._wake(is_over=isinstance(event, Finished))
 
     def take(self, deed: Deed) -> None:
         action, at = deed.action, self.state.at

@@ -200,8 +200,8 @@ class SessionWriter:
             store = self._open_store(self._data)
             try:
                 store.close_orphans()
-                store.begin(self._facts)
                 drop_old_pictures(store, self._wall())
+                store.begin(self._facts)  # last: what fails after it would begin the session a second time
             except BaseException:
                 store.close()
                 raise

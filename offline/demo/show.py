@@ -1,8 +1,9 @@
-"""What `make demo` runs: draw a task, learn it without labels, guide people through it."""
+"""What `make demo` runs: draw a task, learn it without labels (or with a few), guide people through it."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,8 @@ class ShowOptions:
     """Demonstrations to learn from."""
     live: int = 5
     """Recordings to play: one clean, one of each fault, and so on in turn."""
+    labelled: int = 0
+    """Demonstrations whose true labels are given to the learner, the first ones."""
     seed: int = 1
     """Chooses people, tables, orders and durations."""
 
@@ -79,10 +82,26 @@ def main(options: ShowOptions) -> None:
 
 
 def _learn(options: ShowOptions, console: Console) -> Learned:
-    settings = TrainOptions(inputs=(str(options.data / "train"),), out=options.out, cache=options.cache)
-    recipe = resolve("default", None, {"k": len(TASK.steps)})
+    settings = TrainOptions(
+        inputs=(str(options.data / "train"),), out=options.out, cache=options.cache, labels=_given(options)
+    )
+    if options.labelled:
+        console.print(f"told: the labels of {options.labelled} of {options.recordings} demonstrations")
+        return learn_task(settings, resolve("default", None, {}), options.out, console)
     console.print(f"told: there are {len(TASK.steps)} key-steps (--k auto would choose that number)")
-    return learn_task(settings, recipe, options.out, console)
+    return learn_task(settings, resolve("default", None, {"k": len(TASK.steps)}), options.out, console)
+
+
+def _given(options: ShowOptions) -> Path | None:
+    """A folder with the label files of the first demonstrations, or nothing."""
+    if not options.labelled:
+        return None
+    folder = options.cache / f"labels-{options.seed}-{options.labelled}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path in sorted((options.data / "train").glob("*.csv"))[: options.labelled]:
+        shutil.copy(path, folder)
+    return folder
 
 
 def _labels(options: ShowOptions, learned: Learned) -> tuple[list[Labels], list[Labels]]:
@@ -164,7 +183,7 @@ def _summarise(
     learned: Learned, truth: list[Labels], found: list[Labels], names: Mapping[int, int], console: Console
 ) -> None:
     for step in learned.procedure.steps:
-        console.print(f"  {step.name:<8} matches {_name(names.get(step.number))}")
+        console.print(f"  {step.name:<15} matches {_name(names.get(step.number))}")
     console.print("orders seen:")
     for ordering in learned.procedure.orderings[:3]:
         console.print(f"  {ordering.count} x  {' > '.join(str(step) for step in ordering.steps)}", soft_wrap=True)

@@ -72,7 +72,7 @@ def wait_until_taken(health: Callable[[], Health]) -> None:
 def pushed(_: Path, stack: ExitStack) -> Case:
     """A headset by name; another thread pushes, as the server does."""
     headsets = Headsets()
-    headset = headsets.register("anna", IMPATIENT)
+    headset = headsets.register("helmet", IMPATIENT)
 
     def send() -> None:
         for number, image in enumerate(grey_levels(COUNT)):
@@ -81,7 +81,7 @@ def pushed(_: Path, stack: ExitStack) -> Case:
         headset.end()
 
     threading.Thread(target=send, daemon=True).start()
-    source = open_source("headset:anna", SourceOptions(headsets=headsets))
+    source = open_source("headset:helmet", SourceOptions(headsets=headsets))
     return Case(source, again=None)
 
 

@@ -191,7 +191,7 @@ def test_a_wrong_token_learns_nothing_and_waits(served: Served, monkeypatch: pyt
     waits = []
     for _ in range(4):
         began = time.monotonic()
-        with served.connect("eve", token="wrong" * 6) as headset:
+        with served.connect("stranger", token="wrong" * 6) as headset:
             assert headset.hear() is None
             assert (headset.code, headset.heard) == (4401, [])
         waits.append(time.monotonic() - began)

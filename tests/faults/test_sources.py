@@ -243,7 +243,7 @@ def test_the_wall_clock_plays_no_part(jump_s: float, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("jump_s", [HOUR_S, -HOUR_S])
 def test_a_headset_whose_clock_jumps_goes_on(jump_s: float) -> None:
     clock, notices = FakeClock(), list[SourceNotice]()
-    headset = PushedFrames("anna", tell=notices.append, clock=clock)
+    headset = PushedFrames("helmet", tell=notices.append, clock=clock)
     times = []
     for number, image in enumerate(noisy(40)):
         clock.now += 0.1
@@ -257,7 +257,7 @@ def test_a_headset_whose_clock_jumps_goes_on(jump_s: float) -> None:
 @pytest.mark.parametrize("stamp", [float("nan"), float("inf"), -float("inf"), 1e308, -1e308])
 def test_a_headset_may_stamp_what_it_likes(stamp: float) -> None:
     clock = FakeClock()
-    headset = PushedFrames("anna", clock=clock)
+    headset = PushedFrames("helmet", clock=clock)
     times = []
     for number, image in enumerate(noisy(9)):
         clock.now += 0.1

@@ -64,7 +64,7 @@ def test_the_terminal_view_tells_notices_and_totals(frames_task: Learned, capsys
     assert "timeline: " in told
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9/x", "0", "name:None", "headset:anna", "ftp://x/y"])
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/x", "0", "name:None", "headset:helmet", "ftp://x/y"])
 def test_a_source_that_is_not_there_is_one_sentence(
     frames_task: Learned, capsys: pytest.CaptureFixture[str], address: str
 ) -> None:

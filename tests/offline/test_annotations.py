@@ -127,32 +127,32 @@ def some_facts(*names: str) -> list[RecordingFacts]:
 
 
 def test_a_folder_labels_some_recordings(tmp_path: Path) -> None:
-    write(tmp_path, "0,1,1 a\n", "anna.csv")
+    write(tmp_path, "0,1,1 a\n", "helmet.csv")
     write(tmp_path, "not,a,label\n", "stranger.csv")  # belongs to no recording: not read
-    read = read_label_folder(tmp_path, some_facts("anna", "bert"))
-    assert set(read) == {"anna"}
+    read = read_label_folder(tmp_path, some_facts("helmet", "bert"))
+    assert set(read) == {"helmet"}
 
 
 def test_problems_of_all_files_are_told_together(tmp_path: Path) -> None:
-    write(tmp_path, "0,99,1 a\n", "anna.csv")
+    write(tmp_path, "0,99,1 a\n", "helmet.csv")
     write(tmp_path, "5,4,1 a\n", "bert.csv")
-    with pytest.raises(InputError, match=r"2 problems .*anna\.csv line 1.*bert\.csv line 1"):
-        read_label_folder(tmp_path, some_facts("anna", "bert"))
-    assert len(read_label_folder(tmp_path, some_facts("anna", "bert"), lenient=True)) == 2
+    with pytest.raises(InputError, match=r"2 problems .*helmet\.csv line 1.*bert\.csv line 1"):
+        read_label_folder(tmp_path, some_facts("helmet", "bert"))
+    assert len(read_label_folder(tmp_path, some_facts("helmet", "bert"), lenient=True)) == 2
 
 
 def test_a_step_has_one_name_in_all_files(tmp_path: Path) -> None:
-    write(tmp_path, "0,1,1 open\n", "anna.csv")
+    write(tmp_path, "0,1,1 open\n", "helmet.csv")
     write(tmp_path, "0,1,1 close\n", "bert.csv")
-    with pytest.raises(InputError, match="step 1 is 'open' for anna and 'close' for bert"):
-        read_label_folder(tmp_path, some_facts("anna", "bert"))
+    with pytest.raises(InputError, match="step 1 is 'open' for helmet and 'close' for bert"):
+        read_label_folder(tmp_path, some_facts("helmet", "bert"))
 
 
 def test_a_folder_without_fitting_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"such as anna\.csv"):
-        read_label_folder(tmp_path, some_facts("anna"))
+    with pytest.raises(InputError, match=r"such as helmet\.csv"):
+        read_label_folder(tmp_path, some_facts("helmet"))
     with pytest.raises(InputError, match="is not a folder"):
-        read_label_folder(tmp_path / "none", some_facts("anna"))
+        read_label_folder(tmp_path / "none", some_facts("helmet"))
 
 
 def test_what_is_written_is_the_agreed_form(tmp_path: Path) -> None:
@@ -239,19 +239,19 @@ def test_lenient_reading_never_raises_and_what_it_gives_is_strictly_right(
 
 
 def test_elan_files_stand_beside_csv_files_and_share_their_numbers(tmp_path: Path) -> None:
-    write(tmp_path, "0,1,2 close lid\n", "anna.csv")
+    write(tmp_path, "0,1,2 close lid\n", "helmet.csv")
     rows = (Annotation(0.5, 2.0, "Open box"), Annotation(3.0, 4.0, "close  lid"))
     write_elan(tmp_path / "bert.eaf", [Tier("work", rows), Tier("empty", ())])
-    read = read_label_folder(tmp_path, some_facts("anna", "bert", "carl"))
+    read = read_label_folder(tmp_path, some_facts("helmet", "bert", "carl"))
     assert read["bert"].segments == (Segment(3, 0.5, 2.0), Segment(2, 3.0, 4.0))
-    assert set(read) == {"anna", "bert"}
+    assert set(read) == {"helmet", "bert"}
 
 
 def test_names_that_differ_in_case_are_still_told(tmp_path: Path) -> None:
-    write(tmp_path, "0,1,2 close lid\n", "anna.csv")
+    write(tmp_path, "0,1,2 close lid\n", "helmet.csv")
     write_elan(tmp_path / "bert.eaf", [Tier("work", (Annotation(0.0, 1.0, "Close lid"),))])
-    with pytest.raises(InputError, match="step 2 is 'close lid' for anna and 'Close lid' for bert"):
-        read_label_folder(tmp_path, some_facts("anna", "bert"))
+    with pytest.raises(InputError, match="step 2 is 'close lid' for helmet and 'Close lid' for bert"):
+        read_label_folder(tmp_path, some_facts("helmet", "bert"))
 
 
 def test_problems_of_elan_files_are_named_with_their_lines(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_problems_of_elan_files_are_named_with_their_lines(tmp_path: Path) -> No
 
 
 def test_two_label_files_for_one_recording_are_refused(tmp_path: Path) -> None:
-    write(tmp_path, "0,1,1 a\n", "anna.csv")
-    write_elan(tmp_path / "anna.eaf", [])
-    with pytest.raises(InputError, match=r"anna\.csv and anna\.eaf both stand"):
-        read_label_folder(tmp_path, some_facts("anna"))
+    write(tmp_path, "0,1,1 a\n", "helmet.csv")
+    write_elan(tmp_path / "helmet.eaf", [])
+    with pytest.raises(InputError, match=r"helmet\.csv and helmet\.eaf both stand"):
+        read_label_folder(tmp_path, some_facts("helmet"))

@@ -27,8 +27,8 @@ from tests.synth import grey_levels, write_task_video, write_video
 
 @pytest.fixture
 def video(tmp_path: Path) -> Recording:
-    write_task_video(tmp_path / "anna.mp4", [1, 0, 2], step_s=1.0, rate=10.0)
-    return Recording("anna", tmp_path / "anna.mp4", "video")
+    write_task_video(tmp_path / "helmet.mp4", [1, 0, 2], step_s=1.0, rate=10.0)
+    return Recording("helmet", tmp_path / "helmet.mp4", "video")
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_features_at_the_working_rate(video: Recording, extractor: Extractor, ca
     found = cache.features(video, extractor, rate=5.0, keep_maps=True)
     expected = [frame.at for frame in VideoFile(video.path).frames(Pace(5.0).push)]
     np.testing.assert_array_equal(found.times, expected)
-    assert (found.id, found.rate, len(found)) == ("anna", 5.0, 15)
+    assert (found.id, found.rate, len(found)) == ("helmet", 5.0, 15)
     assert found.pooled.shape == (15, 16)
     assert found.maps is not None
     assert found.maps.shape == (15, 16, 8, 8)

@@ -15,7 +15,7 @@ from guide.domain import Image
 from offline.pictures import Seen, draw_pictures, monotone_path, nice_ticks, step_colour, still_moments, typical_pair
 
 
-def seen(frames: int, width: int = 6, rate: float = 5.0, seed: int = 0, name: str = "anna") -> Seen:
+def seen(frames: int, width: int = 6, rate: float = 5.0, seed: int = 0, name: str = "helmet") -> Seen:
     rng = np.random.default_rng(seed)
     rows = (rng.normal(size=(frames, width)) + np.linspace(0, 4, frames)[:, None]).astype(np.float32)
     labels = np.arange(frames) * 4 // frames

@@ -101,9 +101,9 @@ def test_one_view_and_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_faulty_labels_are_refused_until_lenient(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n5,4,2 pour\n")
+    write(tmp_path / "soup" / "helmet.csv", "0,1,1 stir\n5,4,2 pour\n")
     out = tmp_path / "out.jsonl"
-    with pytest.raises(InputError, match=r"anna\.csv line 2"):
+    with pytest.raises(InputError, match=r"helmet\.csv line 2"):
         run(Config(tmp_path, task="soup", out=out))
     assert not out.exists()
     run(Config(tmp_path, task="soup", out=out, lenient=True))

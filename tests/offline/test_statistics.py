@@ -86,8 +86,8 @@ def test_one_view_counts_one_camera(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_repairs_and_guesses_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n5,4,2 pour\n")
-    with pytest.raises(InputError, match=r"anna\.csv line 2.*--lenient"):
+    write(tmp_path / "soup" / "helmet.csv", "0,1,1 stir\n5,4,2 pour\n")
+    with pytest.raises(InputError, match=r"helmet\.csv line 2.*--lenient"):
         run(Config(tmp_path))
     run(Config(tmp_path, lenient=True))
     out = capsys.readouterr().out.replace("\n", " ")

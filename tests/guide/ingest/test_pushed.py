@@ -14,7 +14,7 @@ from tests.synth import plain
 
 def test_at_counts_from_the_first_frame_by_the_senders_stamps() -> None:
     clock = FakeClock()
-    headset = PushedFrames("anna", clock=clock)
+    headset = PushedFrames("helmet", clock=clock)
     times = []
     for stamp, arrival in ((50.0, 0.0), (50.2, 0.5), (50.4, 0.5), (50.6, 0.7)):
         clock.now = 1000.0 + arrival
@@ -25,7 +25,7 @@ def test_at_counts_from_the_first_frame_by_the_senders_stamps() -> None:
 
 def test_a_headset_that_falls_silent_is_missed_and_welcomed_back() -> None:
     clock, notices = FakeClock(), list[SourceNotice]()
-    headset = PushedFrames("anna", CaptureSettings(give_up_s=30), notices.append, clock)
+    headset = PushedFrames("helmet", CaptureSettings(give_up_s=30), notices.append, clock)
     frames = headset.frames()
     for image in noisy(2):
         clock.now += 0.1
@@ -41,7 +41,7 @@ def test_a_headset_that_falls_silent_is_missed_and_welcomed_back() -> None:
 
 def test_a_headset_that_stays_away_ends_its_session() -> None:
     clock, notices = FakeClock(), list[SourceNotice]()
-    headset = PushedFrames("anna", CaptureSettings(give_up_s=30), notices.append, clock)
+    headset = PushedFrames("helmet", CaptureSettings(give_up_s=30), notices.append, clock)
     headset.push(plain((1, 2, 3)))
     clock.now += 31
     assert len(list(headset)) == 1
@@ -50,7 +50,7 @@ def test_a_headset_that_stays_away_ends_its_session() -> None:
 
 def test_late_stamps_are_tied_anew() -> None:
     clock, notices = FakeClock(), list[SourceNotice]()
-    headset = PushedFrames("anna", tell=notices.append, clock=clock)
+    headset = PushedFrames("helmet", tell=notices.append, clock=clock)
     headset.push(plain((1, 2, 3)), 0.0)
     clock.now += 20
     assert headset.push(plain((1, 2, 3)), 1.0) == pytest.approx(1.0, abs=0.1)
@@ -60,7 +60,7 @@ def test_late_stamps_are_tied_anew() -> None:
 
 def test_damaged_pictures_are_told() -> None:
     notices: list[SourceNotice] = []
-    headset = PushedFrames("anna", tell=notices.append, clock=FakeClock())
+    headset = PushedFrames("helmet", tell=notices.append, clock=FakeClock())
     for _ in range(5):
         headset.damaged()
     headset.end()
@@ -69,7 +69,7 @@ def test_damaged_pictures_are_told() -> None:
 
 
 def test_an_error_of_the_server_reaches_the_session() -> None:
-    headset = PushedFrames("anna", clock=FakeClock())
+    headset = PushedFrames("helmet", clock=FakeClock())
     headset.end(RuntimeError("the connection broke"))
     with pytest.raises(RuntimeError, match="the connection broke"):
         list(headset)
@@ -77,12 +77,12 @@ def test_an_error_of_the_server_reaches_the_session() -> None:
 
 def test_a_name_taken_again_ends_the_earlier_one() -> None:
     headsets = Headsets()
-    earlier = headsets.register("anna")
-    later = headsets.register("anna")
+    earlier = headsets.register("helmet")
+    later = headsets.register("helmet")
     assert list(earlier) == []
-    assert headsets.find("anna") is later
-    headsets.remove("anna")
-    headsets.remove("anna")
+    assert headsets.find("helmet") is later
+    headsets.remove("helmet")
+    headsets.remove("helmet")
     assert list(later) == []
     with pytest.raises(InputError, match="known here are: none"):
-        headsets.find("anna")
+        headsets.find("helmet")

@@ -25,7 +25,7 @@ from tests.synth import plain
         ("name:HD Webcam", LiveSource, "name:HD Webcam"),
         ("rtsp://joe:secret@host/x", LiveSource, "rtsp://***@host/x"),
         ("HTTPS://host/video", LiveSource, "HTTPS://host/video"),
-        ("headset:anna", PushedFrames, "headset:anna"),
+        ("headset:helmet", PushedFrames, "headset:helmet"),
         ("folder/a.mp4", VideoFile, "folder/a.mp4"),
         ("./0", VideoFile, "./0"),
         ("name:", VideoFile, "name:"),
@@ -34,7 +34,7 @@ from tests.synth import plain
 )
 def test_each_form_gives_its_kind(text: str, kind: type, name: str) -> None:
     headsets = Headsets()
-    headsets.register("anna")
+    headsets.register("helmet")
     source = open_source(text, SourceOptions(headsets=headsets))
     assert type(source) is kind
     assert source.name == name
@@ -61,8 +61,8 @@ def test_nothing_is_no_source(text: str) -> None:
 
 
 def test_a_headset_nobody_knows_is_refused() -> None:
-    with pytest.raises(InputError, match="headset:anna was expected"):
-        open_source("headset:anna")
+    with pytest.raises(InputError, match="headset:helmet was expected"):
+        open_source("headset:helmet")
 
 
 @pytest.mark.parametrize("text", ["77", "name:No such camera"])

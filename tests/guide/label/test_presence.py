@@ -75,8 +75,17 @@ def test_arrays_come_back_as_they_were() -> None:
         {"presence_windows_s": np.array([np.inf])},
         {"presence_limits": np.array([0.5, 0.5])},
         {"presence_steps": np.array([[1]])},
+        {"presence_steps": np.ones(2, int), "presence_windows_s": np.ones(2), "presence_limits": np.ones(2)},
     ],
 )
 def test_senseless_arrays_are_refused_with_a_sentence(spoil: dict[str, np.ndarray]) -> None:
     with pytest.raises(BundleError, match="cannot say when a step was seen"):
         Presence.from_arrays({**make().to_arrays(), **spoil})
+
+
+def test_a_step_of_a_single_frame_can_be_seen_at_a_low_rate() -> None:
+    labels, times = np.array([1, 1, 1, 2, 3, 3, 3]), np.arange(7.0)
+    sure = (labels[:, None] == np.array([1, 2, 3])).astype(np.float64)
+    learned = learn_presence([sure] * 2, [labels] * 2, [times] * 2, (1, 2, 3), rate=1.0)
+    assert (presences(sure, times, learned, 1.0).max(0) >= learned.limits).all()
+    assert learned.limits.min() > 0

@@ -225,3 +225,22 @@ def test_a_killed_process_loses_at_most_the_last_second_and_is_closed_by_the_nex
     with Store(tmp_path) as store:
         assert store.close_orphans() == (NAME,)
         assert (store.find(NAME).state, store.find(NAME).frames) == ("interrupted", kept)
+
+
+def test_a_session_begins_once_where_old_pictures_cannot_be_dropped_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[Store] = []
+
+    def refuse_once(store: Store, now: float) -> tuple[str, ...]:
+        tries.append(store)
+        if len(tries) == 1:
+            raise OutputError("another program holds it.")
+        return ()
+
+    monkeypatch.setattr("guide.record.writer.drop_old_pictures", refuse_once)
+    writer = SessionWriter(tmp_path, FACTS, QUICK, tell=lambda words: None)
+    put(writer, 0)
+    until(lambda: len(tries) > 1)
+    writer.close("finished")
+    assert stored(tmp_path) == ([0.0], [0])

@@ -25,34 +25,34 @@ def test_tasks_numbers_and_names(tmp_path: Path) -> None:
 
 
 def test_label_files_may_lie_in_the_folder_itself(tmp_path: Path) -> None:
-    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n")
+    write(tmp_path / "soup" / "first.csv", "0,1,1 stir\n")
     assert set(read_tasks(tmp_path / "soup", STRICT)) == {"soup"}
 
 
 def test_a_task_in_a_folder_of_its_own_name_is_not_lost(tmp_path: Path) -> None:
-    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n")
-    write(tmp_path / "soup" / "soup" / "bert.csv", "0,1,1 stir\n")
+    write(tmp_path / "soup" / "first.csv", "0,1,1 stir\n")
+    write(tmp_path / "soup" / "soup" / "second.csv", "0,1,1 stir\n")
     assert set(read_tasks(tmp_path / "soup", STRICT)) == {"soup", "soup/soup"}
 
 
 def test_a_video_of_the_same_name_gives_the_length_and_a_missing_one_is_named(tmp_path: Path) -> None:
-    write(tmp_path / "soup" / "anna.csv", "0,1,1 stir\n")
-    write(tmp_path / "soup" / "bert.csv", "0,1,1 stir\n")
+    write(tmp_path / "soup" / "first.csv", "0,1,1 stir\n")
+    write(tmp_path / "soup" / "second.csv", "0,1,1 stir\n")
     (tmp_path / "films" / "deep").mkdir(parents=True)
-    write_video(tmp_path / "films" / "deep" / "anna.mp4", grey_levels(20), steady(20, 10.0))
+    write_video(tmp_path / "films" / "deep" / "first.mp4", grey_levels(20), steady(20, 10.0))
     task = read_tasks(tmp_path / "soup", ReadOptions(videos=tmp_path / "films"))["soup"]
     assert task.recordings[0].duration_s == pytest.approx(2.0)
     assert (task.recordings[0].has_length, task.recordings[1].has_length) == (True, False)
-    assert task.missing == ("the video of bert",)
-    write(tmp_path / "soup" / "anna.csv", "0,9,1 stir\n")
-    with pytest.raises(InputError, match=r"anna\.csv line 1: the step ends at 9 s, past the recording's end"):
+    assert task.missing == ("the video of second",)
+    write(tmp_path / "soup" / "first.csv", "0,9,1 stir\n")
+    with pytest.raises(InputError, match=r"first\.csv line 1: the step ends at 9 s, past the recording's end"):
         read_tasks(tmp_path / "soup", ReadOptions(videos=tmp_path / "films"))
     with pytest.raises(InputError, match="a folder of videos was expected"):
         find_videos(tmp_path / "nowhere")
 
 
 def test_the_usual_name_is_taken_where_files_differ(tmp_path: Path) -> None:
-    for person, name in (("anna", "stir"), ("bert", "Stir it"), ("carl", "stir")):
+    for person, name in (("first", "stir"), ("second", "Stir it"), ("third", "stir")):
         write(tmp_path / f"{person}.csv", f"0,1,1 {name}\n")
     task = next(iter(read_tasks(tmp_path, STRICT).values()))
     assert task.step_name(1) == "stir"
@@ -61,14 +61,14 @@ def test_the_usual_name_is_taken_where_files_differ(tmp_path: Path) -> None:
 
 def test_two_label_files_of_one_video_are_refused(tmp_path: Path) -> None:
     make_labels(tmp_path)
-    write(tmp_path / "shelf" / "bert.csv", "0,1,1 open box\n")
-    with pytest.raises(InputError, match=r"bert\.csv and .*bert\.eaf are both of bert"):
+    write(tmp_path / "shelf" / "second.csv", "0,1,1 open box\n")
+    with pytest.raises(InputError, match=r"second\.csv and .*second\.eaf are both of second"):
         read_tasks(tmp_path, STRICT)
 
 
 def test_other_tables_and_hidden_files_are_no_labels_but_faulty_labels_are(tmp_path: Path) -> None:
     write(tmp_path / "ages.csv", "name,age,city\nann,3,rome\n")
-    write(tmp_path / ".anna.csv", "0,1,1 a\n")
+    write(tmp_path / ".first.csv", "0,1,1 a\n")
     write(tmp_path / "header.csv", "start,end,step\n0,1,1 a\n")
     write(tmp_path / "empty.csv", "")
     (tmp_path / "latin.csv").write_bytes(b"0,1,1 caf\xe9\n")

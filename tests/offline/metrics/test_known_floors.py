@@ -12,7 +12,7 @@ import pytest
 from guide.domain import Labels
 from offline.datasets.egoprocel_json import read_tasks, subset_of
 from offline.metrics import Score, average, expected_random, protocol_a, protocol_b
-from offline.metrics.protocols import Protocol
+from offline.metrics.protocols import ScoringProtocol
 
 SHARED = os.environ.get("CNC_SHARED_DATA")
 K = 7
@@ -48,7 +48,7 @@ def split(truth: list[Labels]) -> list[Labels]:
     [(protocol_a, 40.2, 21.1, 0.1), (protocol_b, 51.3, 28.7, 0.6)],
 )
 def test_equal_split(
-    truths: dict[str, list[Labels]], protocol: Protocol, f1: float, iou: float, tolerance: float
+    truths: dict[str, list[Labels]], protocol: ScoringProtocol, f1: float, iou: float, tolerance: float
 ) -> None:
     score = over_subsets({task: protocol(truth, split(truth)) for task, truth in truths.items()})
     assert (100 * score.f1, 100 * score.iou) == pytest.approx((f1, iou), abs=tolerance)

@@ -1,0 +1,1 @@
+"""Headsets, phones and dashboards over HTTP and WebSocket."""

@@ -1,0 +1,224 @@
+"""The server's addresses: the page, sessions as JSON, pictures, metrics, and the headsets' WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
+
+from guide import __version__
+from guide.errors import GuideError, InputError
+from guide.serve.channels import Channels
+from guide.serve.guard import COOKIE, Guard, Pauses
+from guide.serve.limits import Limits
+from guide.serve.messages import read_object
+from guide.serve.run import Run
+from guide.serve.runs import FullError, Runs, TakenError, read_wish
+
+PAGE = Path(__file__).parent / "page"
+FILES = {
+    "page.js": "text/javascript",
+    "page.css": "text/css",
+    "icon.svg": "image/svg+xml",
+}
+STREAM_S = 0.1  # ten pictures a second at most
+BEGIN_S = 3.0  # how long a source may take to open before the answer is given without it
+STILL_S = 5.0  # a picture that does not change is sent again after this long, so that a lost viewer is noticed
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; frame-ancestors 'self'; base-uri 'none'",
+    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bool = False) -> ASGIApp:
+    """The application; everything but /health wants the token."""
+    limits = limits or Limits()
+    pauses = Pauses()
+    site = _Site(runs, limits, Channels(runs, token, limits, pauses), token, is_secure)
+    routes = [
+        Route("/", site.page),
+        Route("/page/{name}", site.file),
+        Route("/health", site.health),
+        Route("/metrics", site.metrics),
+        Route("/bundles", site.bundles),
+        Route("/sessions", site.sessions, methods=["GET", "POST"]),
+        Route("/sessions/{session}", site.session, methods=["GET", "DELETE"]),
+        Route("/sessions/{session}/actions", site.act, methods=["POST"]),
+        Route("/sessions/{session}/picture", site.picture),
+        Route("/sessions/{session}/stream", site.stream),
+        WebSocketRoute("/frames", site.channels.serve),
+    ]
+    handlers: Any = {GuideError: _refused, HTTPException: _not_so, Exception: _broken}
+    guard = Middleware(Guard, token=token, pauses=pauses, metrics=runs.metrics)
+    return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=site.lifespan)
+
+
+class _Site:
+    def __init__(self, runs: Runs, limits: Limits, channels: Channels, token: str, is_secure: bool) -> None:
+        self._runs, self._limits, self.channels = runs, limits, channels
+        self._token, self._is_secure = token, is_secure
+        self._viewers = 0
+
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await run_in_threadpool(self._runs.close)
+
+    async def page(self, _: Request) -> Response:
+        response = FileResponse(PAGE / "index.html", headers=HEADERS | {"Permissions-Policy": "camera=(self)"})
+        response.set_cookie(COOKIE, self._token, httponly=True, samesite="strict", secure=self._is_secure)
+        return response
+
+    async def file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in FILES:
+            raise HTTPException(404)
+        return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
+
+    async def health(self, _: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def bundles(self, _: Request) -> Response:
+        library = self._runs.library
+        return JSONResponse({"bundles": library.names(), "default": library.default})
+
+    async def metrics(self, _: Request) -> Response:
+        return PlainTextResponse(self._runs.metrics.text(self._gauges()), media_type="text/plain; version=0.0.4")
+
+    async def sessions(self, request: Request) -> Response:
+        if request.method == "GET":
+            return JSONResponse({"sessions": [_brief(run) for run in self._runs.all()], "program": __version__})
+        wish = read_wish(await self._object(request))
+        run = await run_in_threadpool(self._runs.start, wish)
+        if wish.client is None:  # a headset may come much later
+            await run_in_threadpool(run.begun.wait, BEGIN_S)
+        if run.state == "failed" and not run.processed:
+            raise InputError(run.problem)
+        return JSONResponse(run.show(), 201)
+
+    async def session(self, request: Request) -> Response:
+        run = self._find(request)
+        if request.method == "DELETE":
+            run.end()
+            await run_in_threadpool(run.join)
+        return JSONResponse({**run.show(), "steps": run.steps})
+
+    async def act(self, request: Request) -> Response:
+        run, plain = self._find(request), await self._object(request)
+        return JSONResponse(await run_in_threadpool(run.act, plain), 201)
+
+    async def picture(self, request: Request) -> Response:
+        found = await run_in_threadpool(self._find(request).picture)
+        if found is None:
+            raise HTTPException(404, "no picture has come yet.")
+        return Response(found[1], media_type="image/jpeg", headers={"Cache-Control": "no-store"})
+
+    async def stream(self, request: Request) -> Response:
+        run = self._find(request)
+        if self._viewers >= self._limits.most_viewers:
+            raise HTTPException(503, f"{self._viewers} viewers look on, no more are taken.")
+        headers = {"Cache-Control": "no-store"}
+        return StreamingResponse(self._pictures(run), 200, headers, "multipart/x-mixed-replace; boundary=frame")
+
+    async def _pictures(self, run: Run) -> AsyncIterator[bytes]:
+        """Each new picture once, until the session or the viewer ends."""
+        self._viewers += 1
+        shown, idle_s = -1, 0.0
+        try:
+            while True:
+                found = await run_in_threadpool(run.picture)
+                if found is not None and (found[0] != shown or idle_s >= STILL_S):
+                    shown, idle_s = found[0], 0.0
+                    head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(found[1])}\r\n\r\n"
+                    yield head.encode() + found[1] + b"\r\n"
+                if run.is_over:
+                    break
+                await asyncio.sleep(STREAM_S)
+                idle_s += STREAM_S
+        finally:
+            self._viewers -= 1
+
+    def _find(self, request: Request) -> Run:
+        run = self._runs.find(request.path_params["session"])
+        if run is None:
+            raise HTTPException(404, "there is no such session.")
+        return run
+
+    async def _object(self, request: Request) -> dict[str, Any]:
+        """The JSON object of a request, read no further than the limit."""
+        data = b""
+        async for part in request.stream():
+            data += part
+            if len(data) > self._limits.longest_text:
+                raise HTTPException(413, f"up to {self._limits.longest_text} bytes are taken.")
+        try:
+            return read_object(data.decode(), self._limits)
+        except UnicodeDecodeError as cause:
+            raise HTTPException(400, "a JSON object in UTF-8 was expected.") from cause
+
+    def _gauges(self) -> list[tuple[str, dict[str, str], float]]:
+        gauges: list[tuple[str, dict[str, str], float]] = [
+            ("guide_clients", {}, self.channels.count),
+            ("guide_viewers", {}, self._viewers),
+            ("guide_sessions", {}, len(self._runs.running())),
+            ("process_resident_memory_bytes", {}, resident_bytes()),
+        ]
+        for run in self._runs.running():
+            labels = {"session": run.facts.id, "source": run.facts.source}
+            gauges += [
+                ("guide_frame_age_seconds", labels, run.health().age_s),
+                ("guide_standing_alerts", labels, len(run.show()["alerts"])),
+            ]
+        for name, batcher in self._runs.library.batchers():
+            gauges += [
+                ("guide_network_rows", {"network": name}, batcher.rows),
+                ("guide_network_runs", {"network": name}, batcher.runs),
+                ("guide_network_busy_seconds", {"network": name}, batcher.busy_s),
+            ]
+        return gauges
+
+
+def resident_bytes() -> float:
+    """Memory this process holds; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return float(pages * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _brief(run: Run) -> dict[str, Any]:
+    shown = run.show()
+    kept = ("session", "state", "problem", "started", "source", "bundle", "person", "client", "at", "step", "paused")
+    return {**{name: shown[name] for name in kept}, "alerts": len(shown["alerts"]), "progress": shown["progress"]}
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    status = 503 if isinstance(error, FullError) else 409 if isinstance(error, TakenError) else 400
+    return JSONResponse({"error": str(error)}, status)
+
+
+async def _not_so(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+async def _broken(_: Request, error: Exception) -> Response:
+    status = 499 if isinstance(error, ClientDisconnect) else 500
+    return JSONResponse({"error": "a fault of the program: see the server's log."}, status)

@@ -1,0 +1,68 @@
+"""What `python -m guide serve` can be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from guide.errors import InputError
+from guide.perceive.embedder import Device
+from guide.recording import RecordingOptions
+from guide.serve.limits import Limits
+from guide.serve.picture import PictureLimits
+from guide.settings import LiveSettings
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """Serve headsets, phones and dashboards: frames in, guidance out."""
+
+    bundle: Path = Path("exported/demo")
+    """The trained bundle; others may be asked for that lie beside it."""
+    host: str = "127.0.0.1"
+    """Where to listen: this machine only, unless told otherwise; 0.0.0.0 lets the network in."""
+    port: int = 8765
+    """The port; 0 takes a free one."""
+    token: str | None = None
+    """What clients must know (or set CNC_TOKEN); made anew at each start when not given."""
+    tls: Literal["off", "auto"] = "off"
+    """auto makes a certificate: browsers give their camera to HTTPS only."""
+    certificate: Path | None = None
+    """A certificate of your own (PEM), with --key."""
+    key: Path | None = None
+    """Its key."""
+    give_up_s: float = 60.0
+    """A client or camera that does not come back within this time ends its session."""
+    most_clients: int = 32
+    """Clients at the same time; sessions may be twice as many."""
+    most_rate: float = 15.0
+    """Frames a second of one client; more are refused."""
+    most_frame_mb: float = 4.0
+    """The largest frame that is taken."""
+    threads: int = 0
+    """Threads of the networks; 0 uses every core."""
+    device: Device = "auto"
+    """Where to compute: auto, cpu or cuda."""
+    live: Annotated[LiveSettings, tyro.conf.arg(name="")] = field(default_factory=LiveSettings)
+    """How to recognise and when to speak."""
+    recording: Annotated[RecordingOptions, tyro.conf.arg(name="")] = field(
+        default_factory=lambda: RecordingOptions(record=True)
+    )
+    """What to keep of the sessions."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port < 65536:
+            raise InputError(f"a port is a number up to 65535, 0 for a free one, got {self.port}.")
+        if (self.certificate is None) != (self.key is None):
+            raise InputError("a certificate needs its key and a key its certificate: give --certificate and --key.")
+        if not 0 < self.most_frame_mb <= 64:
+            raise InputError(f"frames of up to 64 MB can be taken, got {self.most_frame_mb}.")
+
+    @property
+    def limits(self) -> Limits:
+        picture = PictureLimits(most_bytes=int(self.most_frame_mb * 2**20))
+        # A client that was lost has its session kept for a while: that must not keep others out.
+        return Limits(self.most_clients, 2 * self.most_clients, most_rate=self.most_rate, picture=picture)

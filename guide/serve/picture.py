@@ -1,0 +1,108 @@
+"""Pictures that come from outside: what they claim to be is looked at before anything is decoded."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from guide.domain import Image
+from guide.errors import InputError
+
+MOST_SCANS = 64  # a progressive JPEG of a few bytes can ask for thousands of passes over the picture
+_SIZE_MARKERS = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+_BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD8)})
+
+
+@dataclass(frozen=True, slots=True)
+class PictureLimits:
+    """The largest picture that is taken.
+
+    >>> PictureLimits().most_bytes
+    4194304
+    """
+
+    most_bytes: int = 4 * 2**20
+    """Of one frame as it is sent."""
+    most_pixels: int = 8_500_000
+    """Of one frame decoded: a little more than 4K."""
+
+
+def decode(data: bytes, limits: PictureLimits | None = None) -> Image:
+    """The picture (H, W, 3), RGB, of a JPEG or WebP file; InputError with one sentence for anything else."""
+    limits = limits or PictureLimits()
+    if len(data) > limits.most_bytes:
+        raise InputError(f"a frame has up to {limits.most_bytes} bytes, {len(data)} came: send it smaller.")
+    width_px, height_px = size_px(data)
+    if not 0 < width_px * height_px <= limits.most_pixels:
+        raise InputError(
+            f"a frame has up to {limits.most_pixels} pixels, {width_px} x {height_px} came: send it smaller."
+        )
+    try:
+        picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:
+        picture = None
+    if picture is None or picture.ndim != 3 or picture.size > 3 * limits.most_pixels:
+        raise InputError("a JPEG or WebP picture was expected, this one cannot be decoded.")
+    return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB), np.uint8)
+
+
+def size_px(data: bytes) -> tuple[int, int]:
+    """Width and height that a JPEG or WebP file claims.
+
+    >>> size_px(b"GIF89a")
+    Traceback (most recent call last):
+    ...
+    guide.errors.InputError: a frame is a JPEG or WebP picture, something else came.
+    """
+    try:
+        if data[:2] == b"\xff\xd8":
+            return _jpeg_size_px(data)
+        if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+            return _webp_size_px(data)
+    except (struct.error, IndexError) as cause:
+        raise InputError("a whole picture was expected, this one breaks off.") from cause
+    raise InputError("a frame is a JPEG or WebP picture, something else came.")
+
+
+def _jpeg_size_px(data: bytes) -> tuple[int, int]:
+    # Without its end marker libjpeg would fill the rest with grey, which looks like a picture to a network.
+    if b"\xff\xd9" not in data[-64:]:
+        raise InputError("a whole picture was expected, this one breaks off.")
+    if data.count(b"\xff\xda") > MOST_SCANS:
+        raise InputError(f"a JPEG has up to {MOST_SCANS} scans, this one has more.")
+    place = 2
+    while True:
+        while data[place] == 0xFF and data[place + 1] == 0xFF:  # markers may be padded
+            place += 1
+        if data[place] != 0xFF:
+            raise InputError("a JPEG or WebP picture was expected, this one cannot be decoded.")
+        marker = data[place + 1]
+        if marker in _BARE_MARKERS:
+            place += 2
+            continue
+        length, _, height_px, width_px = struct.unpack_from(">HBHH", data, place + 2)
+        if marker in _SIZE_MARKERS:
+            return width_px, height_px
+        if marker in (0xD9, 0xDA) or length < 2:
+            raise InputError("a JPEG or WebP picture was expected, this one cannot be decoded.")
+        place += 2 + length
+
+
+def _webp_size_px(data: bytes) -> tuple[int, int]:
+    (length,) = struct.unpack_from("<I", data, 4)
+    if length + 8 > len(data):
+        raise InputError("a whole picture was expected, this one breaks off.")
+    kind = data[12:16]
+    if kind == b"VP8 ":
+        width_px, height_px = struct.unpack_from("<HH", data, 26)
+        return width_px & 0x3FFF, height_px & 0x3FFF
+    if kind == b"VP8L":
+        (bits,) = struct.unpack_from("<I", data, 21)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if kind == b"VP8X" and not data[20] & 0x02:  # a moving one has as many pictures as it likes
+        (width,), (height,) = struct.unpack("<I", data[24:27] + b"\0"), struct.unpack("<I", data[27:30] + b"\0")
+        return width + 1, height + 1
+    raise InputError("a JPEG or WebP picture was expected, this one cannot be decoded.")

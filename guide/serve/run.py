@@ -1,0 +1,284 @@
+"""One session in the server: a thread follows its source, anybody may look at it, act on it and hear what it says."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
+
+from guide import wire
+from guide.domain import Alert, Frame, Guidance, Question, Update
+from guide.errors import GuideError, InputError
+from guide.ingest.base import FrameSource, SourceNotice
+from guide.ingest.live import LiveSource
+from guide.ingest.mailbox import Health
+from guide.ingest.pushed import PushedFrames
+from guide.procedure.actions import read_action
+from guide.recording import Recording
+from guide.serve.annotate import annotated
+from guide.serve.metrics import Metrics
+from guide.serve.state import Plain, state_object, steps_object
+from guide.session import Session
+
+log = logging.getLogger(__name__)
+
+MOST_NOTICES = 20
+JOIN_S = 20.0  # longer than a recording waits for a disk that refuses
+
+Fate = Literal["seen", "passed", "dropped", "damaged", "refused"]
+RunState = Literal["running", "finished", "failed"]
+
+
+class Follower(Protocol):
+    """Who hears a session; called in its thread, so it must not wait."""
+
+    def say(self, text: str) -> None: ...
+
+    def handled(self, at: float, fate: Fate) -> None: ...
+
+    def over(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a session is about.
+
+    >>> RunFacts("20300102-030405-00ff", "headset:helmet", "demo").client is None
+    True
+    """
+
+    id: str
+    source: str
+    bundle: str
+    person: str = ""
+    client: str | None = None
+    """The headset's name, if it is one."""
+    keeps_pace: bool = False
+    """Whether a recording is shown at its own speed."""
+    started: float = field(default_factory=time.time)
+
+
+class Run:
+    """Follows a source with a session until it ends; `end` ends it. What it says goes to its followers, in order."""
+
+    def __init__(
+        self, facts: RunFacts, session: Session, source: FrameSource, metrics: Metrics, held: ExitStack,
+        recording: Recording | None = None,
+    ) -> None:  # fmt: skip
+        self.facts = facts
+        self.state: RunState = "running"
+        self.problem = ""
+        self._session, self._source, self._metrics = session, source, metrics
+        self._held, self._recording = held, recording
+        self._lock = threading.Lock()  # frames and actions come from different threads
+        self._followers: tuple[Follower, ...] = ()
+        self._frame: Frame | None = None
+        self._packed: tuple[int, bytes] | None = None
+        self._notices: deque[Plain] = deque(maxlen=MOST_NOTICES)
+        self._alerts: dict[int, str] = {}
+        self.processed = self._steps = 0
+        self._dropped = 0
+        self._at = 0.0
+        self._stop = threading.Event()
+        self.begun = threading.Event()
+        """Set once the first frame has come, or it is known that none will."""
+        self._shown = state_object(session)
+        self.steps = steps_object(session.procedure)
+        self.rate = session.perceiver.rate
+        self._thread = threading.Thread(target=self._work, name=f"session {facts.id}", daemon=True)
+
+    @property
+    def is_over(self) -> bool:
+        return self.state != "running"
+
+    @property
+    def source(self) -> FrameSource:
+        return self._source
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def follow(self, follower: Follower) -> None:
+        with self._lock:
+            self._followers = (*self._followers, follower)
+
+    def leave(self, follower: Follower) -> None:
+        with self._lock:
+            self._followers = tuple(one for one in self._followers if one is not follower)
+
+    def end(self) -> None:
+        """Asks for a proper end: the frames end, the whole is judged, the recording is closed."""
+        self._stop.set()
+        if isinstance(self._source, PushedFrames):
+            self._source.end()
+        elif self._source.is_live:  # a file is closed by the thread that reads it
+            self._source.close()
+
+    def join(self, timeout_s: float = JOIN_S) -> None:
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
+
+    def act(self, plain: Mapping[str, Any], person: str = "") -> Plain:
+        """Takes an operator's action; InputError with one sentence where it makes no sense or comes too late."""
+        with self._lock:
+            if self.is_over:
+                raise InputError("this session is over: start another one.")
+            action = read_action(plain, self._at, person or self.facts.person)
+            said = self._session.act(action)
+            self._metrics.count("guide_actions_total", kind=action.kind)
+            taken = wire.action_object(self._session.tracker.actions[-1])
+            self._say(wire.dump(taken))
+            self._tell(said)
+            self._shown = state_object(self._session)
+        return taken
+
+    def note(self, notice: SourceNotice) -> None:
+        """What happened to the source; told in the session's own thread."""
+        self._notice(notice.at, notice.kind, notice.text)
+        if self._recording is not None:
+            self._recording.note(notice.at, f"{notice.kind}: {notice.text}")
+
+    def warn(self, words: str) -> None:
+        """What happened to the recording; told in any thread."""
+        self._notice(self._at, "recording", words)
+
+    def _notice(self, at: float, kind: str, text: str) -> None:
+        self._metrics.count("guide_notices_total", kind=kind)
+        plain = {"type": "notice", "at": round(at, 3), "kind": kind, "text": text}
+        self._notices.append(plain)
+        self._say(wire.dump(plain))
+
+    def show(self) -> Plain:
+        """Where the session stands, all that a page needs."""
+        facts = {"session": self.facts.id, "state": self.state, "problem": self.problem, "started": self.facts.started,
+                 "source": self.facts.source, "bundle": self.facts.bundle, "person": self.facts.person,
+                 "client": self.facts.client}  # fmt: skip
+        return {**facts, **self._shown, "health": self._health()}
+
+    def picture(self) -> tuple[int, bytes] | None:
+        """The newest annotated picture and its number; made once, however many look at it."""
+        frame, packed = self._frame, self._packed
+        if frame is None:
+            return None
+        if packed is None or packed[0] != frame.number:
+            packed = self._packed = frame.number, annotated(frame.image, self._shown)
+        return packed
+
+    def health(self) -> Health:
+        source = self._source
+        return source.health() if isinstance(source, LiveSource | PushedFrames) else Health()
+
+    def _health(self) -> Plain:
+        health = {name: round(value, 3) for name, value in asdict(self.health()).items()}
+        trouble = "" if self._recording is None else self._recording.trouble
+        return {**health, "processed": self.processed, "rate": self.rate, "is_live": self._source.is_live,
+                "recording": trouble or ("off" if self._recording is None else "ok"),
+                "notices": list(self._notices)}  # fmt: skip
+
+    def _work(self) -> None:
+        try:
+            began = time.monotonic()
+            for frame in self._source.frames(self._wants):
+                if self.facts.keeps_pace:
+                    self._stop.wait(max(0.0, frame.at - (time.monotonic() - began)))
+                if self._stop.is_set() and not self._source.is_live:
+                    break
+                self._take(frame)
+            with self._lock:
+                self._show(self._session.finish())
+            self._close("finished")
+        except GuideError as error:
+            self._close("failed", str(error))
+        except Exception:  # our own fault: told in the log in full, to clients in one sentence
+            log.exception("session %s broke off", self.facts.id)
+            self._close("failed", "the session broke off by a fault of the program: see the server's log.")
+
+    def _wants(self, at: float) -> bool:
+        is_due = self._session.perceiver.is_due(at)
+        if not is_due:
+            self._handled(at, "passed")
+        return is_due
+
+    def _take(self, frame: Frame) -> None:
+        if self._source.is_live:
+            self._metrics.time("wait", max(0.0, self.health().age_s))
+        began = time.monotonic()
+        with self._lock:
+            self._frame, self._at = frame, frame.at
+            self.begun.set()
+            self._show(self._session.see(frame))
+        self._metrics.time("see", time.monotonic() - began)
+        self.processed += 1
+        self._metrics.count("guide_frames_processed_total")
+        self._count_dropped()
+        self._handled(frame.at, "seen")
+
+    def _count_dropped(self) -> None:
+        dropped = self.health().dropped
+        if dropped > self._dropped:
+            self._metrics.count("guide_frames_dropped_total", dropped - self._dropped, why="newer")
+        self._dropped = dropped
+
+    def _show(self, updates: tuple[Update, ...]) -> None:
+        """Says what a frame led to; the lock is held."""
+        for update in updates:
+            self._steps += sum(event.state == "confirmed" for event in update.events)
+            for event in update.events:
+                self._say(wire.dump(wire.event_object(event, self._session.procedure)))
+            self._tell(update.guidance)
+        if updates:
+            self._shown = state_object(self._session)
+            self._say(wire.dump(self._where()))
+
+    def _where(self) -> Plain:
+        """The newest label with where the session stands: what a page shows between two events."""
+        shown = self._shown
+        return {"type": "now", "at": shown["at"], "step": shown["step"], "next": shown["next"][:3],
+                "progress": shown["progress"], "paused": shown["paused"]}  # fmt: skip
+
+    def _tell(self, said: tuple[Guidance, ...]) -> None:
+        for one in said:
+            if isinstance(one, Alert):
+                if one.id not in self._alerts:
+                    self._metrics.count("guide_alerts_total", kind=one.kind)
+                self._alerts[one.id] = one.kind
+            elif isinstance(one, Question):
+                self._metrics.count("guide_questions_total")
+            self._say(wire.dump(wire.guidance_object(one, self._session.procedure)))
+
+    def _say(self, text: str) -> None:
+        for follower in self._followers:
+            follower.say(text)
+
+    def _handled(self, at: float, fate: Fate) -> None:
+        for follower in self._followers:
+            follower.handled(at, fate)
+
+    def _close(self, state: RunState, problem: str = "") -> None:
+        """Closes source and recording and tells everybody; whatever fails here is told as well."""
+        try:
+            self._source.close()
+            self._held.close()
+        except GuideError as error:
+            state, problem = "failed", f"{problem} {error}".strip()
+        except Exception:
+            log.exception("session %s could not be closed properly", self.facts.id)
+            state, problem = "failed", problem or "the session could not be stored whole: see the server's log."
+        with self._lock:
+            self.state, self.problem = state, problem
+        self.begun.set()
+        if problem:
+            log.warning("session %s: %s", self.facts.id, problem)
+        self._say(wire.dump(self._summary()))
+        for follower in self._followers:
+            follower.over()
+
+    def _summary(self) -> Plain:
+        alerts = dict(sorted(Counter(self._alerts.values()).items()))
+        return {"type": "summary", "frames": self.processed, "steps": self._steps, "alerts": alerts,
+                "rate": self.rate, "state": self.state, "problem": self.problem}  # fmt: skip

@@ -1,0 +1,91 @@
+"""The command: says where it listens, keeps to itself unless told otherwise, and ends all sessions properly."""
+
+from __future__ import annotations
+
+import re
+import signal
+import ssl
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from guide.errors import InputError
+from guide.record.store import Store
+from guide.serve.command import TOKEN_VARIABLE, choose_token, qr, serving
+from guide.serve.options import ServeOptions
+from tests.server import TOKEN, Headset, step_picture
+from tests.tiny import Learned
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_sigterm_ends_the_sessions_as_finished(frames_task: Learned, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(frames_task.folder), "--port", "0",
+               "--token", TOKEN, "--data", str(tmp_path), "--no-video", "--device", "cpu"]  # fmt: skip
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.search(rf"http://127\.0\.0\.1:(\d+)/\?token={TOKEN}", line)
+        assert found, line
+        with Headset(int(found[1]), {"token": TOKEN, "client": "helmet"}) as headset:
+            session = headset.wait_for("hello")["session"]
+            headset.frame(step_picture(1))
+            headset.wait_for("ack")
+            process.send_signal(signal.SIGTERM)
+            rest = process.stdout.read()
+    assert process.returncode == 0, rest
+    assert "Traceback" not in rest
+    assert "--tls auto" in rest
+    with Store(tmp_path) as store:
+        assert store.find(session).state == "finished"
+
+
+def test_tls_auto_serves_https_and_prints_a_code(frames_task: Learned, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(frames_task.folder), "--port", "0",
+               "--tls", "auto", "--data", str(tmp_path), "--device", "cpu"]  # fmt: skip
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r"https://127\.0\.0\.1:(\d+)/", process.stdout.readline())
+        assert found
+        context = ssl.create_default_context(cafile=str(tmp_path / "tls" / "certificate.pem"))
+        with urllib.request.urlopen(f"https://127.0.0.1:{found[1]}/health", context=context, timeout=20) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert "█" in rest or "▀" in rest
+    assert process.returncode == 0
+
+
+def test_a_port_in_use_is_told_in_a_sentence(frames_task: Learned, tmp_path: Path) -> None:
+    first = ServeOptions(frames_task.folder, port=0, device="cpu")
+    with (
+        serving(first) as (_, sock, _),
+        pytest.raises(InputError, match="choose another --port"),
+        serving(ServeOptions(frames_task.folder, port=sock.getsockname()[1], device="cpu")),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"port": 70_000}, {"certificate": Path("x")}, {"most_frame_mb": 0.0}, {"most_frame_mb": 100.0}]
+)
+def test_options_that_make_no_sense_are_told(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        ServeOptions(**wrong)  # type: ignore[arg-type]
+
+
+def test_the_token_is_given_or_of_the_environment_or_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose_token("x" * 16) == "x" * 16
+    assert choose_token(None) != choose_token(None)
+    assert len(choose_token(None)) >= 32
+    monkeypatch.setenv(TOKEN_VARIABLE, "y" * 20)
+    assert choose_token(None) == "y" * 20
+    with pytest.raises(InputError):
+        choose_token("with a blank in it")
+
+
+def test_a_code_grows_with_its_text() -> None:
+    assert len(qr("https://192.0.2.7:8765/?token=" + "x" * 32).splitlines()) > len(qr("x").splitlines())

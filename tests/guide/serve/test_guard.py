@@ -1,0 +1,81 @@
+"""The token: for everything but /health, told apart in no way, and slow to be guessed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from guide.serve import guard
+from guide.serve.guard import FORGET_S, MOST_ADDRESSES, Pauses
+from tests.server import TOKEN, Served, running
+from tests.tiny import Learned
+
+
+@pytest.fixture(scope="module")
+def served(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with running(frames_task.folder, tmp_path_factory.mktemp("data"), record=False) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"), ("GET", "/page/page.js"), ("GET", "/metrics"), ("GET", "/sessions"), ("POST", "/sessions"),
+        ("GET", "/sessions/x"), ("DELETE", "/sessions/x"), ("GET", "/nowhere"), ("PATCH", "/health/x"),
+        ("GET", "/?token=wrong"),
+    ],
+)  # fmt: skip
+def test_without_the_token_every_answer_is_the_same(
+    served: Served, monkeypatch: pytest.MonkeyPatch, method: str, path: str
+) -> None:
+    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.0)
+    answer = served.ask(path, method=method, token=None)
+    assert (answer.status, answer.body) == (401, b'{"error":"a token is needed."}')
+    assert served.ask(path, method=method, token=TOKEN + "x").body == answer.body
+
+
+def test_health_needs_none(served: Served) -> None:
+    assert served.ask("/health", token=None).json == {"status": "ok"}
+
+
+def test_the_token_comes_as_header_query_or_cookie(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.0)
+    page = served.ask(f"/?token={TOKEN}", token=None)
+    assert page.status == 200
+    cookie = page.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    by_cookie = {"Cookie": cookie.partition(";")[0]}
+    assert served.ask("/sessions", token=None, headers=by_cookie).status == 200
+    # A cookie comes with whatever another page makes the browser send: it must not change anything.
+    assert served.ask("/sessions", {}, token=None, headers=by_cookie).status == 401
+    assert served.ask("/sessions", token=None, headers={"Cookie": "guide_token=wrong; a=\x01b"}).status == 401
+
+
+def test_a_wrong_token_waits_longer_each_time_and_the_right_one_never(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "LONGEST_PAUSE_S", 0.5)
+    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.001)
+    for _ in range(5):
+        served.ask("/sessions", token="x" * 20)
+    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.02)
+    began = time.monotonic()
+    served.ask("/sessions", token="x" * 20)
+    assert time.monotonic() - began > 0.3
+    began = time.monotonic()
+    assert served.ask("/sessions").status == 200
+    assert time.monotonic() - began < 0.3
+
+
+def test_failures_are_forgotten_and_never_pile_up() -> None:
+    now = [0.0]
+    pauses = Pauses(lambda: now[0])
+    assert [pauses.failed("a"), pauses.failed("a"), pauses.failed("b")] == [0.5, 1.0, 0.5]
+    now[0] = FORGET_S + 1
+    assert pauses.failed("a") == 0.5
+    for number in range(2 * MOST_ADDRESSES):
+        pauses.failed(str(number))
+    assert len(pauses._failures) == MOST_ADDRESSES

@@ -1,0 +1,80 @@
+"""Bundles of the server: opened once, by name alone, and again when they were exported anew."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from guide.errors import BundleError, InputError
+from guide.perceive.batching import BatchedTrunk
+from guide.serve import library as module
+from guide.serve.library import Library
+from guide.serve.metrics import Metrics
+from tests.tiny import Learned, altered
+
+
+@pytest.fixture
+def place(frames_task: Learned, tmp_path: Path) -> Path:
+    for name in ("one", "two", "three"):
+        shutil.copytree(frames_task.folder, tmp_path / name)
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / "empty").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def library(place: Path) -> Iterator[Library]:
+    made = Library(place / "one", Metrics(), "cpu", threads=1)
+    yield made
+    made.close()
+
+
+def test_bundles_are_those_beside_the_first(library: Library) -> None:
+    assert (library.names(), library.default) == (["one", "three", "two"], "one")
+
+
+def test_networks_are_started_once_and_run_in_batches(library: Library) -> None:
+    _, first = library.open()
+    assert library.open()[1] is first
+    assert library.open("one")[1] is first
+    assert isinstance(first.trunk, BatchedTrunk)
+    assert [name for name, _ in library.batchers()] == ["one/trunk", "one/head"]
+
+
+def test_a_path_to_one_of_them_is_as_good_as_its_name(library: Library, place: Path) -> None:
+    assert library.open(str(place / "two"))[0].folder == place / "two"
+
+
+@pytest.mark.parametrize("name", ["", "four", "..", "../one", "/etc/passwd", "empty", ".hidden", "one/../two", "on\0e"])
+def test_no_other_place_is_looked_at(library: Library, name: str) -> None:
+    with pytest.raises(InputError, match="there are: one, three, two"):
+        library.open(name)
+
+
+def test_one_that_was_exported_anew_is_read_anew(library: Library, place: Path, frames_task: Learned) -> None:
+    _, before = library.open("two")
+    altered(frames_task.bundle, place / "two", facts=lambda facts: facts.update(notes=["other"]))
+    (place / "two" / "stills").mkdir(exist_ok=True)
+    _, after = library.open("two")
+    assert after is before  # its files are the same
+    altered(frames_task.bundle, place / "two", {"prototypes.npz": {"extra": [1.0]}})
+    assert library.open("two")[1] is not before
+
+
+def test_unused_ones_make_room_and_used_ones_do_not(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BUNDLES", 2)
+    library.open()
+    library.open("two")
+    library.open("three")
+    assert {name.partition("/")[0] for name, _ in library.batchers()} == {"one", "three"}
+    with pytest.raises(InputError, match="in use"):
+        library.open("two", {"one", "three"})
+
+
+def test_a_damaged_one_is_told(library: Library, place: Path) -> None:
+    (place / "three" / "head.onnx").write_bytes(b"")
+    with pytest.raises(BundleError):
+        library.open("three")

@@ -1,0 +1,154 @@
+"""The page for phones, in a real browser with a made-up camera."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import cv2
+import pytest
+
+from guide.domain import Image
+from guide.ingest.source import open_source
+from guide.serve.picture import decode
+from guide.settings import LiveSettings
+from tests.server import TOKEN, Served, running, step_picture
+from tests.tiny import Learned
+
+pytestmark = pytest.mark.browser
+playwright = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = Path("/usr/bin/chromium")
+CAMERA_RATE = 10  # frames a second, as those of the demo
+ROOT = Path(__file__).parents[3]
+
+
+def write_camera(path: Path, steps: tuple[int, ...], step_s: float) -> Path:
+    """What the camera will show."""
+    numbers = range(round(step_s * CAMERA_RATE))
+    return write_y4m(path, [decode(step_picture(step, number, 5)) for step in steps for number in numbers])
+
+
+def write_y4m(path: Path, images: list[Image]) -> Path:
+    """Pictures as Chromium's camera takes them; of an MJPEG file it stretches the colours."""
+    height_px, width_px = images[0].shape[:2]
+    with path.open("wb") as file:
+        file.write(f"YUV4MPEG2 W{width_px} H{height_px} F{CAMERA_RATE}:1 Ip A1:1 C420jpeg\n".encode())
+        for image in images:
+            file.write(b"FRAME\n" + cv2.cvtColor(image, cv2.COLOR_RGB2YUV_I420).tobytes())
+    return path
+
+
+@contextmanager
+def phone(served: Served, camera: Path) -> Iterator[Any]:
+    """The page on a phone-sized screen, not started yet; faults of its script fail the test."""
+    if not CHROMIUM.exists():
+        pytest.skip("there is no Chromium here")
+    arguments = ["--no-sandbox", "--disable-background-networking", "--use-fake-device-for-media-stream",
+                 "--use-fake-ui-for-media-stream", f"--use-file-for-fake-video-capture={camera}"]  # fmt: skip
+    faults: list[str] = []
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
+        page = browser.new_page(viewport={"width": 412, "height": 915})
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: _require_own(request.url, served, faults))
+        page.goto(f"http://127.0.0.1:{served.port}/?token={TOKEN}&client=browser")
+        yield page
+        browser.close()
+    assert faults == []
+
+
+def _require_own(url: str, served: Served, faults: list[str]) -> None:
+    if not url.startswith((f"http://127.0.0.1:{served.port}/", "blob:")):
+        faults.append(f"the page asked {url}")
+
+
+def test_frames_go_out_and_guidance_comes_in(frames_task: Learned, tmp_path: Path) -> None:
+    camera = write_camera(tmp_path / "camera.y4m", (1, 4), 3.0)
+    with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
+        assert page.input_value("#client") == "browser"
+        page.click("#go")
+        page.locator("#link.up").wait_for(timeout=20_000)
+        page.locator("#steps li.here, #steps li.done").first.wait_for(timeout=20_000)
+        [session] = served.ask("/sessions").json["sessions"]
+        assert session["client"] == "browser"
+        page.click("#mute")
+        assert page.get_attribute("#mute", "aria-pressed") == "true"
+        page.wait_for_timeout(4_000)
+        page.click("#end")
+        page.locator("#link", has_text="ended").wait_for(timeout=20_000)
+        shown = served.ask(f"/sessions/{session['session']}").json
+        assert shown["state"] == "finished"
+        assert shown["health"]["processed"] > 10
+        assert page.locator(".alert").count() == len(shown["alerts"])
+        for alert in shown["alerts"]:
+            assert page.locator(f".alert[data-kind={alert['kind']}]", has_text=alert["name"]).count() >= 1
+
+
+def test_a_question_is_answered_and_an_alert_acknowledged(frames_task: Learned, tmp_path: Path) -> None:
+    camera = write_camera(tmp_path / "camera.y4m", (1,), 2.0)
+    hostile = "<img src=x onerror=alert(1)>"
+    with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
+        page.click("#go")
+        page.locator("#link.up").wait_for(timeout=20_000)
+        page.evaluate(
+            """(name) => {
+                const send = page.socket.send.bind(page.socket);
+                page.sent = [];
+                page.socket.send = (data) => { if (typeof data === "string") page.sent.push(data); send(data); };
+                heard.alert({id: 7, kind: "missed", name: name, severity: "warning", evidence: "not seen", step: 2});
+                heard.question({id: 8, step: 3, text: "Is step 3 done?"});
+            }""",
+            hostile,
+        )
+        assert hostile in page.inner_text(".alert h2")
+        assert page.locator(".alert img").count() == 0
+        page.click(".alert button >> text=Seen")
+        page.click("#yes")
+        sent = page.evaluate("() => page.sent")
+        assert any('"kind":"acknowledge","target":7' in one for one in sent)
+        assert any('"kind":"answer","target":8,"answer":true' in one for one in sent)
+
+
+def test_a_lost_connection_is_said_and_taken_up_again(frames_task: Learned, tmp_path: Path) -> None:
+    camera = write_camera(tmp_path / "camera.y4m", (1,), 2.0)
+    with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
+        page.click("#go")
+        page.locator("#link.up").wait_for(timeout=20_000)
+        page.evaluate("() => page.socket.close()")
+        page.locator("#link.down").wait_for(timeout=5_000)
+        page.locator("#link.up").wait_for(timeout=20_000)
+        assert len(served.ask("/sessions").json["sessions"]) == 1
+
+
+def test_a_wrong_token_is_told_on_the_page(frames_task: Learned, tmp_path: Path) -> None:
+    camera = write_camera(tmp_path / "camera.y4m", (1,), 2.0)
+    with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
+        page.evaluate("() => query.set('token', 'wrong')")
+        page.click("#go")
+        page.locator("#notice", has_text="token is wrong").wait_for(timeout=20_000)
+
+
+@pytest.mark.skipif("CNC_PHONE_SHOTS" not in os.environ, reason="writes docs/phone.png's two halves where asked to")
+def test_the_demo_ends_with_the_alert_of_its_fault(tmp_path: Path) -> None:
+    """A recording in which a step was left out, seen by a phone's camera from its beginning to its end."""
+    shots, faulty = Path(os.environ["CNC_PHONE_SHOTS"]), ROOT / ".cache" / "demo" / "live" / "02_missed.mp4"
+    source = open_source(str(faulty))
+    frames = [(frame.at, frame.image) for frame in source.frames()]
+    camera = write_y4m(tmp_path / "camera.y4m", [image for _, image in frames])
+    with (
+        running(ROOT / "exported" / "demo", tmp_path / "data", live=LiveSettings(), threads=0) as served,
+        phone(served, camera) as page,
+    ):
+        page.click("#go")
+        page.locator(".alert[data-kind=missed]").wait_for(timeout=60_000)
+        page.screenshot(path=shots / "phone-during.png")
+        at_s = served.ask("/sessions").json["sessions"][0]["at"]
+        page.wait_for_timeout(1_000 * max(0.0, frames[-1][0] - at_s - 3.0))
+        page.click("#end")
+        page.locator("#link", has_text="ended").wait_for(timeout=20_000)
+        page.screenshot(path=shots / "phone-after.png")
+        assert page.locator(".alert.alarm[data-kind=missed]").count() == 1

@@ -1,0 +1,101 @@
+"""Pictures from outside: taken when they are what they say, refused in one sentence when they are not."""
+
+from __future__ import annotations
+
+import struct
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.errors import InputError
+from guide.serve.picture import MOST_SCANS, PictureLimits, decode, size_px
+from tests.synth import COLOURS, plain
+
+
+def packed(suffix: str, width_px: int = 40, height_px: int = 30, *flags: int) -> bytes:
+    image = cv2.cvtColor(plain(COLOURS[1], width_px, height_px), cv2.COLOR_RGB2BGR)
+    return cv2.imencode(suffix, image, list(flags))[1].tobytes()
+
+
+FORMS = {
+    "jpeg": (".jpg",),
+    "progressive": (".jpg", cv2.IMWRITE_JPEG_PROGRESSIVE, 1),
+    "webp": (".webp", cv2.IMWRITE_WEBP_QUALITY, 80),
+    "webp without loss": (".webp", cv2.IMWRITE_WEBP_QUALITY, 101),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(derandomize=True, deadline=None, max_examples=15)
+@given(width_px=st.integers(1, 300), height_px=st.integers(1, 300))
+def test_the_claimed_size_is_the_decoded_one(form: str, width_px: int, height_px: int) -> None:
+    suffix, *flags = FORMS[form]
+    data = packed(str(suffix), width_px, height_px, *[int(flag) for flag in flags])
+    assert size_px(data) == (width_px, height_px)
+    assert decode(data).shape == (height_px, width_px, 3)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_colours_are_red_green_blue(form: str) -> None:
+    suffix, *flags = FORMS[form]
+    colour = decode(packed(str(suffix), 40, 30, *[int(flag) for flag in flags])).mean(axis=(0, 1))
+    np.testing.assert_allclose(colour, COLOURS[1], atol=8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_a_picture_that_breaks_off_is_refused(form: str, share: float) -> None:
+    suffix, *flags = FORMS[form]
+    data = packed(str(suffix), 200, 150, *[int(flag) for flag in flags])
+    with pytest.raises(InputError):
+        decode(data[: int(share * len(data))])
+
+
+def test_one_that_claims_to_be_enormous_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = bytearray(packed(".jpg"))
+    place = data.index(b"\xff\xc0")
+    data[place + 5 : place + 9] = struct.pack(">HH", 60_000, 60_000)
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("it was decoded"))
+    with pytest.raises(InputError, match="60000 x 60000"):
+        decode(bytes(data))
+
+
+def test_one_of_too_many_bytes_is_refused() -> None:
+    with pytest.raises(InputError, match="up to 100 bytes"):
+        decode(packed(".jpg", 200, 200), PictureLimits(most_bytes=100))
+
+
+def test_one_of_too_many_scans_is_refused() -> None:
+    data = packed(".jpg")
+    with pytest.raises(InputError, match="scans"):
+        decode(data[:-2] + (MOST_SCANS + 1) * b"\xff\xda" + data[-2:])
+
+
+@pytest.mark.parametrize("suffix", [".png", ".bmp", ".tiff"])
+def test_no_other_kind_is_taken(suffix: str) -> None:
+    with pytest.raises(InputError, match="JPEG or WebP"):
+        decode(packed(suffix))
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(
+    st.binary(max_size=80), st.sampled_from([b"", b"\xff\xd8", b"RIFF\x40\0\0\0WEBPVP8 ", b"RIFF\x20\0\0\0WEBPVP8L"])
+)
+def test_anything_else_is_refused_in_a_sentence(data: bytes, head: bytes) -> None:
+    with pytest.raises(InputError):
+        decode(head + data)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(st.integers(2, 600), st.integers(0, 255), st.sampled_from(sorted(FORMS)))
+def test_a_picture_with_a_wrong_byte_is_decoded_or_refused(place: int, value: int, form: str) -> None:
+    suffix, *flags = FORMS[form]
+    data = bytearray(packed(str(suffix), 40, 30, *[int(flag) for flag in flags]))
+    data[place % len(data)] = value
+    try:
+        assert decode(bytes(data)).ndim == 3
+    except InputError:
+        return
