@@ -261,11 +261,12 @@ def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:
     arrays = bundle.arrays("prototypes.npz")
     try:
         centres, fuzzifier = np.asarray(arrays["centres"], np.float64), float(arrays["fuzzifier"])
-        if centres.ndim != 2 or not len(centres) or fuzzifier <= 1:
-            raise ValueError(f"{centres.shape} with fuzzifier {fuzzifier}")
+        numbers = tuple(int(number) for number in arrays["numbers"])
+        if centres.ndim != 2 or not len(centres) or fuzzifier <= 1 or len(set(numbers)) != len(centres):
+            raise ValueError(f"{centres.shape} with fuzzifier {fuzzifier} for steps {numbers}")
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} holds no usable prototypes ({cause}): export the bundle again.") from cause
-    return EmbeddingUnaries(centres, fuzzifier)
+    return EmbeddingUnaries(centres, fuzzifier, numbers)
 
 
 def _require_sense(settings: PerceptionSettings) -> None:

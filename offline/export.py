@@ -121,7 +121,13 @@ def _require(parity: Parity, path: Path) -> Parity:
 
 
 def _write_arrays(export: Export, folder: Path) -> None:
-    np.savez(folder / "prototypes.npz", centres=export.learned.centres, fuzzifier=export.recipe.fuzzifier)
+    numbers = np.array(export.learned.procedure.numbers, np.int64)
+    np.savez(
+        folder / "prototypes.npz",
+        centres=export.learned.centres,
+        fuzzifier=export.recipe.fuzzifier,
+        numbers=numbers,
+    )
     recognition = {**export.learned.recogniser.to_arrays(), **export.learned.presence.to_arrays()}
     _save(folder / "recogniser.npz", recognition)
     arrays: dict[str, NDArray[Any]] = {}

@@ -40,8 +40,26 @@ class Given:
         text = repr([(id_, self.files[id_].segments) for id_ in sorted(self.files)])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What lenient reading changed."""
+        return tuple(change for file in self.files.values() for change in file.changes)
+
     def labels(self, recordings: Sequence[RecordingFeatures]) -> list[Labels | None]:
-        """The labels (T,) of each recording's frames, None for those without a file."""
+        """The labels (T,) of each recording's frames, None for those without a file.
+
+        Raises InputError where a step is so short that no frame falls into it.
+        """
+        laid = self._laid(recordings)
+        seen = {int(number) for labels in laid if labels is not None for number in labels}
+        if lost := [step.label for step in self.steps if step.number not in seen]:
+            raise InputError(
+                f"every labelled step needs frames, but none falls into {', '.join(lost)}: "
+                "label it longer, or raise --fps."
+            )
+        return laid
+
+    def _laid(self, recordings: Sequence[RecordingFeatures]) -> list[Labels | None]:
         return [
             segments_to_labels(self.files[recording.id].segments, recording.times)
             if recording.id in self.files
@@ -50,9 +68,12 @@ class Given:
         ]
 
 
-def read_given(folder: Path, facts: Sequence[RecordingFacts]) -> Given:
-    """The labels in a folder; raises InputError where a file is wrong, or where all of them name no step."""
-    given = Given(read_label_folder(folder, facts))
+def read_given(folder: Path, facts: Sequence[RecordingFacts], lenient: bool = False) -> Given:
+    """The labels in a folder; raises InputError where a file is wrong, or where all of them name no step.
+
+    `lenient` repairs what it can; the files' `changes` say what.
+    """
+    given = Given(read_label_folder(folder, facts, lenient=lenient))
     if not given.steps:
         raise InputError(f"the label files in {folder} should name key-steps, but hold none: label at least one step.")
     return given

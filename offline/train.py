@@ -70,6 +70,8 @@ class TrainOptions:
     """How many stills or rows of .npy features there are in a second."""
     labels: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: none are read)")] = None
     """A folder of label files (CSV or ELAN) named like the recordings, for some or all; steps keep their numbers."""
+    lenient: bool = False
+    """Repair label files with mistakes where that can be done, and list what was changed, instead of stopping."""
     backbone: Annotated[str | None, _preset("backbone", "NAME")] = None
     """The trunk: efficientnet_lite0 or resnet50."""
     backbone_weights: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: its own)")] = (
@@ -154,6 +156,8 @@ def learn_task(
     if task.given is not None:
         names = f"labels of {len(task.given.files)} recordings name {recipe.k} key-steps"
         console.print(f"{names}; they are carried to the others", soft_wrap=True)
+        for change in task.given.changes:
+            console.print(f"changed: {change}", soft_wrap=True)
     head, trained = _train(task, recipe, options, console)
     group.leave()
     embeddings = tuple(embed(head, clip) for clip in task.inputs.clips(recipe))
@@ -212,7 +216,7 @@ def _gather(options: TrainOptions, recipe: Recipe, console: Console, group: Grou
         raise InputError("device cuda was asked for, but torch finds no CUDA device: use --device auto or cpu.")
     with group.in_turn():
         facts = find_task(options.inputs, options.rate, options.skip_bad, console)
-        given = None if options.labels is None else read_given(options.labels, facts)
+        given = None if options.labels is None else read_given(options.labels, facts, options.lenient)
         recipe = _with_given(recipe, given, options.k)
         _require_cache(options.cache)
         extractor = None if facts[0].recording.kind == "features" else _extractor(options, recipe)

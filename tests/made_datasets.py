@@ -101,7 +101,7 @@ def make_labels(folder: Path) -> Path:
     write_elan(folder / "shelf" / "second.eaf", [Tier("steps", rows)])
     (folder / "tea").mkdir()
     write_elan(
-        folder / "tea" / "carl.eaf", [Tier("work", (Annotation(1.0, 2.0, "boil"), Annotation(2.0, 3.0, "pour")))]
+        folder / "tea" / "phone.eaf", [Tier("work", (Annotation(1.0, 2.0, "boil"), Annotation(2.0, 3.0, "pour")))]
     )
     return folder
 

@@ -32,7 +32,7 @@ def is_address(text: str) -> bool:
 def shown(address: str) -> str:
     """An address fit for eyes and logs: user, password and the values of its query are covered.
 
-    >>> shown("rtsp://joe:secret@10.0.0.7:554/live?channel=1&token=abc#x")
+    >>> shown("rtsp://user:secret@10.0.0.7:554/live?channel=1&token=abc#x")
     'rtsp://***@10.0.0.7:554/live?channel=***&token=***'
     """
     scheme, _, rest = address.partition("://")
@@ -49,7 +49,7 @@ def shown(address: str) -> str:
 class NetworkStream:
     """An open stream whose next picture is waited for up to `silent_s`.
 
-    >>> NetworkStream("http://joe:secret@127.0.0.1:9/video", silent_s=1.0)
+    >>> NetworkStream("http://user:secret@127.0.0.1:9/video", silent_s=1.0)
     Traceback (most recent call last):
     ...
     guide.ingest.base.SourceLostError: it cannot be opened (Connection refused)

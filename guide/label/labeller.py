@@ -46,7 +46,7 @@ class Labeller:
         self._presence = presence or Presence((), np.zeros(0), np.zeros(0))
         self._columns = [list(steps).index(step) for step in self._presence.steps]
         self._tracked = PresenceTrack(self._presence, rate)
-        self._before = np.zeros(len(self._columns))
+        self._before = np.full(len(self._columns), -1.0)  # even a limit of 0 is reached at the first frame
         self._waiting: deque[tuple[float, Floats]] = deque()  # frames whose label has not settled
 
     def push(self, costs: Floats, at: float) -> Labelled:

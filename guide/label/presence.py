@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 
 WINDOW_SHARE = 0.75  # of a step's median time over which its probability is averaged
 SHORTEST_S = 0.4
+LONGEST_S = 300.0  # a longer window makes nothing surer, and all its frames are kept
 ABSENT_QUANTILE = 0.9  # what a step that is not being done reaches at most, but for one recording in ten
 DONE_QUANTILE = 0.1  # what a step that is being done reaches at least, but for one in ten
 ENOUGH = 0.1  # how far from absent to done a step must come to count as done
@@ -67,7 +68,7 @@ class Presence:
             if (
                 steps.ndim != 1
                 or len(np.unique(steps)) != len(steps)
-                or not ((windows > 0) & (windows < 1e6)).all()
+                or not ((windows > 0) & (windows <= LONGEST_S)).all()
                 or not ((limits >= 0) & (limits <= 1)).all()
             ):
                 raise ValueError("a step twice, or a window or a limit out of range")
@@ -126,7 +127,8 @@ def learn_presence(
     """
     # A window shorter than a tick would hold no frame, and the step would never be seen.
     shortest_s = max(SHORTEST_S, 1.0 / rate)
-    windows = np.array([max(WINDOW_SHARE * _median_s(labels, times, step), shortest_s) for step in steps])
+    usual_s = [WINDOW_SHARE * _median_s(labels, times, step) for step in steps]
+    windows = np.clip(np.array(usual_s), shortest_s, max(LONGEST_S, shortest_s))
     blank = Presence(tuple(steps), windows, np.zeros(len(steps)))
     done: list[list[float]] = [[] for _ in steps]
     absent: list[list[float]] = [[] for _ in steps]

@@ -135,9 +135,10 @@ def judge_left_out(
         numbers, centres, whitening = fit_discriminant(
             [rows[other] for other in others], [labels[other] for other in others], shrinkage
         )
+        known = np.isin(numbers, recogniser.numbers)  # a recogniser taught on fewer frames may lack a short step
         distances = np.full((len(each), len(recogniser.numbers)), np.inf)
-        distances[:, np.searchsorted(recogniser.numbers, numbers)] = squared_distances(
-            each @ whitening, centres @ whitening
+        distances[:, np.searchsorted(recogniser.numbers, numbers[known])] = squared_distances(
+            each @ whitening, centres[known] @ whitening
         )
         judged.append(distances)
     return judged

@@ -38,10 +38,12 @@ class EmbeddingUnaries:
 
     centres: NDArray[np.float64]  # (K, D)
     fuzzifier: float
+    numbers: tuple[int, ...] = ()
+    """The key-step of each prototype; 1..K where none are given."""
 
     @property
     def steps(self) -> tuple[int, ...]:
-        return tuple(range(1, len(self.centres) + 1))
+        return self.numbers or tuple(range(1, len(self.centres) + 1))
 
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
         _require_fit(embedding, self.centres.shape[1:], "prototypes")

@@ -47,6 +47,8 @@ def choose_k(
         if report is not None:
             report(*scores[-1])
     k = bend(scores)
+    if len(scores) == 1:
+        return Choice(k, "the recordings are too short to try more", tuple(scores))
     reason = f"tried {', '.join(str(tried) for tried, _ in scores)}: beyond {k}, more steps say little that is new"
     return Choice(k, reason, tuple(scores))
 

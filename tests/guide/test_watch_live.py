@@ -40,7 +40,7 @@ def test_a_stream_cut_off_and_brought_back_is_followed_to_its_end(
     frames_task: Learned, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with serving(mpegts(pictures(60), rate=25.0, cut_after=25)) as address:
-        follow(address.replace("//", "//joe:secret@"), frames_task, "--jsonl", "--emit-labels", "--give-up-s", "1.5")
+        follow(address.replace("//", "//user:secret@"), frames_task, "--jsonl", "--emit-labels", "--give-up-s", "1.5")
     said = capsys.readouterr()
     lines: list[dict[str, Any]] = [json.loads(line) for line in said.out.splitlines()]
     times = [line["at"] for line in lines if line["type"] == "label"]

@@ -129,23 +129,23 @@ def some_facts(*names: str) -> list[RecordingFacts]:
 def test_a_folder_labels_some_recordings(tmp_path: Path) -> None:
     write(tmp_path, "0,1,1 a\n", "helmet.csv")
     write(tmp_path, "not,a,label\n", "stranger.csv")  # belongs to no recording: not read
-    read = read_label_folder(tmp_path, some_facts("helmet", "bert"))
+    read = read_label_folder(tmp_path, some_facts("helmet", "visor"))
     assert set(read) == {"helmet"}
 
 
 def test_problems_of_all_files_are_told_together(tmp_path: Path) -> None:
     write(tmp_path, "0,99,1 a\n", "helmet.csv")
-    write(tmp_path, "5,4,1 a\n", "bert.csv")
-    with pytest.raises(InputError, match=r"2 problems .*helmet\.csv line 1.*bert\.csv line 1"):
-        read_label_folder(tmp_path, some_facts("helmet", "bert"))
-    assert len(read_label_folder(tmp_path, some_facts("helmet", "bert"), lenient=True)) == 2
+    write(tmp_path, "5,4,1 a\n", "visor.csv")
+    with pytest.raises(InputError, match=r"2 problems .*helmet\.csv line 1.*visor\.csv line 1"):
+        read_label_folder(tmp_path, some_facts("helmet", "visor"))
+    assert len(read_label_folder(tmp_path, some_facts("helmet", "visor"), lenient=True)) == 2
 
 
 def test_a_step_has_one_name_in_all_files(tmp_path: Path) -> None:
     write(tmp_path, "0,1,1 open\n", "helmet.csv")
-    write(tmp_path, "0,1,1 close\n", "bert.csv")
-    with pytest.raises(InputError, match="step 1 is 'open' for helmet and 'close' for bert"):
-        read_label_folder(tmp_path, some_facts("helmet", "bert"))
+    write(tmp_path, "0,1,1 close\n", "visor.csv")
+    with pytest.raises(InputError, match="step 1 is 'open' for helmet and 'close' for visor"):
+        read_label_folder(tmp_path, some_facts("helmet", "visor"))
 
 
 def test_a_folder_without_fitting_files_is_refused(tmp_path: Path) -> None:
@@ -241,26 +241,26 @@ def test_lenient_reading_never_raises_and_what_it_gives_is_strictly_right(
 def test_elan_files_stand_beside_csv_files_and_share_their_numbers(tmp_path: Path) -> None:
     write(tmp_path, "0,1,2 close lid\n", "helmet.csv")
     rows = (Annotation(0.5, 2.0, "Open box"), Annotation(3.0, 4.0, "close  lid"))
-    write_elan(tmp_path / "bert.eaf", [Tier("work", rows), Tier("empty", ())])
-    read = read_label_folder(tmp_path, some_facts("helmet", "bert", "carl"))
-    assert read["bert"].segments == (Segment(3, 0.5, 2.0), Segment(2, 3.0, 4.0))
-    assert set(read) == {"helmet", "bert"}
+    write_elan(tmp_path / "visor.eaf", [Tier("work", rows), Tier("empty", ())])
+    read = read_label_folder(tmp_path, some_facts("helmet", "visor", "phone"))
+    assert read["visor"].segments == (Segment(3, 0.5, 2.0), Segment(2, 3.0, 4.0))
+    assert set(read) == {"helmet", "visor"}
 
 
 def test_names_that_differ_in_case_are_still_told(tmp_path: Path) -> None:
     write(tmp_path, "0,1,2 close lid\n", "helmet.csv")
-    write_elan(tmp_path / "bert.eaf", [Tier("work", (Annotation(0.0, 1.0, "Close lid"),))])
-    with pytest.raises(InputError, match="step 2 is 'close lid' for helmet and 'Close lid' for bert"):
-        read_label_folder(tmp_path, some_facts("helmet", "bert"))
+    write_elan(tmp_path / "visor.eaf", [Tier("work", (Annotation(0.0, 1.0, "Close lid"),))])
+    with pytest.raises(InputError, match="step 2 is 'close lid' for helmet and 'Close lid' for visor"):
+        read_label_folder(tmp_path, some_facts("helmet", "visor"))
 
 
 def test_problems_of_elan_files_are_named_with_their_lines(tmp_path: Path) -> None:
-    path = tmp_path / "bert.eaf"
+    path = tmp_path / "visor.eaf"
     write_elan(path, [Tier("steps", (Annotation(0.0, 2.0, "1 a"), Annotation(1.0, 3.0, "b")))])
-    with pytest.raises(InputError, match=r"bert\.eaf line \d+: a step is a number from 1 on and a name.* got 'b'"):
+    with pytest.raises(InputError, match=r"visor\.eaf line \d+: a step is a number from 1 on and a name.* got 'b'"):
         read_labels(path)
     write_elan(path, [Tier("steps", (Annotation(0.0, 2.0, "1 a"), Annotation(1.0, 3.0, "2 b")))])
-    with pytest.raises(InputError, match=r"bert\.eaf line \d+: the step starts at 1 s, before the one in line"):
+    with pytest.raises(InputError, match=r"visor\.eaf line \d+: the step starts at 1 s, before the one in line"):
         read_labels(path)
     text = path.read_text().replace("</HEADER>", '<MEDIA_DESCRIPTOR MEDIA_URL="x" TIME_ORIGIN="1500"/></HEADER>')
     path.write_text(text)

@@ -77,10 +77,10 @@ def test_the_second_time_nothing_is_decoded(
     first = cache.features(video, extractor, 5.0, keep_maps=True)
     second = cache.features(video, extractor, 5.0)
     np.testing.assert_array_equal(first.pooled, second.pooled)
-    copy = tmp_path / "bert.mp4"  # the same bytes under another name
+    copy = tmp_path / "visor.mp4"  # the same bytes under another name
     copy.write_bytes(video.path.read_bytes())
-    third = cache.features(Recording("bert", copy, "video"), extractor, 5.0)
-    assert third.id == "bert"
+    third = cache.features(Recording("visor", copy, "video"), extractor, 5.0)
+    assert third.id == "visor"
     assert decodings == [video.path]
 
 

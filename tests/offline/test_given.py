@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from guide.errors import InputError
+from guide.session import Session, follow_features, start_networks
+from guide.settings import LiveSettings, RecogniserKind
 from offline.annotations import read_labels
 from offline.train import TrainOptions
-from tests.tiny import ORDERS, STEP_S, Learned, learn_again
+from tests.tiny import FEATURE_RATE, ORDERS, STEP_S, Learned, learn_again
 
 NAMES = {1: "open box", 2: "fit board", 3: "turn screw", 4: "close lid"}
 
@@ -82,3 +85,32 @@ def test_another_number_of_steps_than_the_labels_name_is_refused(
     options = replace(options_with(features_task, tmp_path / "labels", tmp_path / "out"), k=6)
     with pytest.raises(InputError, match="the labels name 4 key-steps, but --k asks for 6"):
         learn_again(options)
+
+
+def test_a_step_without_a_frame_is_named(features_task: Learned, first_id: str, tmp_path: Path) -> None:
+    (tmp_path / "labels").mkdir()
+    text = '0,8,"1 open box"\n8.01,8.02,"2 fit board"\n'
+    (tmp_path / "labels" / f"{first_id}.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="none falls into 2 fit board"):
+        learn_again(options_with(features_task, tmp_path / "labels", tmp_path / "out"))
+
+
+def test_lenient_reading_says_what_it_changed(features_task: Learned, first_id: str, tmp_path: Path) -> None:
+    (tmp_path / "labels").mkdir()
+    text = '0,6,"1 open box"\n5,12,"2 fit board"\n'
+    (tmp_path / "labels" / f"{first_id}.csv").write_text(text, encoding="utf-8")
+    options = replace(options_with(features_task, tmp_path / "labels", tmp_path / "out"), lenient=True)
+    assert "changed: " in learn_again(options).said
+
+
+@pytest.mark.parametrize("recogniser", ["appearance", "embedding", "both"])
+def test_steps_with_gaps_in_their_numbers_are_followed_live(
+    features_task: Learned, first_id: str, tmp_path: Path, recogniser: RecogniserKind
+) -> None:
+    write_order(tmp_path / "labels" / f"{first_id}.csv", ORDERS[0])
+    bundle = learn_again(options_with(features_task, tmp_path / "labels", tmp_path / "out")).bundle
+    session = Session(bundle, start_networks(bundle, "cpu"), LiveSettings(recogniser=recogniser))
+    rows = np.load(Path(features_task.options.inputs[0]) / f"{first_id}.npy")
+    updates = list(follow_features(rows, FEATURE_RATE, session))
+    assert {update.label.step for update in updates} <= {-1, 0, 11, 12, 13, 14}
+    assert {11, 12} <= {update.label.step for update in updates}

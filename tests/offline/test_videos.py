@@ -70,7 +70,7 @@ def test_files_folders_and_globs_each_once(tmp_path: Path) -> None:
 
 
 def test_shared_names_are_told_apart(tmp_path: Path) -> None:
-    touch(tmp_path, "helmet/take.mp4", "bert/take.mp4", "bert/take.mkv", "bert/other.mp4")
+    touch(tmp_path, "helmet/take.mp4", "visor/take.mp4", "visor/take.mkv", "visor/other.mp4")
     assert ids(str(tmp_path)) == ["anna_take", "other", "bert_take", "bert_take_2"]
 
 
@@ -85,11 +85,11 @@ def test_a_name_that_is_no_utf_8_gives_an_id_that_is(tmp_path: Path) -> None:
 
 
 def test_folders_of_pictures(tmp_path: Path) -> None:
-    touch(tmp_path, "helmet/1.jpg", "helmet/2.jpg", "helmet/notes.txt", "bert/1.png")
+    touch(tmp_path, "helmet/1.jpg", "helmet/2.jpg", "helmet/notes.txt", "visor/1.png")
     found = find_recordings([str(tmp_path)], rate=5.0)
     assert [(recording.id, recording.kind, recording.rate) for recording in found.recordings] == [
         ("helmet", "stills", 5.0),
-        ("bert", "stills", 5.0),
+        ("visor", "stills", 5.0),
     ]
     assert found.ignored == 1
     assert isinstance(open_frames(found.recordings[0]), StillFolder)

@@ -23,7 +23,7 @@ from tests.synth import plain
         ("0", LiveSource, "camera 0"),
         ("12", LiveSource, "camera 12"),
         ("name:HD Webcam", LiveSource, "name:HD Webcam"),
-        ("rtsp://joe:secret@host/x", LiveSource, "rtsp://***@host/x"),
+        ("rtsp://user:secret@host/x", LiveSource, "rtsp://***@host/x"),
         ("HTTPS://host/video", LiveSource, "HTTPS://host/video"),
         ("headset:helmet", PushedFrames, "headset:helmet"),
         ("folder/a.mp4", VideoFile, "folder/a.mp4"),

@@ -46,7 +46,7 @@ def test_a_session_from_greeting_to_summary(served: Served) -> None:
 
 
 def test_an_action_is_answered_to_and_counts_at_once(served: Served) -> None:
-    with served.connect("bert") as headset:
+    with served.connect("visor") as headset:
         headset.wait_for("hello")
         headset.show((1,), 1.2)
         headset.send({"type": "action", "kind": "mark_done", "step": 3, "person": "chief", "comment": "by hand"})
@@ -63,7 +63,7 @@ def test_an_action_is_answered_to_and_counts_at_once(served: Served) -> None:
      '{"kind": "mark_done", "step": 77}', "[" * 5000, '{"type": ["action"]}', "x" * 9000, '{"a":' + "9" * 5000 + "}"],
 )  # fmt: skip
 def test_nonsense_is_answered_in_a_sentence_and_the_session_goes_on(served: Served, text: str) -> None:
-    with served.connect("carl") as headset:
+    with served.connect("phone") as headset:
         headset.wait_for("hello")
         headset.send(text)
         error = headset.wait_for("error")["text"]
@@ -95,17 +95,17 @@ def test_a_name_that_cannot_be_shown_is_refused(served: Served, client: object) 
 
 def test_a_bundle_that_is_not_there_is_refused(served: Served) -> None:
     for name in ("nothing", "../..", "/etc"):
-        with served.connect("dora", bundle=name) as headset:
+        with served.connect("glasses", bundle=name) as headset:
             assert "no bundle" in headset.wait_for("error")["text"]
             assert headset.hear() is None
             assert headset.code == 4400
 
 
 def test_a_client_that_comes_back_goes_on_where_it_was(served: Served) -> None:
-    with served.connect("emil") as headset:
+    with served.connect("tablet") as headset:
         first = headset.wait_for("hello")
         headset.show((1,), 1.5)
-    with served.connect("emil") as headset:
+    with served.connect("tablet") as headset:
         second = headset.wait_for("hello")
         assert second["session"] == first["session"]
         assert second["state"]["at"] > 0.4
@@ -115,9 +115,9 @@ def test_a_client_that_comes_back_goes_on_where_it_was(served: Served) -> None:
 
 
 def test_a_second_client_of_the_same_name_takes_over(served: Served) -> None:
-    with served.connect("frida") as old:
+    with served.connect("goggles") as old:
         session = old.wait_for("hello")["session"]
-        with served.connect("frida") as new:
+        with served.connect("goggles") as new:
             assert new.wait_for("hello")["session"] == session
             while old.hear() is not None:
                 pass
