@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
-from scipy.special import logsumexp
 
 from guide.domain import Labels, Times
 from guide.label.chain import chain
@@ -160,7 +159,7 @@ def judge(rows: Sequence[Floats], labels: Sequence[Labels], number: int, setting
     columns = int(max(each.max() for each in labels)) + 1
     teachers = [rows[other] for other in others], [labels[other] for other in others]
     score = _score(rows[number], *fit_discriminant(*teachers, settings.shrinkage), columns) / settings.temperature
-    return np.asarray(np.exp(score - logsumexp(score, axis=1, keepdims=True)))
+    return np.asarray(np.exp(score - log_sum(score, axis=1)[:, None]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +207,22 @@ def transport(cost: Floats, shares: Floats, softness: float, share_weight: float
     wanted = np.log(shares) + np.log(len(cost))
     column = np.zeros(len(shares))
     for _ in range(TRANSPORT_ROUNDS):
-        row = -logsumexp(kernel + column, axis=1)
-        column = damping * (wanted - logsumexp(kernel + row[:, None], axis=0))
-    row = -logsumexp(kernel + column, axis=1)
+        row = -log_sum(kernel + column, axis=1)
+        column = damping * (wanted - log_sum(kernel + row[:, None], axis=0))
+    row = -log_sum(kernel + column, axis=1)
     return np.asarray(np.exp(kernel + row[:, None] + column))
+
+
+def log_sum(values: Floats, axis: int) -> Floats:
+    """The logarithm of the sum of exponentials along an axis of finite values (T, C).
+
+    scipy's does the same with more care for odd input, and takes most of the time of a round.
+
+    >>> log_sum(np.log(np.array([[1.0, 3.0]])), axis=1).round(6).tolist() == [round(float(np.log(4.0)), 6)]
+    True
+    """
+    highest = values.max(axis, keepdims=True)
+    return np.asarray(np.log(np.exp(values - highest).sum(axis)) + highest.squeeze(axis))
 
 
 def _score(rows: Floats, numbers: Labels, centres: Floats, whitening: Floats, columns: int) -> Floats:
