@@ -7,7 +7,8 @@ busy machine slows both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,8 +78,7 @@ class Moment:
 class PlainWay:
     """The loop as the method's text has it, without anything kept but the pictures and the embeddings so far."""
 
-    def __init__(self, bundle: Bundle, trunk: Trunk, threads: int, longest: int) -> None:
-        torch.set_num_threads(threads)
+    def __init__(self, bundle: Bundle, trunk: Trunk, longest: int) -> None:
         facts = bundle.facts
         self._rate, self._links = float(facts["rate"]), LinkSettings(**facts["links"])
         self._trunk, self._uses_maps = trunk, facts["head"]["kind"] == "conv"
@@ -111,9 +111,20 @@ def measure_live(sizes: LiveSizes) -> list[Part]:
     bundle = read_bundle(sizes.bundle)
     if not bundle.has("trunk.onnx"):
         raise InputError(f"{sizes.bundle} was learned from features: give a bundle that was learned from pictures.")
-    with on_cores(sizes.cores) as cores:
+    with on_cores(sizes.cores) as cores, torch_threads(cores):
         moments = measure_moments(bundle, sizes, cores)
     return [Part(title, f"{sizes.cores} of {processor()}", _figures(moments, float(bundle.facts["rate"])), _notes())]
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """So many threads for torch; as before afterwards, since what is learned depends on it in the last digits."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def measure_moments(bundle: Bundle, sizes: LiveSizes, threads: int) -> list[Moment]:
@@ -121,7 +132,7 @@ def measure_moments(bundle: Bundle, sizes: LiveSizes, threads: int) -> list[Mome
     rate = float(bundle.facts["rate"])
     session = Session(bundle, start_networks(bundle, "cpu", threads), LiveSettings())
     total = round(sizes.minutes * 60 * rate)
-    plain = PlainWay(bundle, load_trunk(bundle.facts["input"]["backbone"], sizes.weights), threads, total)
+    plain = PlainWay(bundle, load_trunk(bundle.facts["input"]["backbone"], sizes.weights), total)
     warm = session.settings.window_frames
     frames = frames_of(sizes.video, rate, warm + sizes.moments * sizes.frames, Pace(rate).push)
     for _ in range(warm):

@@ -7,6 +7,8 @@ import json
 import logging
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -170,11 +172,20 @@ def test_a_damaged_archive_of_features_is_refused(
     assert "cannot be read" in fail(tmp_path / "bad.npy", features_task.folder, "--rate", "4")
 
 
+def own_sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long this thread would have slept; threads that other tests left running sleep as ever."""
+    slept: list[float] = []
+    really, own = time.sleep, threading.get_ident()
+    monkeypatch.setattr(
+        "guide.watch.time.sleep", lambda s: slept.append(s) if threading.get_ident() == own else really(s)
+    )
+    return slept
+
+
 def test_realtime_keeps_the_pace_of_features(
     features_task: Learned, run: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr("guide.watch.time.sleep", slept.append)
+    slept = own_sleeps(monkeypatch)
     np.save(tmp_path / "few.npy", np.load(demonstration(features_task, "a.npy"))[:4])
     run(tmp_path / "few.npy", features_task, "--realtime", "--rate", str(FEATURE_RATE))
     assert len(slept) == 4
@@ -184,8 +195,7 @@ def test_realtime_keeps_the_pace_of_features(
 def test_realtime_keeps_the_pace_of_videos(
     frames_task: Learned, run: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr("guide.watch.time.sleep", slept.append)
+    slept = own_sleeps(monkeypatch)
     write_video(tmp_path / "slow.mp4", grey_levels(4), [0.0, 20.0, 40.0, 60.0])
     run(tmp_path / "slow.mp4", frames_task, "--realtime")
     assert [round(pause / 20) for pause in slept] == [0, 1, 2, 3]
