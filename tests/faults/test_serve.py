@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import signal
 import socket
 import struct
@@ -142,6 +143,16 @@ def test_a_client_that_does_not_read_is_cut_off_and_others_never_notice(frames_t
         assert quick.finish()["state"] == "finished"
 
 
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Room for both ends of 200 connections in this one process; a server alone needs a quarter of it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(4096, hard)) if hard > 0 else 4096, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_files")
 def test_200_clients_at_once_are_all_answered(served: Served) -> None:
     def call(number: int) -> str:
         try:
