@@ -138,9 +138,12 @@ def test_a_client_that_does_not_read_is_cut_off_and_others_never_notice(frames_t
                 delays.append(time.monotonic() - began)
                 if number % 10 == 0 and served.count(slow):
                     break
-            assert served.count(slow) == 1
+            was_slow = served.count(slow)
         assert max(delays) < 3.0
         assert quick.finish()["state"] == "finished"
+    if not was_slow:
+        pytest.skip("the system's own buffers took all that was said: nothing had to wait")
+    assert was_slow == 1
 
 
 @pytest.fixture
