@@ -8,8 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from guide.ui import state
-from guide.ui.state import BundleView, DamagedBundle, OrderingView, StepView, plain
+from guide.ui.state import bundles as state
+from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView, plain
 
 CARDS_A_ROW = 4
 MOST_ORDERINGS = 12

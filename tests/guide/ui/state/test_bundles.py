@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.bundle import write_manifest
-from guide.ui.state import BundleView, DamagedBundle, list_bundles, plain, stamp, view_bundle
+from guide.ui.state.bundles import BundleView, DamagedBundle, list_bundles, plain, stamp, view_bundle
 
 MakeBundle = Callable[..., Path]
 
@@ -159,5 +159,5 @@ def test_plain_text_keeps_its_letters_and_no_markup(text: str) -> None:
 
 
 def test_the_view_models_need_no_streamlit() -> None:
-    code = "import sys, guide.ui.state; sys.exit('streamlit' in sys.modules or 'torch' in sys.modules)"
+    code = "import sys, guide.ui.state.bundles; sys.exit('streamlit' in sys.modules or 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

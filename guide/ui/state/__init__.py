@@ -1,0 +1,1 @@
+"""What the pages show, as plain values, one module a page: no Streamlit here."""
