@@ -18,9 +18,10 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)
 	$(BIN)/python -m offline.demo.show --data $(DEMO) --out exported/demo
 
+# The demo's recordings are played on the first page: both must be there.
 dashboard: $(STAMP)
-	@test -f exported/demo/manifest.json || $(MAKE) demo
-	$(BIN)/streamlit run streamlit_app.py
+	@test -f exported/demo/manifest.json && ls $(DEMO)/live/*.mp4 >/dev/null 2>&1 || $(MAKE) demo
+	CNC_DEMO=$(DEMO) $(BIN)/streamlit run streamlit_app.py
 
 test: $(STAMP) lint types browser-note rtsp-note pytest
 

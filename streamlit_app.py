@@ -5,20 +5,35 @@ Bundles are looked for in exported/, or in the folder that the environment varia
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+
 import streamlit as st
 
-from guide.ui import bundles
+from guide.ui import shell
 
 
 def main() -> None:
     """Draws the page that was asked for."""
-    st.set_page_config(page_title="Guide", page_icon=":material/checklist:", layout="wide")
+    st.set_page_config(page_title="Guide", page_icon="guide/serve/page/icon.svg", layout="wide")
+    shell.enter()
     pages = [
-        st.Page(
-            bundles.page, title="Learned procedures", icon=":material/checklist:", url_path="bundles", default=True
-        ),
+        st.Page(_page("live"), title="Live", icon=":material/play_circle:", url_path="live", default=True),
+        st.Page(_page("learn"), title="Learn", icon=":material/school:", url_path="learn"),
+        st.Page(_page("review"), title="Review", icon=":material/edit_note:", url_path="review"),
+        st.Page(_page("sessions"), title="Sessions", icon=":material/history:", url_path="sessions"),
+        st.Page(_page("bundles"), title="Learned procedures", icon=":material/checklist:", url_path="bundles"),
     ]
-    st.navigation(pages).run()
+    st.navigation(pages, position="top").run()
+
+
+def _page(name: str) -> Callable[[], None]:
+    """The page that guide/ui/NAME.py draws; its module is loaded when it is asked for, so that the first comes soon."""
+
+    def draw() -> None:
+        importlib.import_module(f"guide.ui.{name}").page()
+
+    return draw
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from guide import bench, cameras, check, order, replay, report, sessions, watch
+from guide import bench, cameras, check, order, replay, report, review, sessions, watch
 from guide.command import run
 from guide.serve.options import ServeOptions
 
@@ -17,6 +17,7 @@ Command = (
     | Annotated[order.OrderConfig, tyro.conf.subcommand("order")]
     | Annotated[replay.ReplayOptions, tyro.conf.subcommand("replay")]
     | Annotated[report.ReportOptions, tyro.conf.subcommand("report")]
+    | Annotated[review.ReviewOptions, tyro.conf.subcommand("review")]
     | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
     | Annotated[bench.BenchOptions, tyro.conf.subcommand("bench")]
     | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
@@ -42,6 +43,8 @@ def _run(options: Command) -> None:
             replay.main(options)
         case report.ReportOptions():
             report.main(options)
+        case review.ReviewOptions():
+            review.main(options)
         case sessions.SessionsOptions():
             sessions.main(options)
         case bench.BenchOptions():

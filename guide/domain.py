@@ -112,6 +112,34 @@ class SettledLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class Belief:
+    """What has probably been done until `at`, looking back from there; it may differ from what was thought before.
+
+    >>> Belief(9.0, (Segment(2, 1.0, 9.0),), lacking=((1, 0.9),)).chance_lacking(1)
+    0.9
+    """
+
+    at: float
+    visits: tuple[Segment, ...] = ()
+    """The likeliest course: one segment a visit, the last one perhaps still going on."""
+    lacking: tuple[tuple[int, float], ...] = ()
+    """How probably each step has not been done."""
+    again: tuple[tuple[int, float], ...] = ()
+    """How probably a step was come back to after another."""
+    swapped: tuple[tuple[tuple[int, int], float], ...] = ()
+    """How probably the second of two steps was begun before the first, and the first after that."""
+
+    def chance_lacking(self, step: int) -> float:
+        return dict(self.lacking).get(step, 1.0)
+
+    def chance_again(self, step: int) -> float:
+        return dict(self.again).get(step, 0.0)
+
+    def chance_swapped(self, first: int, then: int) -> float:
+        return dict(self.swapped).get((first, then), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class StepEvent:
     """A key-step was started, confirmed or ended; `at` is when that became known."""
 

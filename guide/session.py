@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.bundle import Bundle
+from guide.courses import course_of
 from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled, Labeller
-from guide.label.presence import Presence
 from guide.label.recogniser import Recogniser
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
@@ -120,14 +120,12 @@ class Session:
         self._window = WindowCut(
             WindowSettings(settings.window_frames, settings.lag_s), _links(bundle), rate, self._unaries.steps
         )
-        presence = read_presence(bundle, settings)
-        if presence is not None and set(presence.steps) - set(self._unaries.steps):
-            raise BundleError(f"{bundle.folder} waits for steps it does not recognise: train or export it again.")
-        track = StepTrack(
-            StepSettings(settings.confirm_s, settings.bridge_s), {} if presence is None else presence.table
-        )
-        self._labeller = Labeller(self._window, track, self._unaries.steps, presence, rate)
+        track = StepTrack(StepSettings(settings.confirm_s, settings.bridge_s))
+        smoothing_s = perception_settings(bundle).appearance.smoothing_s
+        course = course_of(self.procedure, self._unaries.steps, smoothing_s, rate, settings.priors)
+        self._labeller = Labeller(self._window, track, course)
         self._last: SettledLabel | None = None
+        self._unsaid: tuple[Guidance, ...] = ()
 
     @property
     def last_label(self) -> SettledLabel | None:
@@ -146,16 +144,20 @@ class Session:
 
     def see(self, frame: Frame) -> tuple[Update, ...]:
         """The updates of a frame that was found to be due."""
+        return self.perceived(self.perceive(frame))
+
+    def perceive(self, frame: Frame) -> Percept:
+        """What the networks make of a frame that was found to be due; `perceived` takes it further."""
         if self.listener is not None:
             self.listener.saw(frame)
-        return self.perceived(self.perceiver.see(frame))
+        return self.perceiver.see(frame)
 
     def perceived(self, percept: Percept) -> tuple[Update, ...]:
         """The updates that follow from what was seen."""
         costs = self._unaries.costs(percept.appearance, percept.embedding)
         if not np.isfinite(costs).all():
             raise BundleError("the bundle's networks give numbers that are not finite: train or export it again.")
-        updates = self._take(self._labeller.push(costs, percept.at), percept.at)
+        updates = self._take(self._labeller.push(costs, percept.at))
         if self.listener is not None:
             self.listener.perceived(percept, updates)
         return updates
@@ -163,6 +165,8 @@ class Session:
     def act(self, action: Action) -> tuple[Guidance, ...]:
         """What is said because of an operator's action, which counts at once; InputError where it makes no sense."""
         said = self.tracker.act(action)
+        if action.kind == "restart":
+            self._labeller.restart()
         if self.listener is not None:
             self.listener.acted(self.tracker.actions[-1], said)
         return said
@@ -179,21 +183,23 @@ class Session:
 
     def _finish(self) -> tuple[Update, ...]:
         labelled, events = self._labeller.finish()
-        updates = list(self._take(labelled, 0.0))
+        updates = list(self._take(labelled))
         if self._last is None:
             return ()
         last = updates.pop() if updates else Update(self._last)
         said = tuple(said for event in events for said in self._tell(event)) + self.tracker.finish(self._last.at)
         return (*updates, replace(last, events=last.events + events, guidance=last.guidance + said))
 
-    def _take(self, labelled: Labelled, at: float) -> tuple[Update, ...]:
-        for step in labelled.glimpsed:
-            self.tracker.glimpse(step, at)
+    def _take(self, labelled: Labelled) -> tuple[Update, ...]:
+        """The updates of the labels that settled; words that a look back led to come with the next label."""
+        if labelled.belief is not None:
+            self._unsaid += self.tracker.review(labelled.belief)
         return tuple(self._update(label, events) for label, events in labelled.settled)
 
     def _update(self, label: SettledLabel, events: tuple[StepEvent, ...]) -> Update:
         self._last = label
-        guidance = tuple(said for event in events for said in self._tell(event))
+        guidance, self._unsaid = self._unsaid, ()
+        guidance += tuple(said for event in events for said in self._tell(event))
         return Update(label, events, guidance + self.tracker.tick(label.at))
 
     def _tell(self, event: StepEvent) -> tuple[Guidance, ...]:
@@ -248,13 +254,6 @@ def make_unaries(bundle: Bundle, settings: LiveSettings) -> Unaries:
     if not set(appearance.steps) <= {*embedding.steps, BACKGROUND, UNKNOWN}:
         raise BundleError(f"{bundle.folder} knows steps without a prototype: train or export the bundle again.")
     return BothUnaries(embedding, appearance)
-
-
-def read_presence(bundle: Bundle, settings: LiveSettings) -> Presence | None:
-    """When a step counts as seen; it was learned for the appearance and says nothing about the embedding alone."""
-    if settings.recogniser == "embedding":
-        return None
-    return Presence.from_arrays(bundle.arrays("recogniser.npz"))
 
 
 def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from guide.courses import PRIORS, Prior
 from guide.errors import InputError
 
 RecogniserKind = Literal["embedding", "appearance", "both"]
@@ -30,6 +31,8 @@ class LiveSettings:
     """A step is confirmed once it was seen for this long."""
     bridge_s: float = 1.5
     """A step that comes back within this time went on all the while."""
+    priors: tuple[Prior, ...] = PRIORS
+    """What the usual course counts for beside the evidence: how long steps take, what is done, what comes first."""
     precision: Precision = "float"
     """Which networks run: in full, or in 8 bits where the bundle was learned with --quantize; these are quicker."""
 
@@ -37,3 +40,5 @@ class LiveSettings:
         times = (self.lag_s, self.confirm_s, self.bridge_s)
         if not all(0 <= time < math.inf for time in times) or self.window_frames < 1:
             raise InputError(f"times of 0 s or more and a window of at least one frame were expected, got {self}.")
+        if strange := set(self.priors) - set(PRIORS):
+            raise InputError(f"priors are among {', '.join(PRIORS)}, got {sorted(map(str, strange))[0]!r:.40}.")

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from guide.errors import InputError
 from offline import paper
 from offline.keysteps.registry import FINDERS
+from offline.losses.cycle import TrustKind
 from offline.losses.registry import LOSS_NAMES, LossName
 
 PresetName = Literal["default", "paper"]
@@ -68,8 +69,8 @@ class Recipe:
     """C-IDM: frames farther apart than the window are pushed to this distance (zeta)."""
     xi: float = paper.XI
     """Weight of C-IDM in TC3I."""
-    tcc_weight: float = 1.0
-    """Weight of the cycle term in TC3I."""
+    tcc_weight: float = 0.1
+    """Weight of the cycle term in TC3I: enough to help where it helps, too little to overrule C-IDM."""
     gamma_unit_s: float = 0.0
     """C-IDM weighs pairs by their squared distance in units of this; 0 takes half the median recording, so that the
     pull on near frames is not drowned by the push on far ones."""
@@ -79,6 +80,10 @@ class Recipe:
     """Whether TCC's squared distances are divided by the embedding's width as well."""
     variance_weight: float = 0.1
     """Weight of TCC's variance term (lambda)."""
+    trust: TrustKind = "close"
+    """Which frames TCC counts in TC3I: `all`, or less those whose soft neighbour is not `close`, or not `sure`."""
+    trust_width: float = 1.0
+    """How far, or how spread as a part of the recording, a soft neighbour is for its frame to count e^-1."""
     most_iterations: int = 600
     """Training ends here if it has not converged before."""
     evaluate_every: int = 20
@@ -109,7 +114,9 @@ PAPER = Recipe(
     learning_rate=paper.LEARNING_RATE,
     window_s=paper.WINDOW_FRAMES / NATIVE_FPS,
     gamma_unit_s=1 / NATIVE_FPS,
+    tcc_weight=1.0,
     variance_weight=paper.RELEASED_VARIANCE_WEIGHT,
+    trust="all",
     most_iterations=20_000,
     evaluate_every=100,
     patience=10,
@@ -123,9 +130,10 @@ PRESETS: dict[str, Recipe] = {"default": Recipe(), "paper": PAPER}
 _CHOICES: dict[str, tuple[str, ...]] = {
     "loss": LOSS_NAMES,
     "head": get_args(HeadKind),
+    "trust": get_args(TrustKind),
     "clusterer": tuple(FINDERS),
 }
-_ABOVE = {"fps": 0.0, "learning_rate": 0.0, "temperature": 0.0, "fuzzifier": 1.0}
+_ABOVE = {"fps": 0.0, "learning_rate": 0.0, "temperature": 0.0, "fuzzifier": 1.0, "trust_width": 0.0}
 _BELOW = {"dropout": 1.0}
 _AT_MOST = {"pool": 14, "bottleneck": 8192, "head_width": 8192, "embedding_width": 8192}  # maps are 14 x 14
 _MAY_BE_NONE = frozenset({"bottleneck"})

@@ -16,6 +16,7 @@ from guide.domain import Features
 from guide.label.recogniser import principal_directions
 from guide.perceive.appearance import Appearance, AppearanceSettings, difference
 from guide.perceive.context import context_indices
+from guide.teach.demonstrations import Demonstration, Demonstrations
 from offline.batches import Clip
 from offline.config import Recipe
 from offline.features import RecordingFeatures
@@ -66,6 +67,14 @@ class Inputs:
     settings: AppearanceSettings
     step_s: float
     """What an average step takes: the median recording over the number of steps."""
+
+    def demonstrations(self, embeddings: Sequence[Features]) -> Demonstrations:
+        """The recordings as teaching sees them, with their embeddings (T, D)."""
+        items = tuple(
+            Demonstration(one.id, one.times, one.pooled, embedding)
+            for one, embedding in zip(self.recordings, embeddings, strict=True)
+        )
+        return Demonstrations(items, self.rate, self.settings, self.appearance)
 
     def clips(self, recipe: Recipe) -> list[Clip]:
         """The recordings as training sees them."""
@@ -129,6 +138,8 @@ def make_loss(inputs: Inputs, recipe: Recipe) -> Loss:
         temperature=recipe.temperature,
         is_per_dimension=recipe.is_per_dimension,
         variance_weight=recipe.variance_weight,
+        trust=recipe.trust,
+        trust_width=recipe.trust_width,
     )
     return build_loss(recipe.loss, settings)
 

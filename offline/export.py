@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from guide import __version__
@@ -18,12 +16,11 @@ from guide.bundle import new_bundle, read_bundle, write_manifest
 from guide.domain import Features
 from guide.errors import GuideError
 from guide.perceive.embedder import OnnxHead, OnnxTrunk
-from guide.procedure.export import to_dot, to_plain
-from offline.annotations import write_labels
+from guide.teach.describe import Learned
+from guide.teach.writing import write_taught
 from offline.backbones import Trunk
 from offline.config import HeadKind, Recipe
 from offline.embedding import Inputs, context_stride_s
-from offline.learn import Learned
 from offline.onnx_file import export_module
 from offline.onnx_trunk import export_trunk
 from offline.parity import Parity
@@ -48,6 +45,8 @@ class Export:
     stills: Mapping[str, bytes]
     pictures: Mapping[str, bytes]
     recordings: tuple[Recording, ...] = ()
+    labelled: tuple[str, ...] = ()
+    """The recordings that a person labelled."""
     is_quantized: bool = False
 
 
@@ -65,8 +64,8 @@ def write_bundle(export: Export, out: Path) -> Written:
         parities = {"head.onnx": _write_head(export, folder / "head.onnx")}
         if export.trunk is not None:
             parities["trunk.onnx"] = _write_trunk(export.trunk, folder / "trunk.onnx")
-        _write_arrays(export, folder)
-        _write_procedure(export, folder)
+        demonstrations = export.inputs.demonstrations(export.embeddings)
+        write_taught(folder, demonstrations, export.learned, export.recipe.fuzzifier)
         _write_files(export.stills, folder / "stills")
         _write_files(export.pictures, folder / "pictures")
         facts = _facts(export, out.name, parities)
@@ -120,45 +119,6 @@ def _require(parity: Parity, path: Path) -> Parity:
     return parity
 
 
-def _write_arrays(export: Export, folder: Path) -> None:
-    numbers = np.array(export.learned.procedure.numbers, np.int64)
-    np.savez(
-        folder / "prototypes.npz",
-        centres=export.learned.centres,
-        fuzzifier=export.recipe.fuzzifier,
-        numbers=numbers,
-    )
-    recognition = {**export.learned.recogniser.to_arrays(), **export.learned.presence.to_arrays()}
-    _save(folder / "recogniser.npz", recognition)
-    arrays: dict[str, NDArray[Any]] = {}
-    for number, recording in enumerate(export.inputs.recordings):
-        arrays[f"times_{number}"] = recording.times
-        arrays[f"pooled_{number}"] = _halved(recording.pooled)
-        arrays[f"embeddings_{number}"] = _halved(export.embeddings[number])
-        arrays[f"labels_{number}"] = export.learned.labels[number]
-    _save(folder / "demonstrations.npz", arrays)
-
-
-def _halved(rows: NDArray[Any]) -> NDArray[Any]:
-    """The rows in float16, or in float32 where they would not fit: a user's own features may have any scale."""
-    fits = float(np.abs(rows).max(initial=0.0)) < float(np.finfo(np.float16).max)
-    return np.asarray(rows, np.float16 if fits else np.float32)
-
-
-def _save(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    np.savez(path, **dict(arrays))  # type: ignore[arg-type]
-
-
-def _write_procedure(export: Export, folder: Path) -> None:
-    procedure = export.learned.procedure
-    (folder / "procedure.json").write_text(json.dumps(to_plain(procedure), indent=1) + "\n", encoding="utf-8")
-    (folder / "procedure.dot").write_text(to_dot(procedure), encoding="utf-8")
-    (folder / "segments").mkdir()
-    names = {step.number: step.name for step in procedure.steps}
-    for recording, segments in zip(export.inputs.recordings, export.learned.segments, strict=True):
-        write_labels(folder / "segments" / f"{recording.id}.csv", segments, names)
-
-
 def _write_files(contents: Mapping[str, bytes], folder: Path) -> None:
     folder.mkdir()
     for name, content in contents.items():
@@ -172,6 +132,7 @@ def _head_kind(export: Export) -> HeadKind:
 
 def _facts(export: Export, name: str, parities: Mapping[str, Parity]) -> dict[str, Any]:
     recipe, recordings = export.recipe, export.inputs.recordings
+    by_hand = {"review": {"labelled": sorted(export.labelled)}} if export.labelled else {}
     return {
         "name": name,
         "program": f"cnc-guide {__version__}",
@@ -194,4 +155,5 @@ def _facts(export: Export, name: str, parities: Mapping[str, Parity]) -> dict[st
         "training": dict(export.training),
         "parity": {file: asdict(parity) for file, parity in parities.items()},
         "notes": list(export.learned.notes),
+        **by_hand,
     }

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Features, Image, Labels, Times
 from guide.label.recogniser import principal_directions
+from guide.teach.moments import pictures_at
 from offline.sheet import BLACK, GREY, WHITE, Box, Colour, Sheet, shades
-from offline.stills import pictures_at
-from offline.videos import Recording
+from offline.videos import Recording, open_frames
 
 MOST_FRAMES = 360  # of each recording in the alignment: more than there are pixels show nothing
 MOST_POINTS = 3000
@@ -45,7 +45,10 @@ def draw_pictures(seen: Sequence[Seen], recordings: Sequence[Recording] = ()) ->
     """PNG pictures by file name; stills of the `recordings` stand beside the alignment where these have pictures."""
     pair = typical_pair(seen)
     chosen = [seen[number] for number in pair]
-    stills = [pictures_at(recordings[number], still_moments(seen[number])) if recordings else [] for number in pair]
+    stills = [
+        pictures_at(open_frames(recordings[number]), still_moments(seen[number])) if recordings else []
+        for number in pair
+    ]
     return {
         "alignment.png": draw_alignment(chosen[0], chosen[1], (stills[0], stills[1])),
         "embedding.png": draw_embedding(seen),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 LINE_EVERY_S = 10.0
+LINE_EVERY_VARIABLE = "CNC_PROGRESS_EVERY_S"  # how a page that reads the log asks for more of them
 SPEED_OVER_S = 60.0  # what came before says little of what is left: caches are quick, long videos slow
 LEAST_SPAN_S = 3.0  # a shorter look gives no speed to trust
 
@@ -61,7 +63,7 @@ def _bar(console: Console, what: str, total: float) -> Iterator[Advance]:
 
 
 def _lines(console: Console, what: str, total: float) -> Advance:
-    spoke, has_ended = time.monotonic(), False
+    spoke, has_ended, every_s = time.monotonic(), False, _line_every_s()
     heard: deque[tuple[float, float]] = deque()  # moments of the last while, and how much was done at each
 
     def advance(done: float, words: str) -> None:
@@ -70,7 +72,7 @@ def _lines(console: Console, what: str, total: float) -> Advance:
         heard.append((now, done))
         while now - heard[0][0] > SPEED_OVER_S and len(heard) > 2:
             heard.popleft()
-        if has_ended or (done < total and now - spoke < LINE_EVERY_S):
+        if has_ended or (done < total and now - spoke < every_s):
             return
         spoke, has_ended = now, done >= total
         percent = 100 * done / total if total else 100
@@ -78,6 +80,13 @@ def _lines(console: Console, what: str, total: float) -> Advance:
         console.print(line, highlight=False, soft_wrap=True)
 
     return advance
+
+
+def _line_every_s() -> float:
+    try:
+        return float(os.environ[LINE_EVERY_VARIABLE])
+    except (KeyError, ValueError):
+        return LINE_EVERY_S
 
 
 def _left(heard: Sequence[tuple[float, float]], total: float) -> str:

@@ -24,11 +24,11 @@ from guide.perceive.perceiver import Percept
 from guide.perceive.preprocess import Preprocessing, to_network_input
 from guide.session import Networks, Session, int8_name, start_networks
 from guide.settings import LiveSettings
+from guide.teach.moments import pictures_at
 from offline.batches import Clip
 from offline.features import RecordingFeatures
 from offline.onnx_file import INPUT_NAME
 from offline.parity import Parity
-from offline.stills import pictures_at
 from offline.videos import Recording, open_frames
 
 CALIBRATION_FRAMES = 32  # spread over the recordings: more change the ranges no longer
@@ -91,7 +91,7 @@ def trunk_samples(
         image
         for number in chosen
         for image in pictures_at(
-            recordings[number], [float(at) for at in np.quantile(seen[number].times, _middles(each))]
+            open_frames(recordings[number]), [float(at) for at in np.quantile(seen[number].times, _middles(each))]
         )
     ]
     return [to_network_input(image, how)[None] for image in pictures]

@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +20,8 @@ from guide.bundle import require_place
 from guide.command import entry
 from guide.domain import Features
 from guide.errors import InputError, OutputError
+from guide.teach.describe import Learned
+from guide.teach.given import Given, read_given
 from offline import paper
 from offline.batches import Batches
 from offline.config import NATIVE_FPS, PRESETS, PresetName, Recipe, resolve
@@ -28,15 +31,15 @@ from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.gather import find_task, require_change, require_k, see_task
-from offline.given import Given, read_given
-from offline.learn import Learned, find_steps
+from offline.learn import find_steps
 from offline.loop import LoopSettings, Trained, train
 from offline.loop import Progress as LoopProgress
 from offline.pictures import Seen, draw_pictures
 from offline.processes import Group, joined
 from offline.progress import progress, working
+from offline.runs import locked
 from offline.stills import draw_stills
-from offline.videos import RecordingFacts
+from offline.videos import RecordingFacts, ends_of
 
 RUN_VERSION = 3  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
 ROWS_AT_ONCE = 4096
@@ -151,7 +154,13 @@ def learn_task(
     """All stages: features, embedder, key-steps, procedure, bundle. The other processes of a group help to train."""
     group = group or Group()
     require_place(out)
-    task = _gather(options, recipe, console, group)
+    with ExitStack() as held:  # the run's folder is ours until the bundle is written
+        task = _gather(options, recipe, console, group, held)
+        console.print(f"run {task.folder}", soft_wrap=True)
+        return _learn(options, task, out, console, group)
+
+
+def _learn(options: TrainOptions, task: Task, out: Path, console: Console, group: Group) -> Learned:
     recipe = task.recipe
     if task.given is not None:
         names = f"labels of {len(task.given.files)} recordings name {recipe.k} key-steps"
@@ -210,13 +219,18 @@ def _recipe(options: TrainOptions) -> Recipe:
     return resolve(options.preset, options.config, overrides)
 
 
-def _gather(options: TrainOptions, recipe: Recipe, console: Console, group: Group) -> Task:
-    """The recordings with all that is seen in them; several processes go one after another, the first extracts."""
+def _gather(
+    options: TrainOptions, recipe: Recipe, console: Console, group: Group, held: ExitStack | None = None
+) -> Task:
+    """The recordings with all that is seen in them; several processes go one after another, the first extracts.
+
+    `held` gets the lock of the run; the other processes of a group work under the lock of the first.
+    """
     if options.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device cuda was asked for, but torch finds no CUDA device: use --device auto or cpu.")
     with group.in_turn():
         facts = find_task(options.inputs, options.rate, options.skip_bad, console)
-        given = None if options.labels is None else read_given(options.labels, facts, options.lenient)
+        given = None if options.labels is None else read_given(options.labels, ends_of(facts), options.lenient)
         recipe = _with_given(recipe, given, options.k)
         _require_cache(options.cache)
         extractor = None if facts[0].recording.kind == "features" else _extractor(options, recipe)
@@ -224,6 +238,8 @@ def _gather(options: TrainOptions, recipe: Recipe, console: Console, group: Grou
         require_change(recordings)
         require_k(recordings, recipe)
         folder = options.cache / "runs" / _run_key(recordings, recipe, options)
+        if held is not None:
+            held.enter_context(locked(folder))
         inputs = prepare_inputs(recordings, recipe, _inputs_folder(folder, group))
     return Task(recipe, facts, extractor, inputs, folder, given)
 
@@ -297,6 +313,7 @@ def _export(options: TrainOptions, recipe: Recipe, task: Task, result: Result, o
         stills=draw_stills(recordings, result.learned.segments) if recordings else {},
         pictures=draw_pictures(_seen(task, result), recordings),
         recordings=recordings,
+        labelled=() if task.given is None else tuple(task.given.files),
         is_quantized=options.quantize,
     )
     return write_bundle(export, out)

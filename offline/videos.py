@@ -88,6 +88,11 @@ class Examined:
     problems: tuple[str, ...]
 
 
+def ends_of(facts: Sequence[RecordingFacts]) -> dict[str, float]:
+    """When each recording ends, by its id: a frame after the last one was taken."""
+    return {one.recording.id: one.duration_s + 1 / one.rate for one in facts}
+
+
 def find_recordings(inputs: Sequence[str], rate: float | None = None) -> Found:
     """The recordings that files, folders and globs name, with unique ids (the stem of the name).
 

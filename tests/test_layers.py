@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("ingest", "perceive", "label", "procedure", "record", "serve", "ui")
+ROOMS = ("ingest", "perceive", "label", "procedure", "record", "teach", "serve", "ui")
 SHARED = ("guide", "guide.domain", "guide.errors", "guide.bundle")  # what a room may use besides itself
-ABOVE_ROOMS = ("ui", "serve")  # these look at everything below them, like the commands
+ABOVE_ROOMS = ("teach", "ui", "serve")  # these look at everything below them, like the commands
 FORBIDDEN_LIVE = ("torch", "torchvision", "skfuzzy", "onnx", "onnxscript", "offline")
 HOMES = {  # a heavy library and the only files that may import it
     "maxflow": ("guide/label/cut.py", "offline/keysteps/bench.py"),
@@ -64,6 +64,11 @@ def test_a_room_imports_no_other_room(path: Path) -> None:
     allowed = (*SHARED, f"guide.{room}")
     strange = {name for name in ours if not any(name == one or is_inside(name, one) for one in allowed[1:])} - {"guide"}
     assert not strange
+
+
+@pytest.mark.parametrize("path", [path for path in modules() if room_of(path) == "teach"], ids=str)
+def test_teaching_knows_neither_pages_nor_servers(path: Path) -> None:
+    assert not [name for name in imports(path) if is_inside(name, "guide.ui") or is_inside(name, "guide.serve")]
 
 
 @pytest.mark.parametrize("name", ["domain", "errors", "bundle"])

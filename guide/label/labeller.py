@@ -1,73 +1,128 @@
-"""The labelling room as one stage: costs in; settled labels, step events and glimpses of steps out."""
+"""The labelling room as one stage: costs in; settled labels, step events and what has probably been done out."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import BACKGROUND, SettledLabel, StepEvent
-from guide.label.presence import Presence, PresenceTrack
+from guide.domain import BACKGROUND, Belief, Segment, SettledLabel, StepEvent
+from guide.label.course import Course
 from guide.label.steps import StepTrack
 from guide.label.window import WindowCut
 
 Floats = NDArray[np.float64]
 
+LEAST_CHANCE = 0.7  # of the newest visit to be believed: it has only just begun
+FINENESS = 20  # a belief is told again when a chance has moved by this part
+
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What one frame led to: steps that showed clearly just now, and labels that settled with their events."""
+    """What one frame led to: what has probably been done, if that looks otherwise now, and labels that settled."""
 
-    glimpsed: tuple[int, ...] = ()
+    belief: Belief | None = None
     settled: tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...] = ()
 
 
 class Labeller:
-    """Cut, presence and hysteresis, one frame at a time.
+    """Cut, course and hysteresis, one frame at a time.
 
+    Labels are those of the cut. Steps follow the likeliest course at the same moment: it weighs the whole past, so a
+    step is not lost because each of its frames was a close race.
+
+    >>> from guide.label.course import CourseModel
     >>> from guide.label.energy import LinkSettings
     >>> from guide.label.steps import StepSettings
     >>> from guide.label.window import WindowSettings
-    >>> window = WindowCut(WindowSettings(lag_s=0.0), LinkSettings(), rate=1.0, steps=(1, 2))
-    >>> presence = Presence((1, 2), np.array([2.0, 2.0]), np.array([0.5, 0.5]))
-    >>> labeller = Labeller(window, StepTrack(StepSettings()), (1, 2), presence, rate=1.0)
-    >>> seen = [labeller.push(np.array([0.1, 0.9]), at) for at in (0.0, 1.0, 2.0)]
-    >>> [one.glimpsed for one in seen], [event.state for one in seen for _, events in one.settled for event in events]
-    ([(), (1,), ()], ['started', 'confirmed'])
+    >>> window = WindowCut(WindowSettings(lag_s=1.0), LinkSettings(), rate=1.0, steps=(1, 2))
+    >>> no, yes = np.zeros(2, bool), np.ones(2, bool)
+    >>> model = CourseModel((1, 2), np.array([4.0, 4.0]), 0.4, np.zeros((2, 2), bool), yes, yes, weight=2.0)
+    >>> labeller = Labeller(window, StepTrack(StepSettings()), Course(model, tick_s=1.0))
+    >>> seen = [labeller.push(np.array([0.1, 0.9]), float(at)) for at in range(4)]
+    >>> [event.state for one in seen for _, events in one.settled for event in events]
+    ['started', 'confirmed']
+    >>> labeller.belief().visits
+    (Segment(step=1, start=0.0, end=3.0),)
     """
 
-    def __init__(
-        self, window: WindowCut, track: StepTrack, steps: Sequence[int], presence: Presence | None, rate: float
-    ) -> None:
-        self._window, self._track = window, track
-        self._presence = presence or Presence((), np.zeros(0), np.zeros(0))
-        self._columns = [list(steps).index(step) for step in self._presence.steps]
-        self._tracked = PresenceTrack(self._presence, rate)
-        self._before = np.full(len(self._columns), -1.0)  # even a limit of 0 is reached at the first frame
-        self._waiting: deque[tuple[float, Floats]] = deque()  # frames whose label has not settled
+    def __init__(self, window: WindowCut, track: StepTrack, course: Course) -> None:
+        self._window, self._track, self._course = window, track, course
+        self._told: object = None
+        self._at = 0.0
 
     def push(self, costs: Floats, at: float) -> Labelled:
         """Takes one frame's costs (C,)."""
-        present = self._tracked.push(1.0 - costs[self._columns], at)
-        is_new = (present >= self._presence.limits) & (self._before < self._presence.limits)
-        self._before = present
-        self._waiting.append((at, present))
-        glimpsed = tuple(step for step, new in zip(self._presence.steps, is_new, strict=True) if new)
-        return Labelled(glimpsed, self._settle(self._window.push(costs, at)))
+        self._at = at
+        is_new = self._course.push(costs, at)
+        belief = self._news() if is_new else None
+        return Labelled(belief, self._settle(self._window.push(costs, at)))
 
     def finish(self) -> tuple[Labelled, tuple[StepEvent, ...]]:
-        """The labels still held back, and the end of the step that is open."""
+        """The labels still held back, what was done in all, and the end of the step that is open."""
         settled = self._settle(self._window.finish())
-        return Labelled((), settled), self._track.finish()
+        belief = self.belief(is_over=True) if settled or self._told is not None else None
+        return Labelled(belief, settled), self._track.finish()
+
+    def restart(self) -> None:
+        """What was done until now counts no more."""
+        self._course.reset()
+        self._told = None
+
+    def belief(self, is_over: bool = False) -> Belief:
+        """What has probably been done until now."""
+        course, steps = self._course, self._course.model.steps
+        visits = self._visits(is_over)
+        done, again = course.done(is_over), course.again(is_over)
+        order = list(dict.fromkeys(visit.step for visit in visits))
+        swapped = [
+            ((first, then), course.both(steps.index(first), steps.index(then), is_over))
+            for place, first in enumerate(order)
+            for then in order[:place]
+            if course.model.before[steps.index(first), steps.index(then)]
+        ]
+        return Belief(
+            self._at,
+            visits,
+            tuple((step, 1 - float(chance)) for step, chance in zip(steps, done, strict=True) if step > BACKGROUND),
+            tuple((step, float(chance)) for step, chance in zip(steps, again, strict=True) if step > BACKGROUND),
+            tuple(swapped),
+        )
+
+    def _visits(self, is_over: bool) -> tuple[Segment, ...]:
+        stretches = [Segment(*stretch) for stretch in self._course.likeliest(is_over) if stretch[0] > BACKGROUND]
+        if not stretches or is_over:
+            return tuple(stretches)
+        newest = self._course.newest()[self._course.model.steps.index(stretches[-1].step)]
+        is_new = all(one.step != stretches[-1].step for one in stretches[:-1])
+        return tuple(stretches if newest >= LEAST_CHANCE or not is_new else stretches[:-1])
+
+    def _news(self) -> Belief | None:
+        """The belief, where it is not the one that was told last."""
+        belief = self.belief()
+        chances = [chance for part in (belief.lacking, belief.again, belief.swapped) for _, chance in part]
+        key = ([visit.step for visit in belief.visits], [round(chance * FINENESS) for chance in chances])
+        if key == self._told:
+            return None
+        self._told = key
+        return belief
 
     def _settle(self, labels: Sequence[SettledLabel]) -> tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...]:
-        return tuple((label, self._track.push(label, self._presence_of(label))) for label in labels)
+        if not labels:
+            return ()
+        stretches = self._course.likeliest()
+        return tuple((label, self._track.push(self._step_at(label, stretches))) for label in labels)
 
-    def _presence_of(self, label: SettledLabel) -> float:
-        present = self._waiting.popleft()[1]
-        if label.step <= BACKGROUND or label.step not in self._presence.steps:
-            return 1.0
-        return float(present[self._presence.steps.index(label.step)])
+    def _step_at(self, label: SettledLabel, stretches: Sequence[tuple[int, float, float]]) -> SettledLabel:
+        """The label that the likeliest course has at the moment of a settled one."""
+        step = next((step for step, start, _ in reversed(stretches) if start <= label.at), BACKGROUND)
+        return SettledLabel(label.at, step, self._chance_of(step))
+
+    def _chance_of(self, step: int) -> float:
+        """How probably a step is going on or has just ended."""
+        if step not in self._course.model.steps:  # nothing is known yet
+            return 0.0
+        column = self._course.model.steps.index(step)
+        return float(max(self._course.now()[column], self._course.newest()[column]))

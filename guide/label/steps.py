@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from guide.domain import BACKGROUND, SettledLabel, StepEvent, StepState
@@ -33,11 +32,9 @@ class _Run:
     confidence: float = 0.0
     labels: int = 0
     is_confirmed: bool = False
-    presence: float = 0.0
 
-    def add(self, label: SettledLabel, elapsed_s: float, presence: float) -> None:
+    def add(self, label: SettledLabel, elapsed_s: float) -> None:
         self.last = label.at
-        self.presence = max(self.presence, presence)
         self.seen_s += elapsed_s
         self.labels += 1
         self.confidence += (label.confidence - self.confidence) / self.labels
@@ -46,29 +43,26 @@ class _Run:
 class StepTrack:
     """Gives the events that each settled label causes.
 
-    `limits` holds for steps how present they must have been besides, in [0, 1], to be confirmed.
-
     >>> track = StepTrack(StepSettings(confirm_s=1.0, bridge_s=1.0))
     >>> labels = [SettledLabel(t / 2, 3 if t < 4 else 0, 0.9) for t in range(10)]
     >>> [(e.state, e.at) for label in labels for e in track.push(label)]
     [('started', 0.0), ('confirmed', 1.0), ('ended', 2.5)]
     """
 
-    def __init__(self, settings: StepSettings, limits: Mapping[int, float] | None = None) -> None:
+    def __init__(self, settings: StepSettings) -> None:
         self._settings = settings
-        self._limits = limits or {}
         self._open: _Run | None = None
         self._rival: _Run | None = None
         self._at: float | None = None
 
-    def push(self, label: SettledLabel, presence: float = 1.0) -> tuple[StepEvent, ...]:
-        """Takes a label and how present its step is at that moment."""
+    def push(self, label: SettledLabel) -> tuple[StepEvent, ...]:
+        """Takes the next label in time."""
         elapsed_s = 0.0 if self._at is None else label.at - self._at
         self._at = label.at
         if self._open is not None and label.step == self._open.step:
-            return self._continue(self._open, label, elapsed_s, presence)
+            return self._continue(self._open, label, elapsed_s)
         events = self._close_if_gone(label)
-        self._weigh_rival(label, elapsed_s, presence)
+        self._weigh_rival(label, elapsed_s)
         return events + self._give_way(label)
 
     def finish(self) -> tuple[StepEvent, ...]:
@@ -82,8 +76,8 @@ class StepTrack:
     def reset(self) -> None:
         self._open = self._rival = self._at = None
 
-    def _continue(self, run: _Run, label: SettledLabel, elapsed_s: float, presence: float) -> tuple[StepEvent, ...]:
-        run.add(label, elapsed_s, presence)
+    def _continue(self, run: _Run, label: SettledLabel, elapsed_s: float) -> tuple[StepEvent, ...]:
+        run.add(label, elapsed_s)
         self._rival = None
         return self._confirm(run, label.at)
 
@@ -94,14 +88,14 @@ class StepTrack:
         self._open = None
         return (self._event(run, "ended", label.at),)
 
-    def _weigh_rival(self, label: SettledLabel, elapsed_s: float, presence: float) -> None:
+    def _weigh_rival(self, label: SettledLabel, elapsed_s: float) -> None:
         """Keeps count of the other step that is seen while the open one may yet come back."""
         if label.step == BACKGROUND:
             self._rival = None
             return
         if self._rival is None or self._rival.step != label.step:
             self._rival, elapsed_s = _Run(label.step, label.at, label.at), 0.0
-        self._rival.add(label, elapsed_s, presence)
+        self._rival.add(label, elapsed_s)
 
     def _give_way(self, label: SettledLabel) -> tuple[StepEvent, ...]:
         """Opens the rival where nothing is open, or where it was itself seen long enough."""
@@ -113,8 +107,7 @@ class StepTrack:
         return (*ended, self._event(rival, "started", label.at), *self._confirm(rival, label.at))
 
     def _confirm(self, run: _Run, at: float) -> tuple[StepEvent, ...]:
-        is_enough = run.seen_s >= self._settings.confirm_s and run.presence >= self._limits.get(run.step, 0.0)
-        if run.is_confirmed or not is_enough:
+        if run.is_confirmed or run.seen_s < self._settings.confirm_s:
             return ()
         run.is_confirmed = True
         return (self._event(run, "confirmed", at),)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from guide.domain import Alert, AlertKind, Guidance, Question, Severity
 from guide.procedure import speak
 from guide.procedure.actions import Action
-from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Glimpsed, Marked, Ticked
+from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Marked, Reviewed, Ticked
 from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
 from guide.procedure.progress import rank_next
@@ -86,14 +86,13 @@ class _Turn:
         self._note_running(event)
         if self.now.is_paused and isinstance(event, Finished):
             self._resume()
-        if self.now.is_paused and isinstance(event, Glimpsed):
+        if self.now.is_paused and isinstance(event, Reviewed):
             return
         if self.now.is_paused and isinstance(event, Confirmed | Ended | Ticked | Differed):
             self._put(replace(self.state, at=max(self.state.at, event.at)))
         else:
             self._advance(event)
-        if not isinstance(event, Glimpsed):  # no time passes by it, and nobody listens to what it leads to
-            self._wake(is_over=isinstance(event, Finished))
+        self._wake(is_over=isinstance(event, Finished))
 
     def take(self, deed: Deed) -> None:
         action, at = deed.action, self.state.at
@@ -204,7 +203,7 @@ class _Turn:
         )
         voice, _ = speak.settle(state.voice, [("too_short", last or 0)], state.at, is_withdrawn=True)
         kept = [one for one in said if not (isinstance(one, Alert) and one.kind == "too_short")]
-        self._say(replace(state, voice=voice), kept)
+        self._say(replace(state, voice=voice, kept_until=state.at), kept)
 
     def _go_back(self) -> None:
         """The newest visit is forgotten with all that was said on its account; the one before it goes on."""
@@ -218,14 +217,23 @@ class _Turn:
         late = [("out_of_order", fault.early) for fault in state.faults if fault.lacking == step]
         own = [(kind, step) for kind in ("out_of_order", "repeated", "too_long", "too_short", "differs")]
         marked = tuple(other for other in state.marked if other != step)
-        self._put(replace(state, visits=rest, faults=faults, marked=marked, running_since=state.at if rest else None))
+        self._put(
+            replace(
+                state,
+                visits=rest,
+                faults=faults,
+                marked=marked,
+                running_since=state.at if rest else None,
+                kept_until=state.at,
+            )
+        )
         self._settle([*blamed, *late, *own], is_withdrawn=True)
 
     def _restart(self) -> None:
         """Begins anew; what is being done now is the first thing done, for nobody will announce it again."""
         voice = self.state.voice
         self._settle([cause for cause, _ in (*voice.standing, *voice.open_questions)], is_withdrawn=False)
-        fresh = State(at=self.state.at, voice=Voice(next_id=self.state.voice.next_id))
+        fresh = State(at=self.state.at, voice=Voice(next_id=self.state.voice.next_id), kept_until=self.state.at)
         if self.now.running is not None and self.now.running.step > 0:
             fresh = fresh.begin(self.now.running.step, self.state.at)
         self.now = Attended(fresh, running=self.now.running)
@@ -235,7 +243,7 @@ class _Turn:
         state = self.state
         if state.visits:  # the pause was no idleness
             state = replace(state, visits=(*state.visits[:-1], replace(state.visits[-1], end=state.at)))
-        self.now = replace(self.now, state=state, is_paused=False)
+        self.now = replace(self.now, state=replace(state, kept_until=state.at), is_paused=False)
         if self.now.running is not None:
             self._advance(replace(self.now.running, at=state.at, start=state.at))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from guide.domain import StepEvent
+from guide.domain import Belief, StepEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class Ticked:
 
 
 @dataclass(frozen=True, slots=True)
-class Glimpsed:
-    """A step showed clearly enough that it may have been done, though it is not confirmed."""
+class Reviewed:
+    """Looking back, this is what has probably been done; it takes the place of what was thought before."""
 
-    step: int
     at: float
+    belief: Belief
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Finished:
     at: float | None = None
 
 
-Event: TypeAlias = Confirmed | Ended | Ticked | Glimpsed | Differed | Marked | Finished
+Event: TypeAlias = Confirmed | Ended | Ticked | Reviewed | Differed | Marked | Finished
 
 
 def news_of(event: StepEvent) -> Confirmed | Ended | None:

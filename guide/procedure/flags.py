@@ -58,7 +58,7 @@ def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool)
 def _open(state: State, named: set[int], wanted: Iterable[int], edges: Iterable[Edge], step: int) -> list[int]:
     """The wanted steps that have an edge to `step`, are not done and not named yet."""
     firsts = {first for first, then in edges if then == step}
-    closed = {*state.perhaps, *named}
+    closed = {*state.done, *named}
     return [first for first in wanted if first in firsts and first not in closed]
 
 
@@ -68,13 +68,9 @@ def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
     if told:
         return next((fault for fault in told if fault.is_sure), None)
     explained = {fault.early for fault in state.faults}
-    early = [
-        other
-        for other in state.done
-        if (step, other) in procedure.rules.edges
-        and other not in explained
-        and not state.was_glimpsed_before(step, other)
-    ]
+    # What a person marked as done has no moment, so it cannot have been too early.
+    begun = [visit.step for visit in state.visits if visit.step not in state.denied]
+    early = [other for other in begun if (step, other) in procedure.rules.edges and other not in explained]
     return Fault(early[0], step, True) if early else None
 
 
@@ -100,8 +96,8 @@ def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
     """A finding for each required step that was not done, in the usual order; less certain ones come as unsure."""
     usual = procedure.usual_rank()
     wanted = dict.fromkeys(procedure.rules.asked_steps, False) | dict.fromkeys(procedure.rules.required, True)
-    perhaps = state.perhaps
-    lacking = sorted((step for step in wanted if step not in perhaps), key=lambda step: (usual[step], step))
+    done = state.done
+    lacking = sorted((step for step in wanted if step not in done), key=lambda step: (usual[step], step))
     return [
         Finding("missed", step, "alarm", f"not seen until the end: {_presence(procedure, step)}", is_sure=wanted[step])
         for step in lacking
@@ -131,13 +127,12 @@ def too_long(procedure: Procedure, state: State, at: float) -> Finding | None:
     return Finding("too_long", state.current, "warning", evidence)
 
 
-def too_short(procedure: Procedure, state: State, at: float) -> Finding | None:
-    """The newest visit, now closed, was shorter than its limit."""
-    limit = dict(procedure.rules.shortest_s).get(state.last or 0)
-    if limit is None or state.last is None or state.busy_s(at) >= limit:
+def too_short(procedure: Procedure, step: int | None, busy_s: float) -> Finding | None:
+    """The visit, now closed, was shorter than its limit."""
+    limit = dict(procedure.rules.shortest_s).get(step or 0)
+    if limit is None or step is None or busy_s >= limit:
         return None
-    evidence = f"over after {state.busy_s(at):.1f} s: {_duration(procedure, state.last)}"
-    return Finding("too_short", state.last, "info", evidence)
+    return Finding("too_short", step, "info", f"over after {busy_s:.1f} s: {_duration(procedure, step)}")
 
 
 def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:

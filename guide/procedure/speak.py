@@ -31,8 +31,12 @@ def settle(voice: Voice, causes: Iterable[Cause], at: float, is_withdrawn: bool)
     wanted = set(causes)
     alerts = [alert.id for cause, alert in voice.standing if cause in wanted]
     questions = [number for cause, number in voice.open_questions if cause in wanted]
+    spoken = voice.spoken
+    if is_withdrawn:  # what should not have been said was not said: it may be said when it is true
+        spoken = tuple(pair for pair in spoken if pair[0] not in wanted)
     rest = replace(
         voice,
+        spoken=spoken,
         standing=tuple(pair for pair in voice.standing if pair[0] not in wanted),
         open_questions=tuple(pair for pair in voice.open_questions if pair[0] not in wanted),
     )

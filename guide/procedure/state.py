@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from guide.domain import Alert
-from guide.procedure.visits import Visit
+from guide.domain import Alert, Belief
+from guide.procedure.visits import Visit, visits_of
 
 Cause: TypeAlias = tuple[str, int]  # (kind, the step it is about)
 
@@ -55,8 +56,10 @@ class State:
     """Steps a person called done."""
     denied: tuple[int, ...] = ()
     """Steps a person called not done since they were last seen."""
-    glimpsed: tuple[tuple[int, float], ...] = ()
-    """Steps that showed clearly enough to have been done perhaps, and when they first did."""
+    belief: Belief | None = None
+    """What has probably been done, where anybody says; without it what was confirmed is taken as certain."""
+    kept_until: float = -math.inf
+    """Visits begun until then are as a person left them; no later look back changes them."""
     voice: Voice = Voice()
     is_finished: bool = False
 
@@ -65,17 +68,6 @@ class State:
         """Steps begun or done, in the order in which that was first known."""
         steps = dict.fromkeys([*(visit.step for visit in self.visits), *self.marked])
         return tuple(step for step in steps if step not in self.denied)
-
-    @property
-    def perhaps(self) -> tuple[int, ...]:
-        """Steps that are done or may be: not to be called lacking."""
-        return tuple(dict.fromkeys([*self.done, *(step for step, _ in self.glimpsed if step not in self.denied)]))
-
-    def was_glimpsed_before(self, step: int, other: int) -> bool:
-        """Whether a step had already shown when another was first begun."""
-        shown = next((at for known, at in self.glimpsed if known == step), None)
-        begun = next((visit.start for visit in self.visits if visit.step == other), None)
-        return shown is not None and begun is not None and shown <= begun
 
     @property
     def last(self) -> int | None:
@@ -98,10 +90,23 @@ class State:
         visit = replace(self.visits[-1], end=max(at, self.visits[-1].end), busy_s=self.busy_s(at))
         return replace(self, visits=(*self.visits[:-1], visit), running_since=None)
 
+    def review(self, belief: Belief) -> State:
+        """The visits as they look now, but for those that a person has left as they are."""
+        kept = tuple(visit for visit in self.visits if visit.start <= self.kept_until)
+        seen = [segment for segment in belief.visits if segment.start > self.kept_until]
+        visits = (*kept, *visits_of(seen))
+        if self.running_since is None or not visits or visits[-1].step != self.last:
+            return replace(self, visits=visits, belief=belief, running_since=None)
+        return replace(self, visits=(*visits[:-1], self.visits[-1]), belief=belief)
+
     def begin(self, step: int, start: float) -> State:
         """The step is being done since `start`: a new visit, or the newest one goes on."""
         paused = self if self.current == step else self.pause(start)
         visits = paused.visits if paused.last == step else (*paused.visits, Visit(step, start, start, 0.0))
+        if paused.running_since is None and visits[-1].end > start:  # a look back has counted this time already
+            last = visits[-1]
+            busy_s = max(last.busy_s - (last.end - start), 0.0)
+            visits = (*visits[:-1], replace(last, end=max(last.start, start), busy_s=busy_s))
         since = paused.running_since if paused.running_since is not None else start
         denied = tuple(other for other in paused.denied if other != step)
         return replace(paused, visits=visits, running_since=since, denied=denied)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from guide.domain import BACKGROUND, UNKNOWN, Guidance
+from guide.domain import BACKGROUND, UNKNOWN, Belief, Guidance
 from guide.procedure import flags, speak
-from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Glimpsed, Marked, Ticked
+from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Marked, Reviewed, Ticked
 from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress, progress_of
 from guide.procedure.settings import TrackerSettings
 from guide.procedure.state import Cause, Fault, State
+
+ON_COURSE = ("missed", "out_of_order", "repeated")  # what a look back at the course may put otherwise
 
 
 class Tracker:
@@ -52,9 +54,9 @@ class Tracker:
         """Time passes: a step may take too long, or the work may have stalled."""
         return self.apply(Ticked(at))
 
-    def glimpse(self, step: int, at: float) -> tuple[Guidance, ...]:
-        """A step showed clearly enough that it may have been done: it is not called lacking from now on."""
-        return self.apply(Glimpsed(step, at))
+    def review(self, belief: Belief) -> tuple[Guidance, ...]:
+        """What has probably been done looks so from now on: words on order, absence and repeats follow it."""
+        return self.apply(Reviewed(belief.at, belief))
 
     def differ(self, step: int, at: float, ratio: float) -> tuple[Guidance, ...]:
         """The step looks `ratio` times as far from its demonstrations as the farthest of them; above 1 is a flag."""
@@ -83,7 +85,7 @@ def advance(
     """The state after an event and what is said about it. Time never runs back: earlier news counts as of now."""
     if state.is_finished:
         return state, ()
-    if event.at is not None and not isinstance(event, Glimpsed):  # glimpses run ahead of the labels' lag
+    if event.at is not None and not isinstance(event, Reviewed):  # a look back runs ahead of the labels' lag
         state = replace(state, at=max(state.at, event.at))
     turn = _Turn(procedure, settings, state)
     match event:
@@ -95,8 +97,8 @@ def advance(
             turn.end(event)
         case Ticked():
             turn.tell(flags.too_long(procedure, state, state.at), flags.stalled(procedure, state, state.at))
-        case Glimpsed():
-            turn.glimpse(event)
+        case Reviewed():
+            turn.review(event)
         case Differed():
             turn.tell(flags.differs(procedure, event))
         case Marked():
@@ -113,16 +115,17 @@ class _Turn:
         self.procedure = procedure
         self.settings = settings
         self.state = state
+        self.at = state.at  # when what is said became known
         self.said: list[Guidance] = []
 
     def tell(self, *findings: Finding | None) -> None:
         for finding in findings:
             if finding is not None:
-                voice, said = speak.tell(self.state.voice, finding, self.state.at, self.procedure, self.settings)
+                voice, said = speak.tell(self.state.voice, finding, self.at, self.procedure, self.settings)
                 self._say(replace(self.state, voice=voice), said)
 
     def settle(self, causes: Iterable[Cause], is_withdrawn: bool) -> None:
-        voice, said = speak.settle(self.state.voice, causes, self.state.at, is_withdrawn)
+        voice, said = speak.settle(self.state.voice, causes, self.at, is_withdrawn)
         self._say(replace(self.state, voice=voice), said)
 
     def settle_passing(self) -> None:
@@ -135,14 +138,20 @@ class _Turn:
         is_sure = event.confidence >= self.settings.sure_confidence
         if before.last != event.step:
             self.settle_passing()
-            self.tell(flags.too_short(self.procedure, before, start))
+            if before.belief is None:
+                self.tell(flags.too_short(self.procedure, before.last, before.busy_s(start)))
         else:
             self.settle([("unknown", UNKNOWN), *self._stalls()], is_withdrawn=False)
+        if before.belief is None:
+            self._judge(before, event, is_sure)
+        self.state = self.state.begin(event.step, start)
+
+    def _judge(self, before: State, event: Confirmed, is_sure: bool) -> None:
+        """What doing this step now says about the order."""
         if event.step not in before.done:
             self._meet_first(before, event.step, is_sure)
         elif event.step != before.last:
             self._meet_again(before, event, is_sure)
-        self.state = self.state.begin(event.step, start)
 
     def _meet_first(self, before: State, step: int, is_sure: bool) -> None:
         self.settle([("missed", step)], is_withdrawn=True)
@@ -181,9 +190,41 @@ class _Turn:
             self.settle([("too_long", event.step)], is_withdrawn=False)
             self.state = self.state.pause(end)
 
-    def glimpse(self, event: Glimpsed) -> None:
-        if event.step not in dict(self.state.glimpsed):
-            self.state = replace(self.state, glimpsed=(*self.state.glimpsed, (event.step, event.at)))
+    def review(self, event: Reviewed) -> None:
+        """Says what the course looks like now, and takes back what it no longer looks like."""
+        before, self.state = self.state, self.state.review(event.belief)
+        self.at = max(self.at, event.at)  # a look back is ahead of the labels, which wait to settle
+        if len(self.state.visits) > 1 and self.state.visits[-2].step == before.last != self.state.last:
+            closed = self.state.visits[-2]
+            self.tell(flags.too_short(self.procedure, closed.step, closed.busy_s))
+        course = _Course(self.procedure, self.settings, self.state)
+        found = [self._weigh(finding) for finding in course.found()]
+        wanted = {finding.cause: finding for finding in found if finding is not None}
+        told = [cause for cause, _ in (*self.state.voice.standing, *self.state.voice.open_questions)]
+        self.settle([cause for cause in told if cause[0] in ON_COURSE and cause not in wanted], is_withdrawn=True)
+        self.state = replace(self.state, faults=course.state.faults)
+        self.tell(*wanted.values())
+
+    def _weigh(self, finding: Finding) -> Finding | None:
+        """The finding as far as it is believed: sure, a question, or nothing; what was said stands a little longer."""
+        chance = self._chance(finding)
+        is_told = self.state.voice.alert_on(finding.cause) is not None
+        if chance >= (self.settings.drop_chance if is_told else self.settings.alert_chance):
+            return finding
+        return replace(finding, is_sure=False) if chance >= self.settings.ask_chance else None
+
+    def _chance(self, finding: Finding) -> float:
+        state = self.state
+        if state.belief is None or finding.step in (*state.marked, *state.denied):
+            return 1.0
+        match finding.kind:
+            case "missed":
+                return state.belief.chance_lacking(finding.step)
+            case "repeated":
+                return state.belief.chance_again(finding.step)
+            case "out_of_order" if finding.before is not None:
+                return state.belief.chance_swapped(finding.before, finding.step)
+        return 1.0
 
     def mark(self, event: Marked) -> None:
         state = self.state
@@ -202,10 +243,8 @@ class _Turn:
         if (
             self.state.current is None
         ):  # a step still running when the recording stops was not too short, it was cut off
-            self.tell(flags.too_short(self.procedure, self.state, self.state.at))
-        doubtful = set(self.state.perhaps) - set(self.state.done)
-        self.settle([("missed", step) for step in sorted(doubtful)], is_withdrawn=True)
-        self.tell(*flags.missed_at_end(self.procedure, self.state))
+            self.tell(flags.too_short(self.procedure, self.state.last, self.state.busy_s(self.state.at)))
+        self.tell(*(self._weigh(finding) for finding in flags.missed_at_end(self.procedure, self.state)))
         self.state = replace(self.state.pause(self.state.at), is_finished=True)
 
     def _stalls(self) -> list[Cause]:
@@ -214,3 +253,29 @@ class _Turn:
     def _say(self, state: State, said: tuple[Guidance, ...]) -> None:
         self.state = state
         self.said.extend(said)
+
+
+class _Course(_Turn):
+    """The visits so far, judged one after the other as if each had just been confirmed; nothing is said."""
+
+    def __init__(self, procedure: Procedure, settings: TrackerSettings, state: State) -> None:
+        fresh = State(marked=state.marked, denied=state.denied)
+        super().__init__(procedure, settings, fresh)
+        self._visits = state.visits
+        self._found: dict[Cause, Finding] = {}
+
+    def found(self) -> list[Finding]:
+        """What goes against the rules and was not put right since."""
+        for visit in self._visits:
+            event = Confirmed(visit.step, visit.start)
+            self._judge(self.state, event, is_sure=True)
+            denied = self.state.denied  # a step that a person called not done stays so, however often it was seen
+            self.state = replace(self.state.begin(visit.step, visit.start), denied=denied)
+        return list(self._found.values())
+
+    def tell(self, *findings: Finding | None) -> None:
+        self._found |= {finding.cause: finding for finding in findings if finding is not None}
+
+    def settle(self, causes: Iterable[Cause], is_withdrawn: bool) -> None:
+        for cause in causes:
+            self._found.pop(cause, None)

@@ -212,6 +212,11 @@ class Store:
         with self._explained():
             self._db.execute("PRAGMA incremental_vacuum").fetchall()
 
+    def keep_pictures(self, days: float | None) -> None:
+        """Sets for all sessions after how many days their pictures are deleted; none keeps them."""
+        with self._transaction():
+            self._db.execute("UPDATE sessions SET keep_days = ?", (days,))
+
     def forget_pictures(self, session: str) -> None:
         """Removes the mention of a session's pictures, which were deleted."""
         with self._transaction():

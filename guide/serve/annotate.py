@@ -32,6 +32,12 @@ def annotated(image: Image, state: dict[str, Any]) -> bytes:
     for place, alert in enumerate(alerts):
         text = f"{_MARKS[alert['severity']]} {alert['kind'].replace('_', ' ')}: {alert['name']}"
         _band(shown, shown.shape[0] - BAND_PX * (len(alerts) - place), text, _COLOURS[alert["severity"]])
+    return packed_jpeg(shown)
+
+
+def packed_jpeg(image: Image) -> bytes:
+    """A JPEG of the picture, no wider than pages show it."""
+    shown = _fitting(image) if image.shape[1] > WIDEST_PX else image  # without words a small one may stay so
     done, packed = cv2.imencode(".jpg", cv2.cvtColor(shown, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
     return packed.tobytes() if done else b""
 

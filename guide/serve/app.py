@@ -60,6 +60,8 @@ def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bo
         Route("/sessions/{session}/actions", site.act, methods=["POST"]),
         Route("/sessions/{session}/picture", site.picture),
         Route("/sessions/{session}/stream", site.stream),
+        Route("/sessions/{session}/stills/{step:int}/{number:int}", site.still),
+        Route("/sessions/{session}/alerts/{alert:int}/picture", site.snapshot),
         WebSocketRoute("/frames", site.channels.serve),
     ]
     handlers: Any = {GuideError: _refused, HTTPException: _not_so, Exception: _broken}
@@ -134,15 +136,24 @@ class _Site:
         if self._viewers >= self._limits.most_viewers:
             raise HTTPException(503, f"{self._viewers} viewers look on, no more are taken.")
         headers = {"Cache-Control": "no-store"}
-        return StreamingResponse(self._pictures(run), 200, headers, "multipart/x-mixed-replace; boundary=frame")
+        pictures = self._pictures(run, has_words="bare" not in request.query_params)
+        return StreamingResponse(pictures, 200, headers, "multipart/x-mixed-replace; boundary=frame")
 
-    async def _pictures(self, run: Run) -> AsyncIterator[bytes]:
+    async def still(self, request: Request) -> Response:
+        step, number = request.path_params["step"], request.path_params["number"]
+        return _jpeg_file(self._find(request).still(step, number), "private, max-age=3600")
+
+    async def snapshot(self, request: Request) -> Response:
+        found = await run_in_threadpool(self._find(request).snapshot, request.path_params["alert"])
+        return _jpeg_file(found, "private, max-age=60")
+
+    async def _pictures(self, run: Run, has_words: bool) -> AsyncIterator[bytes]:
         """Each new picture once, until the session or the viewer ends."""
         self._viewers += 1
         shown, idle_s = -1, 0.0
         try:
             while True:
-                found = await run_in_threadpool(run.picture)
+                found = await run_in_threadpool(run.picture, has_words)
                 if found is not None and (found[0] != shown or idle_s >= STILL_S):
                     shown, idle_s = found[0], 0.0
                     head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(found[1])}\r\n\r\n"
@@ -192,6 +203,12 @@ class _Site:
                 ("guide_network_busy_seconds", {"network": name}, batcher.busy_s),
             ]
         return gauges
+
+
+def _jpeg_file(path: Path | None, kept: str) -> Response:
+    if path is None:
+        raise HTTPException(404, "there is no such picture.")
+    return FileResponse(path, media_type="image/jpeg", headers=HEADERS | {"Cache-Control": kept})
 
 
 def resident_bytes() -> float:

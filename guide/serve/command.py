@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import io
+import json
 import os
 import secrets
 import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import segno
 import uvicorn
 from rich.console import Console
 
-from guide.errors import InputError
+from guide.errors import InputError, OutputError
 from guide.ingest.capture import CaptureSettings
 from guide.record.store import Store
 from guide.serve.app import make_app
@@ -23,7 +26,7 @@ from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
 from guide.serve.runs import Runs
-from guide.serve.tls import Certificate, address_on_the_network, own_certificate
+from guide.serve.tls import Certificate, address_on_the_network, own_certificate, write_private
 from guide.session import Session
 
 TOKEN_VARIABLE = "CNC_TOKEN"
@@ -31,6 +34,37 @@ SHORTEST_TOKEN = 16
 EVERYWHERE = ("0.0.0.0", "::")
 SEND_BUFFER_BYTES = 128 * 1024
 LEAVE_S = 5  # how long open connections may take to end
+
+
+class _Beside(uvicorn.Server):
+    """Ends when it is told to: Ctrl-C is heard by the server beside it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Listeners(uvicorn.Server):
+    """A server that may listen twice: as it was told, and on this machine alone without TLS. One ends with the other.
+
+    >>> async def app(scope, receive, send): ...
+    >>> Listeners(uvicorn.Config(app)).beside is None
+    True
+    """
+
+    beside: tuple[uvicorn.Server, socket.socket] | None = None
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.beside is None:
+            await super().serve(sockets)
+            return
+        second, sock = self.beside
+        running = asyncio.create_task(second.serve([sock]))
+        try:
+            await super().serve(sockets)
+        finally:
+            second.should_exit = True
+            await running
 
 
 def main(options: ServeOptions) -> None:
@@ -65,9 +99,16 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
         ssl_certfile=None if certificate is None else str(certificate.certificate),
         ssl_keyfile=None if certificate is None else str(certificate.key),
     )  # fmt: skip
-    with _listen(options.host, options.port) as sock:
+    server = Listeners(config)
+    with ExitStack() as held:
+        sock = held.enter_context(_listen(options.host, options.port))
+        inside = sock
+        if options.local and certificate is not None:
+            inside = held.enter_context(_listen("127.0.0.1", 0))
+            server.beside = _Beside(_without_tls(config)), inside
+        held.enter_context(noted(options, certificate is not None, (sock, inside), token))
         try:
-            yield uvicorn.Server(config), sock, _address(options, certificate, sock, token)
+            yield server, sock, _address(options, certificate, sock, token)
         finally:
             runs.close()
             library.close()
@@ -88,6 +129,36 @@ def choose_token(given: str | None) -> str:
             f"a token of {SHORTEST_TOKEN} to 200 letters, digits, - and _ was expected, this one is not: leave it out."
         )
     return token
+
+
+def _without_tls(config: uvicorn.Config) -> uvicorn.Config:
+    plain = copy.copy(config)
+    plain.ssl_certfile = plain.ssl_keyfile = None
+    plain.lifespan = "off"  # the application begins and ends once
+    return plain
+
+
+@contextmanager
+def noted(
+    options: ServeOptions, is_secure: bool, socks: tuple[socket.socket, socket.socket], token: str
+) -> Iterator[None]:
+    """Within it the file that was asked for says where the server listens; only its owner may read it."""
+    if options.note is None:
+        yield
+        return
+    outside, inside = (sock.getsockname()[1] for sock in socks)
+    where = {"port": outside, "local_port": inside, "host": options.host, "is_secure": is_secure}
+    told = json.dumps({**where, "token": token, "pid": os.getpid(), "bundle": str(options.bundle)})
+    try:
+        options.note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(options.note, told.encode())
+    except OSError as cause:
+        raise OutputError(f"{options.note} cannot be written ({cause.strerror}): give another --note.") from cause
+    try:
+        yield
+    finally:
+        if options.note.is_file() and options.note.read_text(encoding="utf-8") == told:  # not a later server's
+            options.note.unlink(missing_ok=True)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,8 +1,12 @@
-"""Who may come in: a token for everything but `/health`. A wrong one learns nothing and waits."""
+"""Who may come in: a token for everything but `/health`. A wrong one learns nothing and waits.
+
+A look is less than the token: it opens one session's pictures and state, and nothing that changes something.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import time
 from collections.abc import Callable
@@ -69,6 +73,15 @@ def is_right(given: object, token: str) -> bool:
     return hmac.compare_digest(text.encode("utf-8", "replace"), token.encode())
 
 
+def look_of(token: str, session: str) -> str:
+    """What lets somebody look at one session, to be put as `?look=` into the address of its pictures.
+
+    >>> look_of("secret", "20300102-030405-00ff") == look_of("secret", "20300102-030405-00fe")
+    False
+    """
+    return hmac.new(token.encode(), f"look {session}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
 def address_of(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
@@ -82,7 +95,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_http = scope["type"] == "http"
-        if not is_http or scope["path"] == OPEN_PATH or any(is_right(one, self._token) for one in _tokens(scope)):
+        if not is_http or scope["path"] == OPEN_PATH or self._is_allowed(scope):
             await self._app(scope, receive, send)
             return
         self._metrics.count("guide_refusals_total", why="token")
@@ -91,20 +104,34 @@ class Guard:
         headers = {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store", "Connection": "close"}
         await JSONResponse({"error": "a token is needed."}, 401, headers)(scope, receive, send)
 
+    def _is_allowed(self, scope: Scope) -> bool:
+        if any(is_right(one, self._token) for one in _tokens(scope)):
+            return True
+        _, first, *rest = f"{scope['path']}/".split("/")
+        if scope["method"] not in ("GET", "HEAD") or first != "sessions" or not rest[0]:
+            return False
+        wanted = look_of(self._token, rest[0])
+        return any(is_right(one, wanted) for one in _asked(scope, "look"))
+
 
 def _tokens(scope: Scope) -> list[str]:
     """The tokens a request brings; a cookie comes by itself, so it opens nothing that changes something."""
     headers = Headers(scope=scope)
     kind, _, value = headers.get("authorization", "").partition(" ")
     found = [value.strip()] if kind.lower() == "bearer" else []
-    query = scope.get("query_string", b"").decode("latin-1")
-    try:
-        found += parse_qs(query, max_num_fields=20).get("token", [])
-    except ValueError:  # too many fields
-        return found
+    found += _asked(scope, "token")
     if scope["method"] in ("GET", "HEAD"):
         found += _cookies(headers.get("cookie", ""))
     return found
+
+
+def _asked(scope: Scope, name: str) -> list[str]:
+    """What the query says under a name."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    try:
+        return parse_qs(query, max_num_fields=20).get(name, [])
+    except ValueError:  # too many fields
+        return []
 
 
 def _cookies(text: str) -> list[str]:

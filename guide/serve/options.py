@@ -34,6 +34,10 @@ class ServeOptions:
     """A certificate of your own (PEM), with --key."""
     key: Path | None = None
     """Its key."""
+    local: bool = False
+    """With TLS, listen without it too, on a free port that only this machine reaches: for its dashboard."""
+    note: Path | None = None
+    """Write where the server listens, token included, to this file, for programs of the same user; gone at the end."""
     give_up_s: float = 60.0
     """A client or camera that does not come back within this time ends its session."""
     most_clients: int = 32

@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from guide import wire
@@ -20,7 +21,7 @@ from guide.ingest.mailbox import Health
 from guide.ingest.pushed import PushedFrames
 from guide.procedure.actions import read_action
 from guide.recording import Recording
-from guide.serve.annotate import annotated
+from guide.serve.annotate import annotated, packed_jpeg
 from guide.serve.metrics import Metrics
 from guide.serve.state import Plain, state_object, steps_object
 from guide.session import Session
@@ -28,6 +29,8 @@ from guide.session import Session
 log = logging.getLogger(__name__)
 
 MOST_NOTICES = 20
+MOST_TIMES = 256  # of the newest frames, for the median and the slowest
+MOST_STILLS = 9
 JOIN_S = 20.0  # longer than a recording waits for a disk that refuses
 
 Fate = Literal["seen", "passed", "dropped", "damaged", "refused"]
@@ -60,6 +63,12 @@ class RunFacts:
     """The headset's name, if it is one."""
     keeps_pace: bool = False
     """Whether a recording is shown at its own speed."""
+    provider: str = ""
+    """What runs the networks."""
+    reason: str = ""
+    """Why a wanted accelerator does not, or nothing."""
+    folder: Path | None = None
+    """Where its pictures are kept, if they are."""
     started: float = field(default_factory=time.time)
 
 
@@ -78,17 +87,18 @@ class Run:
         self._lock = threading.Lock()  # frames and actions come from different threads
         self._followers: tuple[Follower, ...] = ()
         self._frame: Frame | None = None
-        self._packed: tuple[int, bytes] | None = None
+        self._packed: dict[bool, tuple[int, bytes]] = {}  # with words on it, and without
         self._notices: deque[Plain] = deque(maxlen=MOST_NOTICES)
         self._alerts: dict[int, str] = {}
         self.processed = self._steps = 0
         self._dropped = 0
+        self._times_s: deque[float] = deque(maxlen=MOST_TIMES)
         self._at = 0.0
         self._stop = threading.Event()
         self.begun = threading.Event()
         """Set once the first frame has come, or it is known that none will."""
         self._shown = state_object(session)
-        self.steps = steps_object(session.procedure)
+        self.steps = [{**one, "stills": len(self._stills(one["step"]))} for one in steps_object(session.procedure)]
         self.rate = session.perceiver.rate
         self._thread = threading.Thread(target=self._work, name=f"session {facts.id}", daemon=True)
 
@@ -158,16 +168,33 @@ class Run:
         facts = {"session": self.facts.id, "state": self.state, "problem": self.problem, "started": self.facts.started,
                  "source": self.facts.source, "bundle": self.facts.bundle, "person": self.facts.person,
                  "client": self.facts.client}  # fmt: skip
-        return {**facts, **self._shown, "health": self._health()}
+        alerts = [{**one, "snapshot": self.snapshot(one["id"]) is not None} for one in self._shown["alerts"]]
+        return {**facts, **self._shown, "alerts": alerts, "health": self._health()}
 
-    def picture(self) -> tuple[int, bytes] | None:
-        """The newest annotated picture and its number; made once, however many look at it."""
-        frame, packed = self._frame, self._packed
+    def picture(self, has_words: bool = True) -> tuple[int, bytes] | None:
+        """The newest picture, annotated or bare, and its number; made once, however many look at it."""
+        frame, packed = self._frame, self._packed.get(has_words)
         if frame is None:
             return None
         if packed is None or packed[0] != frame.number:
-            packed = self._packed = frame.number, annotated(frame.image, self._shown)
+            made = annotated(frame.image, self._shown) if has_words else packed_jpeg(frame.image)
+            packed = self._packed[has_words] = frame.number, made
         return packed
+
+    def still(self, step: int, number: int) -> Path | None:
+        """A picture of the step from the demonstrations; the first is number 1."""
+        found = self._stills(step)
+        return found[number - 1] if 0 < number <= len(found) else None
+
+    def _stills(self, step: int) -> list[Path]:
+        bundle = self._session.bundle
+        names = [f"stills/{step:02d}_{number}.jpg" for number in range(1, MOST_STILLS + 1)]
+        return [bundle.path(name) for name in names if bundle.has(name)]
+
+    def snapshot(self, alert: int) -> Path | None:
+        """The picture that was kept of an alert's moment, if one was."""
+        found = [] if self.facts.folder is None else sorted(self.facts.folder.glob(f"still-*-alert-{alert}.jpg"))
+        return found[-1] if found else None
 
     def health(self) -> Health:
         source = self._source
@@ -175,8 +202,11 @@ class Run:
 
     def _health(self) -> Plain:
         health = {name: round(value, 3) for name, value in asdict(self.health()).items()}
+        times_s = sorted(self._times_s)
+        speed = {f"p{share}_ms": _quantile_ms(times_s, share) for share in (50, 95)}
         trouble = "" if self._recording is None else self._recording.trouble
-        return {**health, "processed": self.processed, "rate": self.rate, "is_live": self._source.is_live,
+        return {**health, **speed, "provider": self.facts.provider, "reason": self.facts.reason,
+                "processed": self.processed, "rate": self.rate, "is_live": self._source.is_live,
                 "recording": trouble or ("off" if self._recording is None else "ok"),
                 "notices": list(self._notices)}  # fmt: skip
 
@@ -208,11 +238,15 @@ class Run:
         if self._source.is_live:
             self._metrics.time("wait", max(0.0, self.health().age_s))
         began = time.monotonic()
+        self._frame = frame
+        self.begun.set()
+        # Networks take their time and touch nothing that an action would: nobody waits for them to act.
+        percept = self._session.perceive(frame)
         with self._lock:
-            self._frame, self._at = frame, frame.at
-            self.begun.set()
-            self._show(self._session.see(frame))
-        self._metrics.time("see", time.monotonic() - began)
+            self._at = frame.at
+            self._show(self._session.perceived(percept))
+        self._times_s.append(time.monotonic() - began)
+        self._metrics.time("see", self._times_s[-1])
         self.processed += 1
         self._metrics.count("guide_frames_processed_total")
         self._count_dropped()
@@ -282,3 +316,8 @@ class Run:
         alerts = dict(sorted(Counter(self._alerts.values()).items()))
         return {"type": "summary", "frames": self.processed, "steps": self._steps, "alerts": alerts,
                 "rate": self.rate, "state": self.state, "problem": self.problem}  # fmt: skip
+
+
+def _quantile_ms(times_s: list[float], share: int) -> float | None:
+    """Milliseconds within which so many percent of the frames were looked at; `times_s` are sorted."""
+    return round(1e3 * times_s[min(len(times_s) * share // 100, len(times_s) - 1)], 1) if times_s else None

@@ -173,8 +173,10 @@ class Runs:
         gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
         options = replace(self._recording, person=wish.person or self._recording.person)
         held, recording, name = self._record(session, options, SourceFacts(source.name, live, gauge), notes)
+        folder = options.data / name if recording is not None and options.record and options.pictures else None
         facts = RunFacts(
-            name, source.name, bundle.folder.name, options.person, wish.client, wish.realtime and not live
+            name, source.name, bundle.folder.name, options.person, wish.client, wish.realtime and not live,
+            networks.provider, networks.reason, folder,
         )  # fmt: skip
         notes.run = run = Run(facts, session, source, self.metrics, held, recording)
         return run

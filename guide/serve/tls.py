@@ -52,8 +52,8 @@ def own_certificate(folder: Path, names: Iterable[str]) -> Certificate:
     key = ec.generate_private_key(ec.SECP256R1())
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write(found.key, _key_bytes(key))
-        _write(found.certificate, _signed(key, wanted).public_bytes(serialization.Encoding.PEM))
+        write_private(found.key, _key_bytes(key))
+        write_private(found.certificate, _signed(key, wanted).public_bytes(serialization.Encoding.PEM))
     except OSError as cause:
         raise OutputError(
             f"the certificate cannot be written to {folder} ({cause.strerror}): choose another folder with --data."
@@ -112,7 +112,7 @@ def _key_bytes(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_private(path: Path, data: bytes) -> None:
     """Writes a file that only its owner may read, aside and then in place."""
     aside = path.with_suffix(".new")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -53,7 +53,7 @@ def _choose(sound: Sequence[BundleView]) -> BundleView | None:
 
 def _tell_live(chosen: BundleView | None) -> None:
     st.markdown("**Guide someone**")
-    st.markdown("The live pages are not built yet. Until they are, the guide runs in a terminal:")
+    st.markdown("On the page Live, or in a terminal:")
     st.code(chosen.watch if chosen else "python -m guide watch VIDEO --bundle BUNDLE", language="bash", wrap_lines=True)
 
 

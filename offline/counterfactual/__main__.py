@@ -13,7 +13,7 @@ from rich.console import Console
 
 from guide.command import entry
 from guide.errors import InputError
-from offline.annotations import write_labels
+from guide.teach.annotations import write_labels
 from offline.counterfactual.faults import Kind
 from offline.counterfactual.folder import LIVE, TRUTH, new_folder, write_json
 from offline.counterfactual.plan import Planned, plan

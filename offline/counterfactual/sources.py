@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels, Times
 from guide.errors import InputError
-from offline.annotations import segments_to_labels
+from guide.teach.annotations import segments_to_labels
 from offline.counterfactual.pieces import Index, Layout, retime
 from offline.counterfactual.pixels import read_times, write_spliced
 from offline.datasets.captaincook import list_recipes, read_recipe

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from guide.domain import KeyStep, Labels, Segment, Times
-from offline.annotations import labels_to_segments
+from guide.teach.annotations import labels_to_segments
 from offline.counterfactual.faults import Variant
 from offline.counterfactual.pieces import Layout, lasting, retime, splices
 

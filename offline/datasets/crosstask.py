@@ -15,10 +15,10 @@ from typing import Final
 
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
+from guide.teach.label_rows import Problems, clean_name, parse_seconds, read_cells, shown
 from offline.datasets.label_folder import ReadOptions
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.datasets.views import THIRD
-from offline.label_rows import Problems, clean_name, parse_seconds, read_cells, shown
 
 TASKS_FILE: Final = "tasks_primary.txt"
 RELEASE: Final = "crosstask_release"

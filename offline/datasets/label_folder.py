@@ -16,9 +16,9 @@ from typing import Final
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
-from offline.annotations import SUFFIXES, LabelFile, LabelOptions, is_elan, read_label_files
+from guide.teach.annotations import SUFFIXES, LabelFile, LabelOptions, is_elan, read_label_files
+from guide.teach.label_rows import is_label_row, read_cells
 from offline.datasets.sequence import StepSequence, TaskSequences
-from offline.label_rows import is_label_row, read_cells
 from offline.videos import VIDEO_SUFFIXES
 
 PEEKED_ROWS: Final = 3

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
+from guide.teach.label_rows import LATEST_S, Problems, clean_name
 from offline.datasets.label_folder import ReadOptions, folders
 from offline.datasets.matlab_file import Value, read_matlab
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.datasets.views import THIRD
-from offline.label_rows import LATEST_S, Problems, clean_name
 
 DATA_FILE: Final = "data.mat"
 NAMES_FILE: Final = "readme.txt"

@@ -19,7 +19,8 @@ from rich.table import Table
 from guide.command import entry
 from guide.domain import UNKNOWN, Labels, Segment
 from guide.errors import InputError
-from offline.annotations import read_labels, segments_to_labels
+from guide.teach.annotations import read_labels, segments_to_labels
+from guide.teach.collection import Collection
 from offline.config import Recipe
 from offline.demo.drawing import draw_once
 from offline.demo.probe import Probe, Share
@@ -27,7 +28,6 @@ from offline.demo.task import TASK
 from offline.demo.world import World
 from offline.extraction import Extractor, open_extractor
 from offline.features import FeatureCache, RecordingFeatures
-from offline.keysteps.base import Collection
 from offline.keysteps.registry import finder
 from offline.metrics import average, protocol_d
 from offline.progress import progress

@@ -17,8 +17,10 @@ from guide.command import entry
 from guide.domain import Guidance, Labels, Update
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
+from guide.teach.annotations import read_labels, segments_to_labels
+from guide.teach.collection import Collection
+from guide.teach.describe import Learned
 from guide.watch import Terminal
-from offline.annotations import read_labels, segments_to_labels
 from offline.config import resolve
 from offline.demo.drawing import draw_once
 from offline.demo.task import TASK
@@ -26,9 +28,7 @@ from offline.demo.world import World
 from offline.extraction import open_extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.flags import Judged, Planted, judge, total
-from offline.keysteps.base import Collection
 from offline.keysteps.registry import finder
-from offline.learn import Learned
 from offline.metrics import PROTOCOLS, match_steps
 from offline.progress import progress
 from offline.tables import ResultTable, Row

@@ -31,7 +31,7 @@ def tell(script: Script) -> Truth:
         "fault": fault.kind,
         "step": None if fault.step is None else label_of(fault.step),
         "before": None if fault.before is None else label_of(fault.before),
-        "at": _known_at(script),
+        "at": known_at(script),
         "segments": [[event.start, event.end, label_of(event.step)] for event in script.steps],
     }
     if script.unknowns:
@@ -39,7 +39,7 @@ def tell(script: Script) -> Truth:
     return truth
 
 
-def _known_at(script: Script) -> float | None:
+def known_at(script: Script) -> float | None:
     """The start of the step that gives the fault away; a missed last step is known only at the end."""
     if script.fault.kind == "none":
         return None

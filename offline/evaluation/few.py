@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
+from guide.teach.collection import Found
 from offline.evaluation.scoring import Scores, score
 from offline.evaluation.task import LabelledTask
-from offline.keysteps.base import Found
 from offline.metrics import same_numbers
 
 MOST_CHOICES: Final = 12

@@ -9,18 +9,22 @@ from typing import Final
 
 import numpy as np
 
+from guide.teach.collection import Collection, Found
+from guide.teach.spread import Spread
 from offline.config import Recipe
 from offline.evaluation.embedders import Embedders, Telling
 from offline.evaluation.keep import Kept, content_key, source_hash
 from offline.evaluation.methods import BLIND, RAW, Method
 from offline.evaluation.task import LabelledTask
-from offline.keysteps.base import Collection, Finder, Found
+from offline.keysteps.base import Finder
 from offline.keysteps.fcm import FuzzySettings
 from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
-from offline.keysteps.spread import Spread
 
-SOURCES: Final = ("offline.keysteps", "guide.label", "guide.perceive.appearance")
+SOURCES: Final = (
+    "offline.keysteps", "guide.label", "guide.perceive.appearance",
+    "guide.teach.collection", "guide.teach.refine", "guide.teach.spread", "guide.teach.thin", "guide.teach.view",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

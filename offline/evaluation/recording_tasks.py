@@ -11,7 +11,7 @@ from rich.console import Console
 
 from guide.domain import Segment
 from guide.errors import InputError
-from offline.annotations import SUFFIXES, LabelFile, read_label_folder, segments_to_labels
+from guide.teach.annotations import SUFFIXES, LabelFile, read_label_folder, segments_to_labels
 from offline.config import Recipe
 from offline.datasets import phases
 from offline.datasets.egoprocel_folder import CMU_FILE, cmu_video
@@ -23,7 +23,7 @@ from offline.evaluation.task import LabelledTask, require_steps
 from offline.extraction import Extractor
 from offline.features import FeatureCache
 from offline.gather import see_task
-from offline.videos import Recording, RecordingFacts, examine_all, find_recordings
+from offline.videos import Recording, RecordingFacts, ends_of, examine_all, find_recordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +152,9 @@ def _from_phases(word: str, place: Path, facts: Sequence[RecordingFacts]) -> Che
 
 def _from_files(word: str, folder: Path, facts: Sequence[RecordingFacts], request: LabelRequest) -> Checked:
     known = None if request.steps is None else read_names(request.steps)
-    read = read_label_folder(folder, facts, known, lenient=True)
+    read = read_label_folder(folder, ends_of(facts), known, lenient=True)
     steps = set(known) if known else usual_steps(read)
-    read = read_label_folder(folder, facts, steps, request.lenient)
+    read = read_label_folder(folder, ends_of(facts), steps, request.lenient)
     labelled = [fact for fact in facts if fact.recording.id in read]
     missing = [fact.recording.id for fact in facts if fact.recording.id not in read]
     names = {step: name for labels in read.values() for step, name in labels.names.items()}

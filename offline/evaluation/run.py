@@ -8,6 +8,7 @@ from math import comb
 from typing import Final
 
 from guide.domain import Labels
+from guide.teach.collection import Found
 from offline.evaluation.auto import choose_count
 from offline.evaluation.embedders import Telling
 from offline.evaluation.few import FewLabels, choices, score_others
@@ -16,7 +17,6 @@ from offline.evaluation.methods import RAW, Method
 from offline.evaluation.plan import Count, Plan
 from offline.evaluation.scoring import Scores, expectation, score
 from offline.evaluation.task import LabelledTask
-from offline.keysteps.base import Found
 from offline.progress import Advance
 
 TRAINING: Final = 8.0  # labellings that one training takes as long as

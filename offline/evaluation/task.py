@@ -9,8 +9,8 @@ import numpy as np
 
 from guide.domain import BACKGROUND, Features, Labels
 from guide.errors import InputError
+from guide.teach.collection import Collection
 from offline.features import RecordingFeatures
-from offline.keysteps.base import Collection
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from guide.domain import Labels
 from guide.label.cut import settle_all
 from guide.label.energy import LinkSettings, build_links, energy
 from guide.label.membership import memberships
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.fcm import START_SHARE, FuzzySettings, fuzzy_clusters
 from offline.keysteps.kmeans import kmeans, sample
 from offline.keysteps.pcm import ProCut

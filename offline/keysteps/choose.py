@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from guide.domain import Labels
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
+from guide.teach.refine import Floats, RefineSettings, judge, visits_of
+from guide.teach.thin import fewer
+from guide.teach.view import look_again
 from offline.keysteps.ours import Ours
-from offline.keysteps.refine import Floats, RefineSettings, judge, look_again, visits_of
 
 NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16)
 SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
@@ -41,8 +43,10 @@ def choose_k(
     real, slowly once real steps are cut in pieces. The bend is chosen: the number farthest above the line from the
     first to the last. Steps that only some recordings have, or that flicker, count less.
     """
+    numbers = candidates if candidates is not None else _candidates(collection)
+    collection = fewer(collection, max(numbers), seed).collection()
     scores = []
-    for k in candidates if candidates is not None else _candidates(collection):
+    for k in numbers:
         scores.append((k, information(collection, k, seed)))
         if report is not None:
             report(*scores[-1])

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from guide.domain import Labels
-from offline.keysteps.base import Collection, Found, check_k, rank_by_time, unused
+from guide.teach.collection import Collection, Found
+from offline.keysteps.base import check_k, rank_by_time, unused
 from offline.keysteps.kmeans import KMeansSettings, kmeans, nearest, sample
 
 Array = NDArray[np.float64]

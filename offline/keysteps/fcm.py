@@ -10,7 +10,8 @@ import skfuzzy
 from numpy.typing import NDArray
 
 from guide.label.membership import memberships, partition_coefficient, sharpness
-from offline.keysteps.base import Collection, check_k
+from guide.teach.collection import Collection
+from offline.keysteps.base import check_k
 from offline.keysteps.kmeans import KMeansSettings, kmeans, sample
 from offline.keysteps.last_rounds import last_rounds
 

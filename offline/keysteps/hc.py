@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from offline.keysteps.base import Collection, Found, check_k, numbered
+from guide.teach.collection import Collection, Found
+from offline.keysteps.base import check_k, numbered
 from offline.keysteps.kmeans import KMeansSettings, kmeans, nearest, sample
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.label.membership import squared_distances
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 
 Array = NDArray[np.float64]
 

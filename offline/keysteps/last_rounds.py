@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Labels
-from offline.keysteps.base import Collection, Found, check_k, numbered
+from guide.teach.collection import Collection, Found
+from guide.teach.refine import Floats, Lesson, RefineSettings, agreement, apart, doubtful, recognised, refine, teach
+from guide.teach.thin import Fewer, fewer
+from guide.teach.view import View, learn_view
+from offline.keysteps.base import check_k, numbered
 from offline.keysteps.hc import HardClusters
-from offline.keysteps.refine import Floats, RefineSettings, agreement, look_again, refine, set_background_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +37,14 @@ class Ours:
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         check_k(collection, k)
         step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
-        features = collection.features or collection.embeddings
-        rows = look_again(features, collection.times, step_s, self.settings)
-        labels = self._best(collection, rows, k, seed, step_s)
-        found = numbered(labels, _centres(collection, labels, k))
-        if not self.settings.background:
-            return found
+        few = fewer(collection, k, seed)
+        some = few.collection()
+        view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
+        best = self._best(some, rows, k, seed, step_s)
+        found = numbered(best, _centres(some, best, k))
         columns = [each - 1 for each in found.labels]
-        apart = set_background_apart(rows, columns, collection.rate, step_s, self.settings)
-        return replace(found, labels=tuple(each + 1 for each in apart))
+        carrier = _Carrier(few, view, self.settings, self.settings.change * step_s * some.rate)
+        return replace(found, labels=carrier.labels(rows, columns, k))
 
     def _best(self, collection: Collection, rows: list[Floats], k: int, seed: int, step_s: float) -> list[Labels]:
         candidates = [
@@ -58,6 +60,37 @@ class Ours:
             [each - 1 for each in finder.find(mixed, k, self.tries * seed + attempt).labels]
             for attempt in range(self.tries)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Carrier:
+    """Takes labels of some recordings, in fewer frames, to all frames of all."""
+
+    few: Fewer
+    view: View
+    settings: RefineSettings
+    change: float
+
+    def labels(self, rows: list[Floats], columns: list[Labels], k: int) -> tuple[Labels, ...]:
+        """Labels 1..K of every frame, 0 where background is set apart; from columns 0..K-1 of some recordings."""
+        agreed = recognised(rows, columns, self.settings) if self.settings.background else []
+        doubt = doubtful(agreed, self.settings) if agreed else 0.0
+        marked = [apart(each, seen, doubt, self.change) for each, seen in zip(columns, agreed, strict=bool(agreed))]
+        every = dict(zip(self.few.numbers, marked or columns, strict=True))
+        if self.few.others:
+            lesson = teach(rows, columns, k, self.settings)
+            every |= {number: self._carried(number, lesson, doubt) for number in self.few.others}
+        return tuple(self.few.all_frames(number, every[number] + 1) for number in sorted(every))
+
+    def _carried(self, number: int, lesson: Lesson, doubt: float) -> Labels:
+        """Labels of a recording that taught nothing."""
+        one = self.few.collection([number])
+        row = self.view.rows((one.features or one.embeddings)[0], one.times[0])
+        labels = lesson.label(row, self.change, self.settings)
+        if not doubt:
+            return labels
+        agreed = lesson.probabilities(row, self.settings)[np.arange(len(labels)), labels]
+        return apart(labels, agreed, doubt, self.change)
 
 
 def _mixed(collection: Collection, rows: list[Floats], weight: float) -> Collection:

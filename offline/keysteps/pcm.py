@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from guide.label.cut import settle_all
 from guide.label.energy import LinkSettings, build_links
 from guide.label.membership import memberships
-from offline.keysteps.base import Collection, Found, numbered
+from guide.teach.collection import Collection, Found
+from offline.keysteps.base import numbered
 from offline.keysteps.fcm import FuzzySettings, fuzzy_clusters
 
 

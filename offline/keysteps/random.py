@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offline.keysteps.base import Collection, Found, check_k
+from guide.teach.collection import Collection, Found
+from offline.keysteps.base import check_k
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.label.membership import squared_distances
-from offline.keysteps.base import Collection, Found, check_k, numbered
+from guide.teach.collection import Collection, Found
+from offline.keysteps.base import check_k, numbered
 from offline.keysteps.kmeans import KMeansSettings, kmeans, nearest, sample
 
 Array = NDArray[np.float64]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from offline.keysteps.base import Collection, Found, check_k, split
+from guide.teach.collection import Collection, Found
+from offline.keysteps.base import check_k, split
 from offline.keysteps.equal import slices
 
 

@@ -24,7 +24,8 @@ def literal_tcc(loss: CycleLoss, embeddings: Tensor, steps: Tensor, lengths: Ten
         where = steps[a] / lengths[a] if loss.position == "fraction" else _ranks(steps[a])
         for b, second in enumerate(embeddings):
             if a != b:
-                total += [_cycle_error(loss, first, second, where, i) for i in range(len(first))]
+                there = steps[b] / lengths[b] if loss.position == "fraction" else _ranks(steps[b])
+                total += [_cycle_error(loss, first, second, where, there, i) for i in range(len(first))]
     return torch.stack(total).mean()
 
 
@@ -36,7 +37,7 @@ def literal_cidm(loss: ContrastiveLoss, embeddings: Tensor, steps: Tensor) -> Te
     return torch.stack(total).mean()
 
 
-def _cycle_error(loss: CycleLoss, first: Tensor, second: Tensor, where: Tensor, i: int) -> Tensor:
+def _cycle_error(loss: CycleLoss, first: Tensor, second: Tensor, where: Tensor, there: Tensor, i: int) -> Tensor:
     scale = loss.temperature * (first.shape[1] if loss.is_per_dimension else 1)
     # eq. 1
     similarity = torch.exp(-((first[i] - second) ** 2).sum(1) / scale)
@@ -49,7 +50,13 @@ def _cycle_error(loss: CycleLoss, first: Tensor, second: Tensor, where: Tensor, 
     mu = (beta * where).sum()
     variance = (beta * (where - mu) ** 2).sum() + loss.variance_floor
     error: Tensor = (where[i] - mu) ** 2 / variance + loss.variance_weight * torch.log(torch.sqrt(variance))
-    return error
+    if loss.trust == "all":
+        return error
+    if loss.trust == "close":
+        amiss = ((neighbour - first[i]) ** 2).sum()
+    else:
+        amiss = (alpha * (there - (alpha * there).sum()) ** 2).sum()
+    return torch.exp(-amiss.detach() / loss.trust_width**2) * error
 
 
 def _pair_errors(loss: ContrastiveLoss, video: Tensor, at: Tensor, i: int) -> Tensor:

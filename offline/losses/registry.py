@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from guide.errors import InputError
 from offline.losses.batch import Loss
 from offline.losses.cidm import ContrastiveLoss
-from offline.losses.cycle import CycleLoss, PositionKind
+from offline.losses.cycle import CycleLoss, PositionKind, TrustKind
 from offline.losses.lav import LavCycleLoss, LavLoss
 from offline.losses.tc3i import Tc3iLoss
 
@@ -33,7 +33,7 @@ class LossSettings:
     xi: float = 1.0
     """Weight of C-IDM beside TCC or soft-DTW."""
     tcc_weight: float = 1.0
-    """Weight of TCC beside C-IDM or LAV."""
+    """Weight of TCC in TC3I."""
     temperature: float = 1.0
     """TCC: divides squared distances."""
     is_per_dimension: bool = False
@@ -44,19 +44,24 @@ class LossSettings:
     """TCC: position as a fraction of the recording, or as rank among the sampled frames."""
     softness: float = 0.1
     """LAV: how soft the minimum of soft-DTW is."""
+    trust: TrustKind = "all"
+    """TC3I: which frames TCC counts; TCC without C-IDM counts all, or it would learn to doubt everything."""
+    trust_width: float = 1.0
+    """TC3I: the distance or spread at which a frame counts e^-1."""
 
 
 def build_loss(name: str, settings: LossSettings) -> Loss:
     """Give the loss of that name, or raise InputError with the names that exist."""
     cycle = CycleLoss(settings.temperature, settings.is_per_dimension, settings.variance_weight, settings.position)
     cidm = ContrastiveLoss(settings.window, settings.margin, settings.gamma_unit)
+    trusting = replace(cycle, trust=settings.trust, trust_width=settings.trust_width)
     lav = LavLoss(cidm, settings.xi, settings.softness)
     losses: dict[str, Loss] = {
-        "tc3i": Tc3iLoss(cycle, cidm, settings.xi, settings.tcc_weight),
+        "tc3i": Tc3iLoss(trusting, cidm, settings.xi, settings.tcc_weight),
         "tcc": cycle,
         "cidm": cidm,
         "lav": lav,
-        "lav+tcc": LavCycleLoss(lav, cycle, settings.tcc_weight),
+        "lav+tcc": LavCycleLoss(lav, cycle),  # the rival as it was published: TC3I's weight is our own
     }
     if name not in losses:
         raise InputError(f"a loss is one of {', '.join(LOSS_NAMES)}, got {name!r}: choose one of these.")

@@ -16,7 +16,7 @@ from guide.label.energy import LinkSettings
 from guide.perceive.perceiver import Percept
 from guide.session import Session, follow, follow_features, make_unaries, start_networks
 from guide.settings import LiveSettings
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.fcm import FuzzySettings
 from offline.keysteps.pcm import ProCut, shortest_s
 from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, altered

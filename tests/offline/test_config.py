@@ -27,6 +27,13 @@ def test_without_file_and_overrides_the_preset_stands() -> None:
     assert resolve("paper", None, {}) == PRESETS["paper"]
 
 
+def test_the_paper_weighs_tc3i_its_own_way() -> None:
+    """Ours asks TCC less, and only about frames with a close counterpart: docs/results.md says why."""
+    ours, papers = PRESETS["default"], PRESETS["paper"]
+    assert (ours.loss, ours.tcc_weight, ours.trust) == ("tc3i", 0.1, "close")
+    assert (papers.loss, papers.tcc_weight, papers.trust) == ("tc3i", 1.0, "all")
+
+
 def test_every_preset_passes_its_own_checks() -> None:
     for name, recipe in PRESETS.items():
         values = {field: getattr(recipe, field) for field in recipe.__dataclass_fields__}
@@ -56,6 +63,8 @@ def test_every_preset_passes_its_own_checks() -> None:
         ('head = "square"', "one of conv, pooled was expected"),
         ('loss = "hinge"', "one of tc3i"),
         ('clusterer = "dice"', "one of random"),
+        ('trust = "some"', "one of all, close, sure was expected"),
+        ("trust_width = 0", "sets trust_width to 0"),
         ("colour = 1", "sets 'colour', which is no setting"),
         ("k = ", "is no readable TOML file"),
     ],

@@ -45,7 +45,7 @@ def run(folder: Path, out: Path, *options: str) -> None:
 def scored(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("scored")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("offline.keysteps.refine.TRANSPORT_ROUNDS", 5)  # what it finds is no matter here
+        patch.setattr("guide.teach.refine.TRANSPORT_ROUNDS", 5)  # what it finds is no matter here
         run(task, out, *ALL)
     return out
 
@@ -95,7 +95,7 @@ def test_few_labels_are_carried_to_recordings_that_alone_are_scored(
     lines = read(tmp_path)
     assert [lines[f"{n} labelled", "D F1"]["seeds"] for n in (1, 2)] == ["3", "3"]
     assert float(lines["1 labelled", "D F1"]["mean"]) > float(lines["equal", "D F1"]["mean"])
-    monkeypatch.setattr("offline.keysteps.spread.Spread.spread", lambda *_: pytest.fail("it was carried again"))
+    monkeypatch.setattr("guide.teach.spread.Spread.spread", lambda *_: pytest.fail("it was carried again"))
     run(task, tmp_path / "again", "--cluster", "random,equal", "--labelled", "1,2")
     assert read(tmp_path / "again")["2 labelled", "A F1"] == lines["2 labelled", "A F1"]
 

@@ -16,7 +16,6 @@ from guide.perceive.embedder import Floats, OnnxHead, OnnxTrunk, TrunkOutput
 from offline import export
 from offline.backbones import load_trunk
 from offline.config import resolve
-from offline.export import _halved
 from offline.onnx_file import export_module
 from offline.parity import Parity
 from offline.train import learn_task
@@ -98,12 +97,6 @@ def test_a_network_that_gives_no_numbers_has_no_parity(tmp_path: Path, monkeypat
     monkeypatch.setattr(OnnxTrunk, "forward", lose_pooled)
     with pytest.raises(GuideError, match="reaches nan"):
         export._write_trunk(load_trunk("random-tiny"), tmp_path / "trunk.onnx")
-
-
-def test_rows_are_halved_where_they_fit() -> None:
-    assert _halved(np.full((2, 2), 6e4, np.float32)).dtype == np.float16
-    assert _halved(np.full((2, 2), 7e4, np.float32)).dtype == np.float32
-    assert np.isfinite(_halved(np.full((2, 2), -1e30, np.float32))).all()
 
 
 def test_demonstrations_can_be_relearned_from(frames_task: Learned) -> None:

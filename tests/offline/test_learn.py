@@ -1,4 +1,4 @@
-"""From labels to all that the live side needs."""
+"""Key-steps found in embeddings by any finder."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from guide.domain import Features, KeyStep, Labels, Segment
+from guide.domain import Features, Labels
 from offline.config import resolve
 from offline.embedding import Inputs, prepare_inputs
 from offline.features import RecordingFeatures
-from offline.learn import describe, find_steps
+from offline.learn import find_steps
 
 RATE = 2.0
 TRUTH: list[Labels] = [np.repeat([1, 2, 0, 3], 20), np.repeat([1, 2, 3, 0], 20)]
-STEPS = [KeyStep(number, f"step {number}") for number in (1, 2, 3)]
 
 
 @pytest.fixture
@@ -32,31 +31,6 @@ def inputs(tmp_path: Path) -> Inputs:
 @pytest.fixture
 def embeddings(inputs: Inputs) -> list[Features]:
     return [np.asarray(recording.pooled[:, :4], np.float32) for recording in inputs.recordings]
-
-
-def test_everything_follows_from_labels(inputs: Inputs, embeddings: list[Features]) -> None:
-    learned = describe(inputs, embeddings, TRUTH, STEPS, ("a note",))
-    assert learned.segments[0] == (Segment(1, 0.0, 10.0), Segment(2, 10.0, 20.0), Segment(3, 30.0, 40.0))
-    assert learned.procedure.orderings[0].steps == (1, 2, 3)
-    assert learned.procedure.orderings[0].count == 2
-    assert learned.notes == ("a note",)
-    rows, labels = np.concatenate(embeddings), np.concatenate(TRUTH)
-    for number, centre in enumerate(learned.centres, start=1):
-        np.testing.assert_allclose(centre, rows[labels == number].mean(0), rtol=1e-5)
-    assert learned.recogniser.numbers.tolist() == [0, 1, 2, 3]
-
-
-def test_the_recogniser_recognises_what_it_learned_from(inputs: Inputs, embeddings: list[Features]) -> None:
-    learned = describe(inputs, embeddings, TRUTH, STEPS)
-    for rows, labels in zip(inputs.appearance, TRUTH, strict=True):
-        guess = learned.recogniser.numbers[learned.recogniser.log_posterior(rows).argmax(1)]
-        assert (guess == labels).mean() > 0.9
-
-
-def test_a_step_without_frames_lies_in_the_middle(inputs: Inputs, embeddings: list[Features]) -> None:
-    learned = describe(inputs, embeddings, TRUTH, [*STEPS, KeyStep(4, "step 4")])
-    assert learned.centres.shape == (4, 4)
-    np.testing.assert_allclose(learned.centres[3], np.concatenate(embeddings).mean(0), rtol=1e-4)
 
 
 @pytest.mark.parametrize("clusterer", ["pcm", "ours", "equal"])

@@ -7,19 +7,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from guide.domain import Image, Segment
-from offline.stills import STILLS_PER_STEP, WIDTH_PX, Moment, choose_moments, draw_stills
+from guide.domain import Image
+from guide.teach.moments import WIDTH_PX
+from offline.stills import draw_stills
 from offline.videos import Recording
 from tests.synth import COLOURS, write_task_video
-
-
-def test_the_longest_segment_of_each_recording_and_the_longest_few_of_all() -> None:
-    segments = [[Segment(1, 0.0, 1.0 + number), Segment(1, 50.0, 50.5), Segment(2, 60.0, 64.0)] for number in range(6)]
-    moments = choose_moments(segments)
-    first = [moment for moment in moments if moment.step == 1]
-    assert first == [Moment(1, number, (1.0 + number) / 2) for number in (5, 4, 3, 2)]
-    assert [moment.recording for moment in moments if moment.step == 2] == [0, 1, 2, 3]
-    assert len(moments) == 2 * STILLS_PER_STEP
 
 
 def colour(jpeg: bytes) -> Image:

@@ -22,7 +22,7 @@ from rich.console import Console
 from guide import check
 from guide.command import entry
 from guide.domain import BACKGROUND
-from offline.annotations import read_labels
+from guide.teach.annotations import read_labels
 from offline.batches import Batches
 from offline.config import resolve
 from offline.curves import EVENTS, METRICS, read_points
@@ -283,7 +283,7 @@ def test_a_full_disk_leaves_nothing_half_written(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("offline.export._save", full)
+    monkeypatch.setattr("guide.teach.writing._save", full)
     options = replace(features_task.options, out=tmp_path / "task")
     said = said_on_failure(command_line(options), capsys)
     assert "No space left on device" in said

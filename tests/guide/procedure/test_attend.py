@@ -228,10 +228,3 @@ def test_what_lies_too_far_back_cannot_be_undone(tracker: AttendedTracker, monke
     with pytest.raises(InputError, match="too long ago"):
         tracker.act(Action("undo", target=1))
     assert tracker.progress.done == (1,)
-
-
-def test_a_glimpse_wakes_nothing_that_was_snoozed(tracker: AttendedTracker) -> None:
-    number = skip_two(tracker)
-    tracker.act(Action("snooze", 6.0, target=number, snooze_s=0.0))
-    assert tracker.glimpse(4, 6.0) == ()
-    assert kinds(tracker.tick(6.2)) == ["missed"]

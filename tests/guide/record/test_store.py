@@ -242,3 +242,12 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_half_written(tmp_path: Path) -
         store._db.execute("PRAGMA max_page_count = 100000").fetchall()
         store.write(FIRST, many, 5000, 1.0, 1e9)
         assert len(store.contents(FIRST).labels) == 5000
+
+
+def test_how_long_pictures_are_kept_is_set_for_all(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        fill(store, FIRST, keep_days=30.0)
+        fill(store, SECOND)
+        for days in (7.0, None):
+            store.keep_pictures(days)
+            assert [one.facts.keep_days for one in store.sessions()] == [days, days]

@@ -99,6 +99,39 @@ def test_pictures_move_as_mjpeg_until_the_session_ends(served: Served, video: Pa
     assert data.count(b"\xff\xd8\xff") >= 3
 
 
+def test_pictures_of_steps_and_alerts(served: Served, video: Path) -> None:
+    session = start(served, source=str(video))["session"]
+    shown = served.ask(f"/sessions/{session}").json
+    stills = {one["step"]: one["stills"] for one in shown["steps"]}
+    step = next(number for number, count in stills.items() if count)
+    still = served.ask(f"/sessions/{session}/stills/{step}/1")
+    assert (still.status, still.headers["content-type"]) == (200, "image/jpeg")
+    assert decode(still.body).ndim == 3
+    for path in (f"stills/{step}/0", f"stills/{step}/99", "stills/99/1", "stills/..%2f/1", "alerts/99/picture"):
+        assert served.ask(f"/sessions/{session}/{path}").status == 404, path
+    until(lambda: (served.data / session).is_dir())  # it is made with the first rows
+    (served.data / session / "still-1-alert-7.jpg").write_bytes(still.body)
+    assert served.ask(f"/sessions/{session}/alerts/7/picture").body == still.body
+    served.ask(f"/sessions/{session}", method="DELETE")
+
+
+def test_health_says_how_long_a_frame_takes_and_on_what(served: Served, video: Path) -> None:
+    session = start(served, source=str(video), realtime=False)["session"]
+    until(lambda: bool(served.ask(f"/sessions/{session}").json["state"] == "finished"))
+    health = served.ask(f"/sessions/{session}").json["health"]
+    assert 0 < health["p50_ms"] <= health["p95_ms"]
+    assert (health["provider"], health["reason"]) == ("CPUExecutionProvider", "")
+
+
+def test_a_bare_stream_has_no_words_on_it(served: Served, video: Path) -> None:
+    session = start(served, source=str(video), realtime=False)["session"]
+    until(lambda: bool(served.ask(f"/sessions/{session}").json["state"] == "finished"))
+    pictures = [served.ask(f"/sessions/{session}/stream{query}").body for query in ("", "?bare")]
+    first, second = (decode(data[data.index(b"\xff\xd8") :].rstrip(b"\r\n")) for data in pictures)
+    assert first.shape == (360, 480, 3)  # wide enough for words
+    assert second.shape == (48, 64, 3)
+
+
 def test_a_headset_can_be_awaited_with_another_person(served: Served) -> None:
     session = start(served, source="headset:helga", person="trainee")["session"]
     again = served.ask("/sessions", {"source": "headset:helga"})

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import ssl
 import subprocess
 import sys
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from guide.errors import InputError
+from guide.errors import InputError, OutputError
 from guide.record.store import Store
+from guide.recording import RecordingOptions
 from guide.serve.command import TOKEN_VARIABLE, choose_token, qr, serving
 from guide.serve.options import ServeOptions
 from tests.server import TOKEN, Headset, step_picture
@@ -89,3 +92,43 @@ def test_the_token_is_given_or_of_the_environment_or_new(monkeypatch: pytest.Mon
 
 def test_a_code_grows_with_its_text() -> None:
     assert len(qr("https://192.0.2.7:8765/?token=" + "x" * 32).splitlines()) > len(qr("x").splitlines())
+
+
+def test_a_note_says_where_it_listens_and_goes_with_it(frames_task: Learned, tmp_path: Path) -> None:
+    recording = RecordingOptions(record=False, data=tmp_path)
+    options = ServeOptions(frames_task.folder, port=0, token=TOKEN, note=tmp_path / "d" / "n.json", recording=recording)
+    with serving(options) as (_, sock, _):
+        told = json.loads((tmp_path / "d" / "n.json").read_text())
+        assert told["port"] == told["local_port"] == sock.getsockname()[1]
+        assert (told["token"], told["host"], told["is_secure"]) == (TOKEN, "127.0.0.1", False)
+        assert (tmp_path / "d" / "n.json").stat().st_mode & 0o077 == 0
+    assert not (tmp_path / "d" / "n.json").exists()
+
+
+def test_a_note_that_a_later_server_wrote_is_left_alone(frames_task: Learned, tmp_path: Path) -> None:
+    recording = RecordingOptions(record=False, data=tmp_path)
+    options = ServeOptions(frames_task.folder, port=0, token=TOKEN, note=tmp_path / "n.json", recording=recording)
+    with serving(options):
+        (tmp_path / "n.json").write_text("later")
+    assert (tmp_path / "n.json").read_text() == "later"
+    with pytest.raises(OutputError, match="--note"), serving(replace(options, note=tmp_path / "n.json" / "x")):
+        pass
+
+
+def test_with_tls_this_machine_may_be_served_without_it_too(frames_task: Learned, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(frames_task.folder), "--port", "0",
+               "--device", "cpu", "--tls", "auto", "--local", "--data", str(tmp_path),
+               "--note", str(tmp_path / "n.json")]  # fmt: skip
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        assert "https://" in process.stdout.readline()
+        told = json.loads((tmp_path / "n.json").read_text())
+        with urllib.request.urlopen(f"http://127.0.0.1:{told['local_port']}/health", timeout=20) as answer:
+            assert answer.status == 200
+        context = ssl.create_default_context(cafile=str(tmp_path / "tls" / "certificate.pem"))
+        with urllib.request.urlopen(f"https://127.0.0.1:{told['port']}/health", context=context, timeout=20) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGTERM)
+        rest = process.stdout.read()
+    assert process.returncode == 0, rest
+    assert "Traceback" not in rest

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from guide.serve import guard
-from guide.serve.guard import FORGET_S, MOST_ADDRESSES, Pauses
+from guide.serve.guard import FORGET_S, MOST_ADDRESSES, Pauses, look_of
 from tests.server import TOKEN, Served, running
 from tests.tiny import Learned
 
@@ -79,3 +79,18 @@ def test_failures_are_forgotten_and_never_pile_up() -> None:
     for number in range(2 * MOST_ADDRESSES):
         pauses.failed(str(number))
     assert len(pauses._failures) == MOST_ADDRESSES
+
+
+def test_a_look_opens_one_session_and_changes_nothing(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.0)
+    session = served.ask("/sessions", {"source": "headset:helmet"}).json["session"]
+    look = look_of(TOKEN, session)
+    assert served.ask(f"/sessions/{session}?look={look}", token=None).status == 200
+    for path, method in (
+        (f"/sessions/{session}", "DELETE"), (f"/sessions/{session}/actions", "POST"), ("/sessions", "GET"),
+        ("/sessions/", "GET"), ("/sessions/20300102-030405-00ff", "GET"), ("/metrics", "GET"), ("/", "GET"),
+        (f"/bundles/{session}", "GET"), (f"//sessions/{session}", "GET"),
+    ):  # fmt: skip
+        assert served.ask(f"{path}?look={look}", method=method, token=None).status == 401, path
+    assert served.ask(f"/sessions/{session}?look={TOKEN}", token=None).status == 401
+    assert served.ask(f"/sessions/{session}", method="DELETE").status == 200

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-APP = Path(__file__).parents[3] / "streamlit_app.py"
 MakeBundle = Callable[..., Path]
 
 
@@ -19,7 +18,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], A
 
     def run() -> AppTest:
         monkeypatch.setenv("CNC_EXPORTED", str(tmp_path))
-        page = AppTest.from_file(str(APP), default_timeout=30).run()
+        page = AppTest.from_string("from guide.ui import bundles\nbundles.page()", default_timeout=30).run()
         assert not page.exception, page.exception
         return page
 
@@ -51,7 +50,7 @@ def test_a_bundle_is_drawn(open_page: Callable[[], AppTest], make_bundle: MakeBu
     assert [tab.label for tab in page.tabs] == ["Steps", "Orders", "How it was learned"]
     assert list(page.dataframe[0].value["seen so"]) == ["6 of 6"] * 3
     assert f"python -m guide watch VIDEO --bundle {tmp_path / 'box'}" in codes(page)
-    assert "The live pages are not built yet" in texts(page)
+    assert "On the page Live" in texts(page)
 
 
 def test_a_damaged_bundle_leaves_the_others(

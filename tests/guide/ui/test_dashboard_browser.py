@@ -51,7 +51,7 @@ def serve(exported: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py"]
     options = ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.port", str(port)]
-    environment = {**os.environ, "CNC_EXPORTED": str(exported)}
+    environment = {**os.environ, "CNC_EXPORTED": str(exported), "CNC_DATA": str(exported / ".data")}
     with subprocess.Popen(command + options, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as server:
         try:
             wait_until_up(f"http://127.0.0.1:{port}/_stcore/health", server)
@@ -96,7 +96,7 @@ def test_a_newcomer_sees_the_steps_and_a_hostile_name_stays_text(
 
     with serve(tmp_path) as address, browse(chromium) as page:
         page.on("dialog", note)
-        page.goto(address)
+        page.goto(f"{address}/bundles")
         expect(page.get_by_role("heading", name="box")).to_be_visible()
         for name in (HOSTILE, "open case", "fit board", "close lid"):
             expect(page.get_by_text(name, exact=False).first).to_be_visible()
@@ -113,7 +113,7 @@ def test_screenshot(chromium: str) -> None:
     if not (ROOT / "exported" / "demo" / "manifest.json").is_file():
         pytest.skip("the screenshot shows exported/demo, which is not built: run make demo first.")
     with serve(Path("exported")) as address, browse(chromium) as page:
-        page.goto(address)
+        page.goto(f"{address}/bundles")
         expect(page.get_by_role("heading", name="demo")).to_be_visible()
         page.wait_for_function("document.images.length && [...document.images].every(each => each.naturalWidth > 0)")
         taken = page.screenshot(animations="disabled")

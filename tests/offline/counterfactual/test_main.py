@@ -10,7 +10,7 @@ import pytest
 
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
-from offline.annotations import read_labels
+from guide.teach.annotations import read_labels
 from offline.counterfactual.__main__ import Options, main
 from tests.synth import write_task_video
 

@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from guide.teach.collection import Found
 from offline.evaluation.few import MOST_CHOICES, FewLabels, choices, is_few, score_others
 from offline.evaluation.task import LabelledTask
 from offline.features import RecordingFeatures
-from offline.keysteps.base import Found
 
 SEEN = RecordingFeatures("a", 1.0, np.arange(4.0), np.zeros((4, 2), np.float32))
 TRUTH = np.array([1, 1, 2, 2])

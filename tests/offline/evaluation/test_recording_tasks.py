@@ -9,7 +9,7 @@ import pytest
 
 from guide.domain import Segment
 from guide.errors import InputError
-from offline.annotations import LabelFile
+from guide.teach.annotations import LabelFile
 from offline.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, task_folders, usual_steps
 
 GOOD = '0,5,"1 open"\n5,10,"2 close"\n'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from guide.teach.collection import Collection, Found
 from offline.keysteps import bench
-from offline.keysteps.base import Collection, Found
 from offline.keysteps.bench import drawn_collection, pcm_cost, race
 from offline.keysteps.fcm import FuzzySettings, fuzzy_clusters
 from offline.keysteps.pcm import ProCut

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
+from guide.teach.refine import RefineSettings
 from offline.keysteps.choose import bend, choose_k, shared_information
-from offline.keysteps.refine import RefineSettings
 
 DIRECTIONS = np.random.default_rng(4).normal(size=(6, 12)) * 4
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.cte import TemporalEmbedding, TemporalSettings, embed_time, log_likelihoods, ordered_path
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.equal import Equal, slices
 
 

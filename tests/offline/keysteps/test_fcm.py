@@ -9,7 +9,7 @@ import pytest
 
 from guide.errors import InputError
 from guide.label.membership import memberships
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.fcm import FuzzySettings, fuzzy_centres, fuzzy_clusters
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from guide.label.membership import squared_distances
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.kmeans import KMeansSettings, kmeans, lloyd, nearest, sample, spread_start
 
 

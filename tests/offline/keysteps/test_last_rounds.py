@@ -7,7 +7,7 @@ import pytest
 import skfuzzy
 
 from guide.label.membership import memberships
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.bench import drawn_collection
 from offline.keysteps.fcm import FuzzySettings, fuzzy_clusters
 from offline.keysteps.last_rounds import last_rounds, one_round

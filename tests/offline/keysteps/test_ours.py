@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from guide.domain import Features, Labels
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
+from guide.teach.thin import Fewer
 from offline.keysteps.equal import Equal
 from offline.keysteps.ours import Ours
 from offline.metrics import PROTOCOLS
@@ -56,3 +58,12 @@ def test_steps_are_numbered_in_the_order_of_time_and_have_centres() -> None:
         for step in (1, K)
     ]
     assert when[0] < when[1]
+
+
+def test_a_collection_too_long_to_look_at_is_labelled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some recordings in fewer frames teach; every frame of every recording gets a label, nearly as good."""
+    made, truth = collection()
+    monkeypatch.setattr("offline.keysteps.ours.fewer", lambda whole, *_: Fewer(whole, 2, (0, 1, 3)))
+    found = Ours().find(made, K, seed=0)
+    assert [len(each) for each in found.labels] == [len(each) for each in truth]
+    assert PROTOCOLS["D"](truth, found.labels).f1 > 0.75

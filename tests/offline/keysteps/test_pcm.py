@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from guide.label.energy import LinkSettings
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.fcm import FuzzySettings
 from offline.keysteps.hc import HardClusters
 from offline.keysteps.pcm import ProCut

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from guide.errors import InputError
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.registry import FINDERS, finder
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.ss import (
     Array,
     SubsetSelection,

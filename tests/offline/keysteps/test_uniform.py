@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from offline.keysteps.base import Collection
+from guide.teach.collection import Collection
 from offline.keysteps.equal import Equal
 from offline.keysteps.uniform import Uniform
 

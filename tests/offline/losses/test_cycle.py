@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from guide.errors import InputError
-from offline.losses.cycle import CycleLoss, PositionKind
+from offline.losses.cycle import CycleLoss, PositionKind, TrustKind
 from offline.losses.literal import literal_tcc
 
 Batch = tuple[Tensor, Tensor, Tensor]
@@ -31,7 +31,8 @@ RELEASED_FORM = CycleLoss(temperature=0.1, is_per_dimension=True, variance_weigh
 @given(st.integers(2, 4), st.integers(1, 6), st.integers(1, 4), st.integers(0, 1000))
 def test_equals_the_literal_reading(videos: int, frames: int, width: int, seed: int) -> None:
     batch = batch_of(videos, frames, width, seed)
-    for loss in (CycleLoss(), RELEASED_FORM, CycleLoss(position="index", variance_weight=1.0)):
+    trusting = (CycleLoss(trust="close", trust_width=0.7), CycleLoss(trust="sure", trust_width=0.2))
+    for loss in (CycleLoss(), RELEASED_FORM, CycleLoss(position="index", variance_weight=1.0), *trusting):
         torch.testing.assert_close(loss(*batch), literal_tcc(loss, *batch), rtol=1e-10, atol=1e-12)
 
 
@@ -101,3 +102,32 @@ def test_the_order_in_which_recordings_and_frames_are_drawn_does_not_matter() ->
 def test_one_recording_is_refused() -> None:
     with pytest.raises(InputError, match="choose the loss cidm"):
         CycleLoss()(torch.zeros(1, 4, 3), torch.zeros(1, 4), torch.ones(1))
+
+
+@pytest.mark.parametrize("trust", ["close", "sure"])
+def test_a_frame_without_a_counterpart_is_not_asked_about(trust: TrustKind) -> None:
+    """Step 7 of the first recording is not in the second: only the trusting loss leaves it where it is."""
+    first, without = path(0, 1, 2, 3, 4, 5, 6, 7) / 10, path(0, 1, 2, 3, 4, 5, 6, 6) / 10
+    pulls = {}
+    for loss in (CycleLoss(), CycleLoss(trust=trust, trust_width=0.17 if trust == "sure" else 1.0)):
+        embeddings = torch.stack([first, without]).requires_grad_()
+        torch.autograd.backward(loss(embeddings, STEPS, LENGTHS))
+        assert embeddings.grad is not None
+        pulls[loss.trust] = embeddings.grad[0].norm(dim=1)
+    known, unknown = slice(1, 6), 7
+    share = {kind: float(pull[unknown] / pull[known].mean()) for kind, pull in pulls.items()}
+    assert share[trust] < 0.5 * share["all"]
+
+
+@pytest.mark.parametrize("trust", ["close", "sure"])
+def test_doubt_is_no_way_out(trust: TrustKind) -> None:
+    """The trust a frame has carries no gradient: what is left is the gradient of each error, weighed."""
+    embeddings, steps, lengths = batch_of(2, 3, 2, seed=7)
+    loss = CycleLoss(trust=trust, trust_width=0.5)
+    asked = embeddings.clone().requires_grad_()
+    torch.autograd.backward(loss(asked, steps, lengths))
+    told = embeddings.clone().requires_grad_()
+    torch.autograd.backward(literal_tcc(loss, told, steps, lengths))
+    assert asked.grad is not None
+    assert told.grad is not None
+    torch.testing.assert_close(asked.grad, told.grad, rtol=1e-8, atol=1e-12)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from guide.errors import InputError
+from offline.losses.cycle import CycleLoss
 from offline.losses.registry import LOSS_NAMES, LossSettings, build_loss
 from offline.losses.tc3i import Tc3iLoss
 
@@ -27,6 +28,14 @@ def test_settings_reach_the_terms() -> None:
     loss = build_loss("tc3i", LossSettings(window=7.0, margin=3.0, gamma_unit=7.0, xi=0.5, tcc_weight=0.1))
     assert isinstance(loss, Tc3iLoss)
     assert (loss.cidm.window, loss.cidm.margin, loss.cidm.gamma_unit, loss.xi, loss.tcc_weight) == (7, 3, 7, 0.5, 0.1)
+
+
+def test_only_tc3i_trusts_some_frames_more_than_others() -> None:
+    settings = LossSettings(trust="close", trust_width=0.5)
+    both, alone = build_loss("tc3i", settings), build_loss("tcc", settings)
+    assert isinstance(both, Tc3iLoss)
+    assert isinstance(alone, CycleLoss)
+    assert (both.cycle.trust, both.cycle.trust_width, alone.trust) == ("close", 0.5, "all")
 
 
 def test_another_name_is_refused_with_the_names_that_exist() -> None:

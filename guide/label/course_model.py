@@ -1,0 +1,115 @@
+"""The task as courses of events see it: how steps follow each other, how long they take, what is usual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+from guide.domain import BACKGROUND, UNKNOWN
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+SHORTEST_S = 1e-9  # a time of 0 has no logarithm
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What the usual course is worth against evidence, in nats (0 switches a term off).
+
+    >>> Expectations(order=0.0)
+    Expectations(order=0.0, repeat=4.0, again=1.5, lacking=2.0, unknown=7.0, is_timed=True)
+    """
+
+    order: float = 2.0
+    """Price of beginning a step before one that should come first."""
+    repeat: float = 4.0
+    """Price of coming back to a step that is done once."""
+    again: float = 1.5
+    """Price of coming back to a step that may be repeated."""
+    lacking: float = 2.0
+    """Price, at the end, of each step that is always done and was not."""
+    unknown: float = 7.0
+    """Price of beginning something unknown."""
+    is_timed: bool = True
+    """Whether it matters how long steps usually take."""
+
+
+@dataclass(frozen=True, slots=True)
+class CourseModel:
+    """The task as courses see it; a column is a key-step, background (0) or unknown activity (-1).
+
+    >>> no = np.zeros(2, bool)
+    >>> model = CourseModel((1, 0), np.array([4.0, 2.0]), 0.4, np.zeros((2, 2), bool), no, no, weight=2.0)
+    >>> np.exp(model.turns()).round(2).tolist()
+    [[0.0, 0.7], [1.0, 0.0], [0.5, 0.5]]
+    """
+
+    steps: tuple[int, ...]
+    usual_s: Floats  # (C,), median time of a step, mean time of the rest
+    spread: float  # of the logarithm of a step's time
+    before: Flags  # (C, C), whether the row should come before the column
+    needed: Flags  # (C,)
+    single: Flags  # (C,)
+    weight: float  # how many independent frames a second of evidence is worth
+    expectations: Expectations = field(default_factory=Expectations)
+    to_background: float = 0.7  # how often background follows a step
+
+    def __post_init__(self) -> None:
+        count = len(self.steps)
+        shapes = {self.usual_s.shape, self.needed.shape, self.single.shape}
+        if shapes != {(count,)} or self.before.shape != (count, count) or not (self.usual_s > 0).all():
+            raise ValueError(f"{count} columns need as many times above 0, needs and orders")
+        if not (self.spread > 0 and 0 < self.to_background < 1):
+            raise ValueError(f"needs a spread above 0 and a share in (0, 1): {self.spread}, {self.to_background}")
+
+    @property
+    def is_step(self) -> Flags:
+        """Whether each column (C,) is a key-step."""
+        return np.asarray(np.array(self.steps) > BACKGROUND)
+
+    def turns(self) -> Floats:
+        """The logarithm (C + 1, C) of how readily each column follows each; the last row is the beginning."""
+        numbers, step_count = np.array(self.steps), max(int(self.is_step.sum()), 1)
+        to_a_step = np.append(np.where(self.is_step, 1 - self.to_background, 1.0), 0.5) / step_count
+        to_background = np.append(np.full(len(numbers), self.to_background), 0.5)
+        turn = np.repeat(np.log(to_a_step)[:, None], len(numbers), axis=1)
+        turn[:, numbers == BACKGROUND] = np.log(to_background)[:, None]
+        turn[:, numbers == UNKNOWN] = -self.expectations.unknown
+        np.fill_diagonal(turn, -np.inf)
+        return turn
+
+    def prices(self, is_back: Flags, is_early: Flags) -> Floats:
+        """What beginning each column (N, C) costs, where that is coming back to a step or being early."""
+        expected = self.expectations
+        return is_back * np.where(self.single, expected.repeat, expected.again) + is_early * expected.order
+
+    def ending(self, columns: Ints, lasted_s: Floats, tick_s: float) -> Floats:
+        """The logarithm (N,) of the chance that what has lasted so long ends within this tick.
+
+        The time of a step is log-normal, that of the rest exponential.
+        """
+        usual_s, lasted_s = self._usual_s(columns), np.maximum(lasted_s, SHORTEST_S)
+        rest = -lasted_s / usual_s + np.log(tick_s / usual_s)
+        if not self.expectations.is_timed:
+            return np.asarray(rest)
+        away = np.log(lasted_s / usual_s) / self.spread
+        step = -0.5 * away**2 - np.log(self.spread * np.sqrt(2 * np.pi) * lasted_s / tick_s)
+        return np.where(self.is_step[columns], step, rest)
+
+    def lasting(self, columns: Ints, lasted_s: Floats) -> Floats:
+        """The logarithm (N,) of the chance that a column lasts at least so long."""
+        usual_s, lasted_s = self._usual_s(columns), np.maximum(lasted_s, SHORTEST_S)
+        if not self.expectations.is_timed:
+            return np.asarray(-lasted_s / usual_s)
+        step = log_ndtr(-np.log(lasted_s / usual_s) / self.spread)
+        return np.where(self.is_step[columns], step, -lasted_s / usual_s)
+
+    def _usual_s(self, columns: Ints) -> Floats:
+        if self.expectations.is_timed:
+            return np.asarray(self.usual_s[columns])
+        return np.full(len(columns), self.usual_s.mean())

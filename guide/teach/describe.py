@@ -1,0 +1,104 @@
+"""From labels to all that the live side needs: segments, orderings and rules, prototypes, recogniser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.courses import course_of
+from guide.domain import Features, KeyStep, Labels, Segment
+from guide.label.energy import LinkSettings
+from guide.label.recogniser import Recogniser
+from guide.label.unaries import AppearanceUnaries
+from guide.procedure.hush import hush
+from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure
+from guide.procedure.model import Procedure
+from guide.teach.annotations import labels_to_segments
+from guide.teach.demonstrations import Demonstrations
+from guide.teach.rehearse import rehearse, rehearsed, teach_live
+
+SHORTEST_VISIT = 0.4  # of the time a step usually takes
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What the recordings taught: labels and segments in each, and what the live side needs of them."""
+
+    labels: tuple[Labels, ...]
+    segments: tuple[tuple[Segment, ...], ...]
+    procedure: Procedure
+    centres: NDArray[np.float64]  # (K, D), row n is key-step n + 1
+    recogniser: Recogniser
+    links: LinkSettings
+    """How strongly labels hold together in time, fitted to the length of the recordings."""
+    notes: tuple[str, ...]
+
+
+def describe(
+    demonstrations: Demonstrations,
+    labels: Sequence[Labels],
+    steps: Sequence[KeyStep],
+    notes: Sequence[str] = (),
+) -> Learned:
+    """Everything that follows from labels, found or given."""
+    segments = tuple(
+        tuple(labels_to_segments(each, one.times, demonstrations.rate))
+        for each, one in zip(labels, demonstrations.items, strict=True)
+    )
+    links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / len(steps))
+    recogniser, costs = teach_live(demonstrations, labels)
+    procedure = learn_procedure(solid(segments), steps)
+    return Learned(
+        labels=tuple(labels),
+        segments=segments,
+        procedure=_hushed(procedure, demonstrations, recogniser, costs, links),
+        centres=_centres(demonstrations.embeddings, labels, steps),
+        recogniser=recogniser,
+        links=links,
+        notes=tuple(notes),
+    )
+
+
+def _hushed(
+    procedure: Procedure,
+    demonstrations: Demonstrations,
+    recogniser: Recogniser,
+    costs: Sequence[NDArray[np.float64]],
+    links: LinkSettings,
+) -> Procedure:
+    """The procedure less the rules that would cry wolf when the demonstrations are followed as if they were live."""
+    steps = AppearanceUnaries(recogniser).steps
+    smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
+    rehearsals = [
+        rehearse(each, times, steps, links, course_of(procedure, steps, smoothing_s, rate))
+        for each, times in zip(costs, rehearsed(demonstrations), strict=True)
+    ]
+    return hush(procedure, rehearsals, FALSE_ALARM_RATE)
+
+
+def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
+    """The segments without those that are far shorter than the step usually takes: slips of the labels, not visits.
+
+    >>> long, slip = Segment(1, 0.0, 8.0), Segment(1, 20.0, 21.0)
+    >>> solid([(long, slip), (long,)]) == [(long,), (long,)]
+    True
+    """
+    longest: dict[int, list[float]] = {}
+    for each in segments:
+        best: dict[int, float] = {}
+        for segment in each:
+            best[segment.step] = max(best.get(segment.step, 0.0), segment.duration)
+        for step, duration in best.items():
+            longest.setdefault(step, []).append(duration)
+    least = {step: SHORTEST_VISIT * float(np.median(durations)) for step, durations in longest.items()}
+    return [tuple(segment for segment in each if segment.duration >= least[segment.step]) for each in segments]
+
+
+def _centres(embeddings: Sequence[Features], labels: Sequence[Labels], steps: Sequence[KeyStep]) -> NDArray[np.float64]:
+    """The prototype of each key-step: the mean embedding of its frames, or of all where it has none."""
+    rows, numbers = np.concatenate(list(embeddings)).astype(np.float64), np.concatenate(list(labels))
+    chosen = [rows[numbers == step.number] for step in steps]
+    return np.stack([part.mean(0) if len(part) else rows.mean(0) for part in chosen])

@@ -1,0 +1,229 @@
+"""What a person changes in a learned procedure: small values that can be listed, stored and taken back.
+
+Step numbers are kept: a merged step keeps the number named first, a step split off takes the next free one, the numbers
+of steps that went away stay empty. So names, colours, label files and stored sessions go on meaning the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from guide.domain import BACKGROUND, Segment
+from guide.errors import InputError
+from guide.teach.label_rows import clean_name
+
+MarkKind = Literal["optional", "repeatable"]
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Another name for a step.
+
+    >>> Name(3, "fit  board").name
+    'fit board'
+    """
+
+    step: int
+    name: str
+
+    def __post_init__(self) -> None:
+        cleaned = clean_name(self.name)
+        if not cleaned or len(cleaned) > LONGEST_NAME:
+            raise InputError(f"a step's name has 1 to {LONGEST_NAME} letters, got {len(cleaned)}: choose another.")
+        object.__setattr__(self, "name", cleaned)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Several steps are one, under the number and name of the first.
+
+    >>> Merge((4, 5)).steps
+    (4, 5)
+    """
+
+    steps: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.steps)) != len(self.steps) or len(self.steps) < 2:
+            raise InputError(f"a merge needs two or more different steps, got {list(self.steps)}: name others.")
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A step is two: by how its frames look, or at a share of each time it is done. The later part is the new step.
+
+    >>> Split(3, share=0.5).share
+    0.5
+    """
+
+    step: int
+    share: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.share is not None and not 0 < self.share < 1:
+            raise InputError(f"a step is split at a share of its time between 0 and 1, got {self.share}: choose one.")
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A step is none: its frames are background.
+
+    >>> Drop(7).step
+    7
+    """
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A step may be left out, or done again, whatever the demonstrations say; or no longer by hand.
+
+    >>> Mark(2, "optional").is_on
+    True
+    """
+
+    step: int
+    kind: MarkKind
+    is_on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """That `first` comes before `then` is not watched, or is again.
+
+    >>> Switch(1, 2, is_on=False).is_on
+    False
+    """
+
+    first: int
+    then: int
+    is_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a person saw in a whole recording; gaps are background. `names` are of steps that are new.
+
+    >>> Label("01", (Segment(1, 0.0, 2.0),), ((1, "open box"),)).recording
+    '01'
+    """
+
+    recording: str
+    segments: tuple[Segment, ...]
+    names: tuple[tuple[int, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.segments:
+            raise InputError(f"labels of {self.recording} were expected, none came: label at least one step.")
+        for before, after in zip(self.segments, self.segments[1:], strict=False):
+            if after.start < before.end:
+                raise InputError(
+                    f"steps of {self.recording} follow one another, but one begins at {after.start:g} s before the "
+                    f"last ends at {before.end:g} s: move one of them."
+                )
+        if bad := [one for one in self.segments if one.step <= BACKGROUND or one.duration <= 0 or one.start < 0]:
+            raise InputError(
+                f"a label of {self.recording} has a step from 1 on and lasts a while, got step {bad[0].step} from "
+                f"{bad[0].start:g} to {bad[0].end:g} s: correct it."
+            )
+
+
+Edit: TypeAlias = Name | Merge | Split | Drop | Mark | Switch | Label
+KINDS: Mapping[str, type[Edit]] = {
+    "name": Name, "merge": Merge, "split": Split, "drop": Drop, "mark": Mark, "switch": Switch, "label": Label,
+}  # fmt: skip
+
+
+def to_plain(edit: Edit) -> dict[str, Any]:
+    """An edit ready for JSON.
+
+    >>> to_plain(Merge((4, 5)))
+    {'kind': 'merge', 'steps': [4, 5]}
+    """
+    kind = next(word for word, known in KINDS.items() if type(edit) is known)
+    match edit:
+        case Name(step, name):
+            facts: dict[str, Any] = {"step": step, "name": name}
+        case Merge(steps):
+            facts = {"steps": list(steps)}
+        case Split(step, share):
+            facts = {"step": step, "share": share}
+        case Drop(step):
+            facts = {"step": step}
+        case Mark(step, mark, is_on):
+            facts = {"step": step, "mark": mark, "on": is_on}
+        case Switch(first, then, is_on):
+            facts = {"first": first, "then": then, "on": is_on}
+        case Label(recording, segments, names):
+            facts = {"recording": recording, "segments": [[one.step, one.start, one.end] for one in segments]}
+            facts["names"] = [list(pair) for pair in names]
+    return {"kind": kind, **facts}
+
+
+def from_plain(plain: Any) -> Edit:
+    """The edit that `to_plain` wrote; raises InputError for anything else."""
+    try:
+        return _read(plain)
+    except (KeyError, TypeError, ValueError) as cause:
+        raise InputError(f"an edit was expected, {plain!r:.80} came ({cause}): undo it.") from cause
+
+
+def _read(plain: Mapping[str, Any]) -> Edit:
+    match plain["kind"]:
+        case "name":
+            return Name(_step(plain["step"]), str(plain["name"]))
+        case "merge":
+            return Merge(tuple(_step(step) for step in plain["steps"]))
+        case "split":
+            return Split(_step(plain["step"]), None if plain["share"] is None else float(plain["share"]))
+        case "drop":
+            return Drop(_step(plain["step"]))
+        case "mark" if plain["mark"] in ("optional", "repeatable"):
+            return Mark(_step(plain["step"]), plain["mark"], plain["on"] is True)
+        case "switch":
+            return Switch(_step(plain["first"]), _step(plain["then"]), plain["on"] is True)
+        case "label":
+            segments = tuple(Segment(_step(step), float(start), float(end)) for step, start, end in plain["segments"])
+            names = tuple((_step(step), str(name)) for step, name in plain["names"])
+            return Label(str(plain["recording"]), segments, names)
+        case kind:
+            raise ValueError(f"{kind!r:.40} is unknown")
+
+
+def _step(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 10**6:
+        raise ValueError(f"{value!r:.40} is no step number")
+    return value
+
+
+def tell(edit: Edit, names: Mapping[int, str]) -> str:
+    """The edit in words.
+
+    >>> tell(Merge((4, 5)), {4: "step 4", 5: "turn screw"})
+    'merged step 4 and 5 turn screw'
+    """
+    match edit:
+        case Name(step, name):
+            return f"named step {step} “{name}”"
+        case Merge(steps):
+            return f"merged {' and '.join(_label(step, names) for step in steps)}"
+        case Split(step, share):
+            return f"split {_label(step, names)} " + ("by its look" if share is None else f"at {100 * share:.0f} %")
+        case Drop(step):
+            return f"made {_label(step, names)} background"
+        case Mark(step, mark, is_on):
+            return f"{_label(step, names)} {'is' if is_on else 'is no longer by hand'} {mark}"
+        case Switch(first, then, is_on):
+            watched = "watched again" if is_on else "not watched"
+            return f"{_label(first, names)} before {_label(then, names)} is {watched}"
+        case Label(recording, segments):
+            return f"labelled recording {recording} with {len(segments)} steps"
+
+
+def _label(step: int, names: Mapping[int, str]) -> str:
+    name = names.get(step, f"step {step}")
+    return name if name == f"step {step}" else f"{step} {name}"

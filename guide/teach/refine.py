@@ -1,0 +1,232 @@
+"""Looking again: labels teach a recogniser, the recogniser relabels, under what recordings of one task share.
+
+Each round fits a discriminant to the labels of all recordings, and lets optimal transport hand out its scores: every
+frame gets one label, every step about the share of the time it has on average, at about the place it usually has. The
+place is a soft prior, learned from the labels themselves, so steps that people do in different orders keep a wide one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d
+
+from guide.domain import Labels
+from guide.label.chain import chain
+from guide.label.membership import squared_distances
+from guide.label.recogniser import fit_discriminant
+
+Floats = NDArray[np.float64]
+
+PLACES = 40  # bins of normalised time
+TRANSPORT_ROUNDS = 50
+LEAST_SHARE = 1e-3
+TINY = 1e-300
+MOST_DOUBT = 0.5  # a step that the others make out more surely than this is no background
+
+
+@dataclass(frozen=True, slots=True)
+class RefineSettings:
+    """How labels are taught and handed out anew. Times are in units of the average step, so that no rate matters.
+
+    >>> RefineSettings().rounds
+    6
+    """
+
+    rounds: int = 6
+    """More change little."""
+    directions: int = 128
+    """Principal directions of the features that are kept."""
+    smoothing: float = 0.08
+    """Features are smoothed over this part of an average step."""
+    shrinkage: float = 0.3
+    """How far the within-step covariance is drawn towards a sphere."""
+    temperature: float = 5.0
+    """Divides log-likelihoods: neighbouring frames are no independent witnesses."""
+    place_weight: float = 1.0
+    """Weight of the prior on when a step is done."""
+    place_width: float = 0.1
+    """How far a place spreads, as a part of the recording."""
+    softness: float = 1.0
+    """Entropy of the transport plan."""
+    share_weight: float = 5.0
+    """How firmly the steps' shares of the time are kept; recordings differ."""
+    visit_price: float = 0.3
+    """How much beginning a step again and again speaks against a labelling; some steps do repeat."""
+    background: float = 0.2
+    """Share of the frames on which the recordings agree least that speak for background; 0 finds none."""
+    change: float = 0.2
+    """What a change of label costs, in average steps of evidence of one nat a second."""
+
+
+def refine(
+    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
+) -> list[Labels]:
+    """Better labels (columns 0..C-1) for recordings' rows (T, d), from first labels, after some rounds.
+
+    A column that loses all its frames stays lost.
+    """
+    current = [np.asarray(each, np.int64) for each in labels]
+    for _ in range(settings.rounds):
+        current = _round(rows, current, rate, step_s, settings)
+    return current
+
+
+def agreement(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings: RefineSettings) -> float:
+    """How much labels look like a task that several people did, without knowing it: higher is better.
+
+    Consistency: how many frames of each step the other recordings recognise. Presence: in how many recordings a step
+    occurs. Visits: how often it is begun; a step that flickers on and off all day is a kind of picture, not a step.
+    A step of the k that labels no frame is neither consistent nor present, so a collapse scores lowest.
+    """
+    right, seen = np.zeros(k), np.zeros(k)
+    for number, each in enumerate(labels):
+        judged = judge(rows, labels, number, settings).argmax(1)
+        right += np.bincount(each[judged == each], minlength=k)
+        seen += np.bincount(each, minlength=k)
+    visits = np.array([visits_of(each, k) for each in labels])
+    consistency = float((right / np.maximum(seen, 1)).mean())
+    return float(consistency * (visits > 0).mean() * max(visits.mean(), 1.0) ** -settings.visit_price)
+
+
+def visits_of(labels: Labels, columns: int) -> NDArray[np.int64]:
+    """How often each column is begun, (C,)."""
+    begins = np.r_[True, labels[1:] != labels[:-1]]
+    return np.asarray(np.bincount(labels[begins], minlength=columns))
+
+
+def set_background_apart(
+    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
+) -> list[Labels]:
+    """The labels (columns 0..C-1) with -1 where the other recordings do not recognise a step.
+
+    Each recording is judged by a discriminant learned from the others. What people do besides the task differs from
+    one to the next, so frames on which the others agree least are background where they stand together.
+    """
+    agreed = recognised(rows, labels, settings)
+    doubt, change = doubtful(agreed, settings), settings.change * step_s * rate
+    return [apart(each, seen, doubt, change) for each, seen in zip(labels, agreed, strict=True)]
+
+
+def recognised(rows: Sequence[Floats], labels: Sequence[Labels], settings: RefineSettings) -> list[Floats]:
+    """How probable each frame's label (T,) is by what the other recordings teach."""
+    judged = (judge(rows, labels, number, settings) for number in range(len(rows)))
+    return [plan[np.arange(len(each)), each] for plan, each in zip(judged, labels, strict=True)]
+
+
+def doubtful(agreed: Sequence[Floats], settings: RefineSettings) -> float:
+    """The probability below which a frame speaks for background."""
+    return min(float(np.quantile(np.concatenate(agreed), settings.background)), MOST_DOUBT)
+
+
+def apart(labels: Labels, agreed: Floats, doubt: float, change: float) -> Labels:
+    """The labels (T,) with -1 where frames of doubtful labels stand together."""
+    # Two columns: the label as it is, or background. Labels are not decided anew here.
+    costs = -np.log(np.stack([agreed, np.full(len(labels), doubt)], axis=1) + 1e-9)
+    is_background = chain(costs, np.full(len(labels) - 1, change)) == 1
+    return np.where(is_background, -1, labels)
+
+
+def judge(rows: Sequence[Floats], labels: Sequence[Labels], number: int, settings: RefineSettings) -> Floats:
+    """Probabilities (T, C) of a recording's labels by what the others teach."""
+    others = [other for other in range(len(rows)) if other != number] or [number]
+    columns = int(max(each.max() for each in labels)) + 1
+    teachers = [rows[other] for other in others], [labels[other] for other in others]
+    return _probabilities(rows[number], fit_discriminant(*teachers, settings.shrinkage), columns, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What labelled recordings teach: how each column looks, when it is done, and how much of the time it takes."""
+
+    learned: tuple[Labels, Floats, Floats]
+    places: Floats  # (PLACES, C), logarithms
+    shares: Floats  # (C,)
+
+    def label(self, rows: Floats, change: float, settings: RefineSettings) -> Labels:
+        """The labels (T,) of a recording's rows (T, d); `change` is what a change of label costs, in frames."""
+        score = _score(rows, *self.learned, len(self.shares))
+        place = self.places[np.minimum(np.arange(len(score)) * PLACES // len(score), PLACES - 1)]
+        cost = -score / settings.temperature - settings.place_weight * place
+        plan = transport(cost, self.shares, settings.softness, settings.share_weight)
+        return chain(-np.log(plan + 1e-9), np.full(len(score) - 1, change))
+
+    def probabilities(self, rows: Floats, settings: RefineSettings) -> Floats:
+        """How probable each column is by its look alone, (T, C)."""
+        return _probabilities(rows, self.learned, len(self.shares), settings)
+
+
+def teach(rows: Sequence[Floats], labels: Sequence[Labels], columns: int, settings: RefineSettings) -> Lesson:
+    """The lesson of recordings' rows (T, d) with labels in columns 0..C-1."""
+    shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
+    places = _places(labels, columns, settings.place_width)
+    return Lesson(fit_discriminant(rows, labels, settings.shrinkage), places, shares / shares.sum())
+
+
+def _round(
+    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
+) -> list[Labels]:
+    lesson = teach(rows, labels, int(max(each.max() for each in labels)) + 1, settings)
+    return [lesson.label(each, settings.change * step_s * rate, settings) for each in rows]
+
+
+def transport(cost: Floats, shares: Floats, softness: float, share_weight: float) -> Floats:
+    """The plan (T, C) of least cost that gives every frame away once and steps about their `shares` (C,) of the time.
+
+    Rows sum to 1. Steps may deviate from their shares at a Kullback-Leibler price of `share_weight`.
+
+    >>> transport(np.array([[0.0, 9.0], [9.0, 0.0]]), np.array([0.5, 0.5]), 1.0, 5.0).round(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    # A factor a row changes nothing, since rows are made to sum to 1: so each row's best is 1, and nothing overflows.
+    kernel = np.exp((cost.min(1, keepdims=True) - cost) / softness)
+    damping = share_weight / (share_weight + softness)
+    wanted = shares * len(cost)
+    column = np.ones(len(shares))
+    for _ in range(TRANSPORT_ROUNDS):
+        row = 1.0 / (kernel @ column)
+        column = (wanted / np.maximum(row @ kernel, TINY)) ** damping
+    return np.asarray(kernel * column / (kernel @ column)[:, None])
+
+
+def log_sum(values: Floats, axis: int) -> Floats:
+    """The logarithm of the sum of exponentials along an axis of finite values (T, C).
+
+    scipy's does the same with more care for odd input, and takes far longer.
+
+    >>> log_sum(np.log(np.array([[1.0, 3.0]])), axis=1).round(6).tolist() == [round(float(np.log(4.0)), 6)]
+    True
+    """
+    highest = values.max(axis, keepdims=True)
+    return np.asarray(np.log(np.exp(values - highest).sum(axis)) + highest.squeeze(axis))
+
+
+def _probabilities(
+    rows: Floats, learned: tuple[Labels, Floats, Floats], columns: int, settings: RefineSettings
+) -> Floats:
+    score = _score(rows, *learned, columns) / settings.temperature
+    return np.asarray(np.exp(score - log_sum(score, axis=1)[:, None]))
+
+
+def _score(rows: Floats, numbers: Labels, centres: Floats, whitening: Floats, columns: int) -> Floats:
+    """How well each column explains each frame (T, C), 0 for the best one; a column not learned explains nothing."""
+    score = np.full((len(rows), columns), -np.inf)
+    score[:, numbers] = -0.5 * squared_distances(rows @ whitening, centres @ whitening)
+    return np.asarray(np.maximum(score - score.max(1, keepdims=True), -1e3))
+
+
+def _places(labels: Sequence[Labels], columns: int, width: float) -> Floats:
+    """The logarithm of each column's density over normalised time, (PLACES, C); 0 is evenly spread."""
+    counts = np.zeros((PLACES, columns))
+    for each in labels:
+        place = np.minimum(np.arange(len(each)) * PLACES // len(each), PLACES - 1)
+        each_count = np.zeros((PLACES, columns))
+        np.add.at(each_count, (place, each), 1.0)
+        counts += each_count / np.maximum(each_count.sum(0), 1.0)
+    smooth = gaussian_filter1d(counts, width * PLACES, axis=0, mode="nearest")
+    density = smooth / np.maximum(smooth.sum(0), 1e-12) * PLACES
+    return np.asarray(np.log(density + 0.02))

@@ -1,0 +1,133 @@
+"""Teaches the live side what it needs of labelled demonstrations, and rehearses it on each of them.
+
+A rehearsal is a demonstration as the live side would see it, by a discriminant fitted to the others. What rehearsals
+show decides when a step counts as seen, and silences rules that would cry wolf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Labels, Times
+from guide.label.course import Course
+from guide.label.energy import LinkSettings
+from guide.label.labeller import Labelled, Labeller
+from guide.label.recogniser import Recogniser, RecogniserSettings, judge_left_out, learn_recogniser
+from guide.label.steps import StepSettings, StepTrack
+from guide.label.unaries import costs_of
+from guide.label.window import WindowCut, WindowSettings
+from guide.perceive.appearance import appearance
+from guide.procedure.events import Event, Finished, Reviewed, Ticked, news_of
+from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.teach.reorder import elsewhere, shuffled, turned
+
+Floats = NDArray[np.float64]
+
+MOST_FRAMES = 20_000  # of the demonstrations: more do not change the recogniser, and memory is finite
+MOST_REORDERED = 20_000  # frames of a collection whose recordings are also taught in other orders
+REORDERED_STRIDE = 2  # reordered recordings teach with every other frame
+MOST_REHEARSALS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Showing:
+    """A demonstration, or the same in another order."""
+
+    features: NDArray[Any]  # (T, 2P)
+    labels: Labels
+    times: Times
+
+
+def teach_live(
+    demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0
+) -> tuple[Recogniser, list[Floats]]:
+    """The recogniser of the demonstrations' labels, found or given; and costs (T, C) of each, judged by the others."""
+    groups = _showings(demonstrations, labels, np.random.default_rng(seed))
+    recogniser = _recogniser(groups)
+    judged = _judge(recogniser, groups)
+    return recogniser, [
+        costs_of(recogniser, distances[: len(group[0].labels)]) for distances, group in zip(judged, groups, strict=True)
+    ]
+
+
+def rehearse(
+    costs: Floats, times: Times, steps: tuple[int, ...], links: LinkSettings, course: Course
+) -> tuple[Event, ...]:
+    """What the tracker would hear of costs (T, C), through the live window, course and hysteresis."""
+    rate = (len(times) - 1) / max(float(times[-1] - times[0]), 1e-9)
+    labeller = Labeller(WindowCut(WindowSettings(), links, rate, steps), StepTrack(StepSettings()), course)
+    events: list[Event] = []
+    for row, at in zip(costs, times, strict=True):
+        events += _heard(labeller.push(row, float(at)))
+    labelled, ended = labeller.finish()
+    last = [news for event in ended if (news := news_of(event)) is not None]
+    return (*events, *_heard(labelled), *last, Finished(float(times[-1])))
+
+
+def _heard(labelled: Labelled) -> list[Event]:
+    events: list[Event] = [] if labelled.belief is None else [Reviewed(labelled.belief.at, labelled.belief)]
+    for label, changes in labelled.settled:
+        events += [news for change in changes if (news := news_of(change)) is not None]
+        events.append(Ticked(label.at))
+    return events
+
+
+def _showings(
+    demonstrations: Demonstrations, labels: Sequence[Labels], rng: np.random.Generator
+) -> list[list[_Showing]]:
+    """Each demonstration as it is and, where there is not too much of it, in two other orders."""
+    chosen = _chosen(demonstrations)
+    is_small = sum(len(demonstrations.items[number]) for number in chosen) <= MOST_REORDERED
+    groups = []
+    for number in chosen:
+        recording, own = demonstrations.items[number], labels[number]
+        group = [_Showing(demonstrations.features[number], own, recording.times)]
+        for pooled, shown in _other_ways(recording, own, demonstrations, rng) if is_small else []:
+            group.append(_Showing(appearance(pooled, recording.times, demonstrations.settings), shown, recording.times))
+        groups.append(group)
+    return groups
+
+
+def _other_ways(
+    recording: Demonstration, labels: Labels, demonstrations: Demonstrations, rng: np.random.Generator
+) -> Iterator[tuple[NDArray[np.float32], Labels]]:
+    """The demonstration turned round, shuffled, and with the bench as it looks at some other moment of it."""
+    for order in (turned(labels, rng), shuffled(labels, rng)):
+        yield np.asarray(recording.pooled[order], np.float32), labels[order]
+    yield elsewhere(recording.pooled, demonstrations.settings.memory_s * demonstrations.rate, rng), labels
+
+
+def _chosen(demonstrations: Demonstrations) -> Sequence[int]:
+    """The demonstrations that are rehearsed: all, or some from beginning to end where there are many."""
+    count, most = len(demonstrations.items), min(len(demonstrations.items), MOST_REHEARSALS)
+    return [number * count // most for number in range(most)]
+
+
+def rehearsed(demonstrations: Demonstrations) -> list[Times]:
+    """The times of the demonstrations whose costs `teach_live` gives."""
+    return [demonstrations.items[number].times for number in _chosen(demonstrations)]
+
+
+def _recogniser(groups: Sequence[Sequence[_Showing]]) -> Recogniser:
+    """The recogniser of the demonstrations; other orders of one belong to it where recordings are left out."""
+    stride = max(1, -(-sum(len(group[0].labels) for group in groups) // MOST_FRAMES))
+    strides = [stride, *[REORDERED_STRIDE * stride] * (len(groups[0]) - 1)]
+    return learn_recogniser(
+        [np.concatenate([each.features[::n] for each, n in zip(g, strides, strict=True)]) for g in groups],
+        [np.concatenate([each.labels[::n] for each, n in zip(g, strides, strict=True)]) for g in groups],
+        RecogniserSettings(),
+    )
+
+
+def _judge(recogniser: Recogniser, groups: Sequence[Sequence[_Showing]]) -> list[Floats]:
+    return judge_left_out(
+        recogniser,
+        [np.concatenate([each.features for each in group]) for group in groups],
+        [np.concatenate([each.labels for each in group]) for group in groups],
+        RecogniserSettings().shrinkage,
+    )

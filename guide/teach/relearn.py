@@ -1,0 +1,226 @@
+"""A new version of a bundle after a review: what follows from labels taught anew, the networks as they are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from guide import __version__
+from guide.bundle import MANIFEST, Bundle, new_bundle, read_bundle, write_manifest
+from guide.domain import KeyStep
+from guide.errors import BundleError
+from guide.procedure.model import Procedure, Rules
+from guide.procedure.reading import from_plain
+from guide.teach.demonstrations import Demonstrations
+from guide.teach.describe import Learned, describe
+from guide.teach.edits import Edit, Mark, Name, Switch, tell
+from guide.teach.reading import read_demonstrations
+from guide.teach.review import Review, Reviewed, carry, segments_of, vanishing
+from guide.teach.stills import FOLDER, Still, completed, named_stills, read_stills, relabelled
+from guide.teach.writing import ARRAYS, PROCEDURE, SEGMENTS, write_procedure, write_taught
+
+NO_VIDEOS: Mapping[str, Path] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Relearned:
+    """What a review led to, and what was said of its edits."""
+
+    procedure: Procedure
+    reviewed: Reviewed
+    told: tuple[str, ...]
+    learned: Learned | None = None
+    """What was taught anew; nothing where what the bundle holds still stands."""
+
+
+def begin_review(bundle: Bundle) -> Review:
+    """A review of what a bundle holds, without edits."""
+    demonstrations, labels = read_demonstrations(bundle)
+    procedure, facts = from_plain(bundle.json("procedure.json")), _review_facts(bundle)
+    optional, repeatable = set(_numbers(facts.get("optional"))), set(_numbers(facts.get("repeatable")))
+    steps = [KeyStep(s.number, s.name, s.number in optional, s.number in repeatable) for s in procedure.steps]
+    known = set(procedure.numbers)
+    if strange := {int(number) for each in labels for number in np.unique(each)} - known - {0}:
+        raise BundleError(f"{bundle.folder} labels steps {sorted(strange)} that it does not know: export it again.")
+    ids = [one.id for one in demonstrations.items]
+    off = (tuple(_numbers(edge)) for edge in _list(facts.get("off")))
+    start = Reviewed(
+        labels,
+        tuple(steps),
+        frozenset((edge[0], edge[1]) for edge in off if len(edge) == 2 and set(edge) <= known),
+        frozenset(ids.index(one) for one in _list(facts.get("labelled")) if one in ids),
+        highest=max([*known, *_numbers([facts.get("highest")])]),
+    )
+    return Review(demonstrations, start)
+
+
+def is_quick(edits: Sequence[Edit]) -> bool:
+    """Whether edits change no label, so that nothing need be taught anew.
+
+    >>> is_quick([Name(1, "fold"), Mark(1, "optional")]), is_quick([Mark(1, "optional", is_on=False)])
+    (True, False)
+    """
+    return all(isinstance(edit, Name | Switch) or (isinstance(edit, Mark) and edit.is_on) for edit in edits)
+
+
+def relearn(bundle: Bundle, review: Review) -> Relearned:
+    """Everything that follows from the reviewed labels; where they did not change, what was taught stays."""
+    told = [tell(edit, review.names_before(place)) for place, edit in enumerate(review.edits)]
+    gone = vanishing(review.result)
+    told += [f"step {number} is in no labelled recording and went away" for number in sorted(gone)]
+    reviewed = carry(review.result, review.demonstrations)
+    is_back_on = bool(review.start.off - reviewed.off)  # a rule that was switched off must be weighed again
+    if is_quick(review.edits) and not is_back_on:
+        procedure = _marked(from_plain(bundle.json("procedure.json")), reviewed.steps)
+        return Relearned(without_edges(procedure, reviewed.off), reviewed, tuple(told))
+    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps)
+    procedure = without_edges(learned.procedure, reviewed.off)
+    return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
+
+
+def without_edges(procedure: Procedure, off: frozenset[tuple[int, int]]) -> Procedure:
+    """The procedure without the rules that a person switched off; its counts stay."""
+    rules = procedure.rules
+    edges, asked = (tuple(e for e in part if e not in off) for part in (rules.edges, rules.asked_edges))
+    return replace(procedure, rules=replace(rules, edges=edges, asked_edges=asked))
+
+
+def write_version(
+    bundle: Bundle,
+    review: Review,
+    relearned: Relearned,
+    place: Path,
+    videos: Mapping[str, Path] = NO_VIDEOS,
+    number: int | None = None,
+) -> Bundle:
+    """Writes the reviewed bundle to `place`, whole or not at all; files that did not change are shared with the old.
+
+    `number` is the version's, one above the bundle's where it is not given.
+    """
+    demonstrations, labels = review.demonstrations, relearned.reviewed.labels
+    stills = relabelled(read_stills(bundle, demonstrations, review.start.labels), demonstrations, labels)
+    named = named_stills(completed(stills, demonstrations, labels, videos))
+    replaced = PROCEDURE if relearned.learned is None else (*PROCEDURE, *ARRAYS)
+    with new_bundle(place) as folder:
+        for name in bundle.facts["files"]:
+            if name not in replaced and name.split("/")[0] not in (SEGMENTS, FOLDER):
+                _share(bundle.path(name), folder / name)
+        if relearned.learned is None:
+            write_procedure(
+                folder, demonstrations, relearned.procedure, segments_of(relearned.reviewed, demonstrations)
+            )
+        else:
+            write_taught(folder, demonstrations, relearned.learned, _fuzzifier(bundle))
+        (folder / FOLDER).mkdir()
+        for name, still in named.items():
+            (folder / FOLDER / name).write_bytes(still.picture)
+        facts = _facts(bundle, demonstrations, relearned, named)
+        facts["review"]["version"] = number or version_of(bundle) + 1
+        write_manifest(folder, facts)
+    return read_bundle(place)
+
+
+def copy_bundle(bundle: Bundle, place: Path) -> None:
+    """The same bundle at another place, written whole or not at all; its files are shared, for they never change."""
+    with new_bundle(place) as folder:
+        for name in (*bundle.facts["files"], MANIFEST):
+            _share(bundle.folder / name, folder / name)
+
+
+def version_of(bundle: Bundle) -> int:
+    """Which version of its procedure a bundle is; 1 is what was learned first."""
+    return max([1, *_numbers([_review_facts(bundle).get("version")])])
+
+
+def told_of(bundle: Bundle) -> tuple[str, ...]:
+    """What the review that led to this bundle changed, in words."""
+    return tuple(str(line) for line in _list(_review_facts(bundle).get("changes")))
+
+
+def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
+    """The procedure with names and marks given by hand: optional is not missed, repeatable not single."""
+    given = {step.number: step for step in steps}
+    optional = {step.number for step in steps if step.is_optional}
+    repeatable = {step.number for step in steps if step.is_repeatable}
+    rules: Rules = replace(
+        procedure.rules,
+        required=tuple(number for number in procedure.rules.required if number not in optional),
+        asked_steps=tuple(number for number in procedure.rules.asked_steps if number not in optional),
+        single=tuple(number for number in procedure.rules.single if number not in repeatable),
+    )
+    known = tuple(
+        replace(
+            step,
+            name=given[step.number].name,
+            is_optional=step.is_optional or step.number in optional,
+            is_repeatable=step.is_repeatable or step.number in repeatable,
+        )
+        for step in procedure.steps
+    )
+    return replace(procedure, steps=known, rules=rules, reasons=_reasons(procedure, optional, repeatable))
+
+
+def _reasons(procedure: Procedure, optional: set[int], repeatable: set[int]) -> tuple[tuple[int, str], ...]:
+    found = dict(procedure.reasons)
+    for word, numbers in (("optional", optional), ("repeatable", repeatable)):
+        for number in numbers:
+            others = [part for part in found.get(number, "").split("; ") if part and not part.startswith(word)]
+            found[number] = "; ".join([*others, f"{word}: so given"])
+    return tuple(sorted(found.items()))
+
+
+def _share(source: Path, target: Path) -> None:
+    """The file at another place without a second copy where the file system can do that."""
+    target.parent.mkdir(exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _facts(
+    bundle: Bundle, demonstrations: Demonstrations, relearned: Relearned, named: Mapping[str, Still]
+) -> dict[str, Any]:
+    facts = {key: value for key, value in bundle.facts.items() if key not in ("files", "schema")}
+    reviewed = relearned.reviewed
+    moments = {name: still.moment for name, still in named.items()}
+    facts["program"] = f"cnc-guide {__version__}"
+    if relearned.learned is not None:
+        facts["links"] = asdict(relearned.learned.links)
+        facts["notes"] = list(relearned.learned.notes)
+    facts["review"] = {
+        "changes": list(relearned.told),
+        "optional": [step.number for step in reviewed.steps if step.is_optional],
+        "repeatable": [step.number for step in reviewed.steps if step.is_repeatable],
+        "off": [list(edge) for edge in sorted(reviewed.off)],
+        "labelled": [demonstrations.items[place].id for place in sorted(reviewed.labelled)],
+        "highest": reviewed.highest,
+        "stills": {name: [one.step, one.recording, one.at] for name, one in moments.items()},
+    }
+    return facts
+
+
+def _fuzzifier(bundle: Bundle) -> float:
+    try:
+        return float(bundle.arrays("prototypes.npz")["fuzzifier"])
+    except (KeyError, TypeError, ValueError) as cause:
+        raise BundleError(f"{bundle.folder} holds no usable prototypes ({cause}): export it again.") from cause
+
+
+def _review_facts(bundle: Bundle) -> Mapping[str, Any]:
+    facts = bundle.facts.get("review")
+    return facts if isinstance(facts, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _numbers(value: object) -> list[int]:
+    return [one for one in _list(value) if isinstance(one, int) and not isinstance(one, bool) and 0 < one < 10**6]

@@ -1,0 +1,50 @@
+"""The same recording in another order: what a recogniser must not care about.
+
+Features that look back carry a little of what came before, and at the start of a recording there is nothing to look
+back on. A recogniser taught on one order would learn both. So it is also taught on recordings whose stretches were put
+in another order before the features were made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter1d
+
+from guide.domain import Labels
+
+
+def stretches(labels: Labels) -> list[NDArray[np.int64]]:
+    """The frames of each stretch of one label, in order.
+
+    >>> [part.tolist() for part in stretches(np.array([1, 1, 0, 2]))]
+    [[0, 1], [2], [3]]
+    """
+    return [part.astype(np.int64) for part in np.split(np.arange(len(labels)), np.flatnonzero(np.diff(labels)) + 1)]
+
+
+def turned(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The frames (T,) with the recording cut at the start of some stretch and the two parts exchanged."""
+    parts = stretches(labels)
+    first = int(rng.integers(1, len(parts))) if len(parts) > 1 else 0
+    return np.concatenate([*parts[first:], *parts[:first]])
+
+
+def shuffled(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The frames (T,) with the stretches in any order."""
+    parts = stretches(labels)
+    return np.concatenate([parts[number] for number in rng.permutation(len(parts))])
+
+
+def elsewhere(pooled: NDArray[Any], span: float, rng: np.random.Generator) -> NDArray[np.float32]:
+    """The features (T, P), of unit length, with the bench as it looks around some other moment of the recording.
+
+    What stands around tells how far the work has come: a bare bench, a closed lid. Where a step is done too early or
+    late, it is done before another bench than ever before. The mean over `span` frames stands for the bench.
+    """
+    unit = np.asarray(pooled, np.float32)
+    unit = unit / np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
+    bench = uniform_filter1d(unit, max(int(span), 1), axis=0, mode="nearest")
+    return np.asarray(unit - bench + bench[int(rng.integers(len(unit)))], np.float32)

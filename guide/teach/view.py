@@ -1,0 +1,98 @@
+"""Looking at recordings anew: what the trunk saw, less the person and the room, in its principal directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d
+
+from guide.domain import Times
+from guide.label.recogniser import principal_directions
+from guide.perceive.appearance import AppearanceSettings, appearance, difference
+from guide.teach.refine import Floats, RefineSettings
+
+SAMPLE = 6000  # frames from which the directions are taken
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """Principal directions (P, d) of one kind of features, and what makes their values of unit spread."""
+
+    directions: Floats
+    scale: float
+    smoothing: float
+    """In frames."""
+
+    def rows(self, part: NDArray[np.floating]) -> Floats:
+        """Features (T, P) of a recording in these directions, (T, d)."""
+        # Smoothing in time and projection commute; it is cheaper after.
+        reduced = gaussian_filter1d(_centred(part) @ self.directions, self.smoothing, axis=0)
+        return np.asarray(reduced / self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How to look at recordings: learned from some, good for all of the task.
+
+    >>> scenes = np.repeat(np.eye(3), 20, axis=0)
+    >>> view, rows = learn_view([scenes, scenes[::-1]], [np.arange(60.0)] * 2, 20.0, RefineSettings())
+    >>> bool(np.allclose(view.rows(scenes, np.arange(60.0)), rows[0]))
+    True
+    """
+
+    scene: Half
+    recent: Half
+    memory: AppearanceSettings
+
+    def rows(self, features: NDArray[np.floating], times: Times) -> Floats:
+        """Rows (T, 2d) of a recording's features (T, P)."""
+        recent = difference(appearance(features, times, self.memory))
+        return np.concatenate([self.scene.rows(features), self.recent.rows(recent)], axis=1)
+
+
+def learn_view(
+    features: Sequence[NDArray[np.floating]], times: Sequence[Times], step_s: float, settings: RefineSettings
+) -> tuple[View, list[Floats]]:
+    """How to look at recordings of which features (T, P) these are, and what is seen in these.
+
+    One half of a row is centred on the whole recording, the other on the past of two average steps; the first tells
+    scenes apart, the second what has just changed. Both are of unit length before, smoothed and reduced after.
+    """
+    memory = AppearanceSettings.for_step(step_s)
+    # Copies: a half of what `appearance` gives would keep the other half in memory.
+    recent = [difference(appearance(each, time, memory)).copy() for each, time in zip(features, times, strict=True)]
+    rates = [(len(time) - 1) / max(float(time[-1] - time[0]), 1e-9) for time in times]
+    smoothing = settings.smoothing * step_s * float(np.median(rates))
+    scenes, scene_rows = _learn_half(features, smoothing, settings)
+    changes, change_rows = _learn_half(recent, smoothing, settings)
+    rows = [np.concatenate(pair, axis=1) for pair in zip(scene_rows, change_rows, strict=True)]
+    return View(scenes, changes, memory), rows
+
+
+def look_again(
+    features: Sequence[NDArray[np.floating]], times: Sequence[Times], step_s: float, settings: RefineSettings
+) -> list[Floats]:
+    """What `learn_view` sees in these recordings: rows (T, 2d) of features (T, P), less the person and the room."""
+    return learn_view(features, times, step_s, settings)[1]
+
+
+def _learn_half(
+    rows: Sequence[NDArray[np.floating]], smoothing: float, settings: RefineSettings
+) -> tuple[Half, list[Floats]]:
+    """One recording at a time is held in full width; the directions come from a sample."""
+    stride = -(-sum(len(each) for each in rows) // SAMPLE)
+    sample = [gaussian_filter1d(_centred(each), smoothing, axis=0)[::stride] for each in rows]
+    half = Half(principal_directions(np.concatenate(sample), settings.directions), 1.0, smoothing)
+    reduced = [half.rows(each) for each in rows]
+    scale = float(np.concatenate(reduced).std()) or 1.0
+    return Half(half.directions, scale, smoothing), [each / scale for each in reduced]
+
+
+def _centred(rows: NDArray[np.floating]) -> Floats:
+    """Rows of unit length, less their mean."""
+    full = np.asarray(rows, np.float64)
+    unit = full / np.maximum(np.linalg.norm(full, axis=1, keepdims=True), 1e-12)
+    return np.asarray(unit - unit.mean(0))

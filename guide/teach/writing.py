@@ -1,0 +1,63 @@
+"""The files of a bundle that follow from labels: what teaching writes, offline and after a review alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Segment
+from guide.procedure.export import to_dot, to_plain
+from guide.procedure.model import Procedure
+from guide.teach.annotations import write_labels
+from guide.teach.demonstrations import Demonstrations
+from guide.teach.describe import Learned
+
+ARRAYS = ("prototypes.npz", "recogniser.npz", "demonstrations.npz")
+PROCEDURE = ("procedure.json", "procedure.dot")
+SEGMENTS = "segments"
+
+
+def write_taught(folder: Path, demonstrations: Demonstrations, learned: Learned, fuzzifier: float) -> None:
+    """Writes prototypes, recogniser, demonstrations, procedure and segments into a bundle's new folder."""
+    numbers = np.array(learned.procedure.numbers, np.int64)
+    np.savez(folder / "prototypes.npz", centres=learned.centres, fuzzifier=fuzzifier, numbers=numbers)
+    _save(folder / "recogniser.npz", learned.recogniser.to_arrays())
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, one in enumerate(demonstrations.items):
+        arrays[f"times_{number}"] = one.times
+        arrays[f"pooled_{number}"] = halved(one.pooled)
+        arrays[f"embeddings_{number}"] = halved(one.embedding)
+        arrays[f"labels_{number}"] = learned.labels[number]
+    _save(folder / "demonstrations.npz", arrays)
+    write_procedure(folder, demonstrations, learned.procedure, learned.segments)
+
+
+def halved(rows: NDArray[Any]) -> NDArray[Any]:
+    """The rows in float16, or in float32 where they would not fit: a user's own features may have any scale.
+
+    >>> halved(np.array([1.0])).dtype, halved(np.array([1e6])).dtype
+    (dtype('float16'), dtype('float32'))
+    """
+    fits = float(np.abs(rows).max(initial=0.0)) < float(np.finfo(np.float16).max)
+    return np.asarray(rows, np.float16 if fits else np.float32)
+
+
+def _save(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    np.savez(path, **dict(arrays))  # type: ignore[arg-type]
+
+
+def write_procedure(
+    folder: Path, demonstrations: Demonstrations, procedure: Procedure, found: Sequence[Sequence[Segment]]
+) -> None:
+    """Writes the procedure, and the segments found in each demonstration, into a bundle's new folder."""
+    (folder / "procedure.json").write_text(json.dumps(to_plain(procedure), indent=1) + "\n", encoding="utf-8")
+    (folder / "procedure.dot").write_text(to_dot(procedure), encoding="utf-8")
+    (folder / SEGMENTS).mkdir()
+    names = {step.number: step.name for step in procedure.steps}
+    for one, segments in zip(demonstrations.items, found, strict=True):
+        write_labels(folder / SEGMENTS / f"{one.id}.csv", segments, names)

@@ -1,0 +1,254 @@
+"""The page on which a procedure is learned: recordings, a few choices, start; then how it goes and what was found."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from guide.errors import GuideError
+from guide.ui import learn_progress, learn_result, uploads
+from guide.ui.state import learn as state
+from guide.ui.state.bundles import exported_folder, plain
+from guide.ui.training import HOW_TO_INSTALL, Job, Wish, Workshop, cache_folder, missing
+
+NEW = ""  # no procedure can be called so
+DROP, FOLDER = "Drop videos", "Name a folder"
+AUTO, GIVEN = "Find out", "I know it"
+LEARN_FROM, COMPARE = "Learn from them", "Only compare the result with them"
+PRESETS = {"default": "Recommended: quick, no download", "paper": "As in the paper: hours, downloads a larger network"}
+FEWEST, USUAL_STEPS, MOST_STEPS = 2, 7, 99
+DEMO_NAME, DEMO_STEPS = "demo-again", 9
+
+
+def page() -> None:
+    """Draws the page for the folders that the environment names."""
+    workshop = Workshop(exported_folder(os.environ), cache_folder(os.environ))
+    draw(workshop, state.recordings_folder(os.environ))
+
+
+def draw(workshop: Workshop, recordings: Path) -> None:
+    """Draws the page: a new procedure, or one that is being learned or was."""
+    st.header("Learn a procedure")
+    if lacks := missing():
+        _tell_missing(lacks)
+    jobs = {job.name: job for job in workshop.find()}
+    chosen = _choose(jobs)
+    if chosen != NEW:
+        _draw_job(workshop, recordings, jobs[chosen])
+        return
+    if not jobs:
+        _offer_demo(recordings)
+    _draw_form(workshop, recordings)
+
+
+def _tell_missing(lacks: tuple[str, ...]) -> None:
+    st.warning(
+        f"Learning needs {plain(' and '.join(lacks))}, which this installation lacks. Procedures that were learned "
+        "elsewhere work without. To learn here, run this in a terminal, then start the dashboard again:",
+        icon=":material/download:",
+    )
+    st.code(HOW_TO_INSTALL, language="bash")
+
+
+def _choose(jobs: dict[str, Job]) -> str:
+    """The procedure to show: at first one that is being learned, so that a second browser finds it."""
+    running = next((name for name, job in jobs.items() if job.state == "running"), NEW)
+    if "learn_wanted" in st.session_state:
+        st.session_state["learn_choice"] = st.session_state.pop("learn_wanted")
+    elif "learn_choice" not in st.session_state:
+        st.session_state["learn_choice"] = running
+    if st.session_state["learn_choice"] not in jobs:
+        st.session_state["learn_choice"] = NEW
+    if not jobs:
+        st.markdown(
+            "Film a task a few times, by different people if you can. The steps that all have in common are found."
+        )
+        return NEW
+    chosen: str = st.selectbox(
+        "Procedure",
+        [NEW, *jobs],
+        format_func=lambda name: name or "A new one",
+        key="learn_choice",
+        label_visibility="collapsed",
+        width=420,
+    )
+    return chosen
+
+
+def _offer_demo(recordings: Path) -> None:
+    """For those who have nothing at hand: the demo's recordings, with labels to compare with."""
+    folder = state.demo_folder(os.environ)
+    if folder is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("Nothing filmed yet?", width="content")
+        wish = Wish(DEMO_NAME, (str(folder),), k=DEMO_STEPS, checked=str(folder))
+        st.button(
+            "Fill in the demo's recordings", icon=":material/edit_note:", on_click=_prefill, args=(wish, recordings)
+        )
+
+
+def _draw_job(workshop: Workshop, recordings: Path, job: Job) -> None:
+    if job.state == "running":
+        learn_progress.draw_running(workshop, job.name)
+        return
+    if job.state == "finished":
+        learn_result.draw(workshop, job)
+    else:
+        learn_progress.draw_ended(workshop, job)
+    with st.container(horizontal=True):
+        st.button(
+            "Learn again, with other choices", icon=":material/tune:", on_click=_prefill, args=(job.wish, recordings)
+        )
+        st.button("Take it off this list", icon=":material/close:", on_click=workshop.forget, args=(job.name,))
+    st.caption("Taking it off this list deletes neither recordings nor the procedure.")
+
+
+def _prefill(wish: Wish, recordings: Path) -> None:
+    """The choices of a training in the form again."""
+    is_dropped = wish.inputs == (str(recordings / wish.name),)
+    st.session_state["learn_source"] = DROP if is_dropped else FOLDER
+    st.session_state["learn_folder"] = "" if is_dropped else wish.inputs[0]
+    st.session_state["learn_choice"] = NEW
+    st.session_state["learn_name"] = wish.name
+    st.session_state["learn_how"] = AUTO if not wish.k else GIVEN
+    if wish.k:
+        st.session_state["learn_k"] = wish.k
+    st.session_state["learn_labels"] = wish.labels or wish.checked
+    st.session_state["learn_use"] = COMPARE if wish.checked else LEARN_FROM
+    st.session_state["learn_preset"] = wish.preset
+    st.session_state["learn_config"] = wish.config
+
+
+def _draw_form(workshop: Workshop, recordings: Path) -> None:
+    st.markdown("##### 1. What is it called?")
+    typed = st.text_input("Name of the procedure", placeholder="for example: fit the lamp", key="learn_name", width=420)
+    name = uploads.clean_name(typed)
+    if typed.strip() and name != typed.strip():
+        st.caption(f"It is kept as {plain(name)}." if name else "Letters or digits are needed.")
+    is_free = _ask_to_replace(workshop, name)
+    st.markdown("##### 2. Recordings of it")
+    inputs = _ask_recordings(recordings, name)
+    st.markdown("##### 3. A few choices")
+    wish = _ask_choices(Wish(name, inputs))
+    is_ready = bool(name and inputs and is_free and not missing())
+    if st.button("Start learning", type="primary", icon=":material/play_arrow:", disabled=not is_ready):
+        _start(workshop, wish)
+    if not is_ready:
+        st.caption(_what_lacks(name, inputs, is_free))
+
+
+def _what_lacks(name: str, inputs: tuple[str, ...], is_free: bool) -> str:
+    if not name:
+        return "Give it a name first."
+    if not inputs:
+        return f"At least {FEWEST} recordings are needed, better ten."
+    return "" if is_free else "Choose another name, or say that the old one may be replaced."
+
+
+def _ask_to_replace(workshop: Workshop, name: str) -> bool:
+    if not name or not (workshop.exported / name).exists():
+        return True
+    return st.checkbox(f"Replace the procedure {plain(name)} that is already there", key=f"learn_replace_{name}")
+
+
+def _ask_recordings(recordings: Path, name: str) -> tuple[str, ...]:
+    """What to learn from, as paths; nothing as long as it is too little."""
+    st.session_state.setdefault("learn_source", DROP)
+    how = st.segmented_control("How", [DROP, FOLDER], label_visibility="collapsed", key="learn_source")
+    if how == FOLDER:
+        return _ask_folder()
+    folder = recordings / name
+    _take_files(folder, is_named=bool(name))
+    found = state.list_recordings(folder) if name else ()
+    for one in found:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f":material/movie: {plain(one.path.name)} :small[{plain(one.facts)}]", width="stretch")
+            key = f"learn_drop_{one.path.name}"
+            st.button("Remove", key=key, type="tertiary", icon=":material/delete:", on_click=_remove, args=(one.path,))
+    return (str(folder),) if len(found) >= FEWEST else ()
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        st.error(f"{plain(path.name)} cannot be removed ({plain(str(error.strerror))}): check who owns it.")
+
+
+def _take_files(folder: Path, is_named: bool) -> None:
+    """The field for files; what comes is stored at once and the field emptied, so that no memory is held."""
+    turn = st.session_state.setdefault("learn_turn", 0)
+    files = st.file_uploader(
+        "Videos of the whole task, one recording a file",
+        type=list(uploads.SUFFIXES),
+        accept_multiple_files=True,
+        key=f"learn_files_{turn}",
+        max_upload_size=uploads.LARGEST_MB,
+        disabled=not is_named,
+        help=f"Files over {uploads.LARGEST_MB // 1024} GB: put them into a folder and name the folder instead.",
+    )
+    for problem in st.session_state.get("learn_problems", {}).get(folder.name, ()):
+        st.error(plain(problem), icon=":material/block:")
+    if not files:
+        return
+    problems = []
+    for file in files:
+        try:
+            uploads.store(file, file.name, folder)
+        except GuideError as error:
+            problems.append(str(error))
+    st.session_state["learn_turn"] = turn + 1
+    st.session_state["learn_problems"] = {folder.name: problems}
+    st.rerun()
+
+
+def _ask_folder() -> tuple[str, ...]:
+    text = st.text_input(
+        "Folder on this computer", placeholder="/home/me/videos/lamp", key="learn_folder", help="Its sub-folders count."
+    ).strip()
+    if not text:
+        return ()
+    folder = Path(text).expanduser()
+    if not folder.is_dir():
+        st.error(f"There is no folder {plain(text)} on this computer: check the path.", icon=":material/block:")
+        return ()
+    found = state.count_videos(folder)
+    st.caption(f"{found} videos there" if found else "No videos there by their names; it is tried all the same.")
+    return (str(folder),)
+
+
+def _ask_choices(wish: Wish) -> Wish:
+    left, right = st.columns(2)
+    with left:
+        st.session_state.setdefault("learn_how", AUTO)
+        how = st.segmented_control("Number of steps", [AUTO, GIVEN], key="learn_how")
+        k = 0
+        if how == GIVEN:
+            st.session_state.setdefault("learn_k", USUAL_STEPS)
+            k = int(st.number_input("Steps", 1, MOST_STEPS, key="learn_k", width=160))
+    with right:
+        labels = st.text_input(
+            "Folder with labels, if you have some",
+            key="learn_labels",
+            help="A CSV or ELAN file named like its recording, for one or two of them: the surest way to better steps.",
+        ).strip()
+        use = st.radio("Labels", [LEARN_FROM, COMPARE], key="learn_use", horizontal=True) if labels else LEARN_FROM
+    with st.expander("More choices"):
+        preset = st.selectbox("Preset", list(PRESETS), format_func=PRESETS.__getitem__, key="learn_preset")
+        config = st.text_input("Settings file (TOML)", key="learn_config", help="See docs/training.md.").strip()
+    learned, compared = (labels, "") if use == LEARN_FROM else ("", labels)
+    return replace(wish, k=k, preset=preset, config=config, labels=learned, checked=compared)
+
+
+def _start(workshop: Workshop, wish: Wish) -> None:
+    try:
+        workshop.start(wish)
+    except GuideError as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return
+    st.session_state["learn_wanted"] = wish.name
+    st.rerun()

@@ -1,0 +1,57 @@
+"""The Live page: the session that runs, found again after a reload and by every browser; else what can be started."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from guide.errors import GuideError
+from guide.ui import live_follow, live_start
+from guide.ui.client import LOCAL, Client
+from guide.ui.server import ServerKeeper, data_folder
+from guide.ui.shell import LOCAL as LOCAL_NAMES
+from guide.ui.shell import is_open
+from guide.ui.state.bundles import exported_folder
+
+
+def page() -> None:
+    """Draws the page for the folders that the environment names."""
+    exported, data = exported_folder(os.environ), data_folder(os.environ)
+    keeper = _keeper(str(exported), str(data), is_open())
+    client = keeper.running()
+    session = None if client is None else _chosen(client)
+    if client is None or session is None:
+        live_start.draw(keeper, exported)
+    else:
+        live_follow.draw(keeper, client, session, _host())
+
+
+@st.cache_resource(show_spinner=False)
+def _keeper(exported: str, data: str, is_open: bool) -> ServerKeeper:
+    return ServerKeeper(Path(exported), Path(data), is_open)
+
+
+def _chosen(client: Client) -> str | None:
+    """The session that the address names, else the newest that runs; none where a new one is asked for."""
+    asked = st.query_params.get("session")
+    if asked:
+        return asked
+    if "new" in st.query_params:
+        return None
+    try:
+        running = [one for one in client.sessions() if one["state"] == "running"]
+    except GuideError:
+        return None
+    if not running:
+        return None
+    st.query_params["session"] = str(running[-1]["session"])  # the page stays with it when it ends
+    return st.query_params["session"]
+
+
+def _host() -> str:
+    """This machine as the browser knows it, so that it finds the pictures."""
+    name = urlsplit(f"//{st.context.headers.get('Host') or ''}").hostname or ""
+    return LOCAL if name in ("", *LOCAL_NAMES) else name

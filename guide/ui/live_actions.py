@@ -1,0 +1,200 @@
+"""What an operator can press on the Live page: controls, alerts with their buttons and comment, and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from guide.errors import GuideError
+from guide.ui import live_html as html
+from guide.ui.client import Client
+from guide.ui.state.bundles import plain
+from guide.ui.state.live import AlertView, LiveView, view_live
+
+MOST_CARDS = 3
+SNOOZE_S = 60.0
+CURRENT = 0  # no step has this number
+KEYS = (
+    ("N", "next step"), ("P", "previous step"), ("D", "mark done"), ("T", "not yet"), ("Space", "pause, go on"),
+    ("A", "acknowledge the first alert"), ("W", "it was done"), ("F", "false alarm"), ("S", "snooze"),
+    ("Y", "yes, to a question"), ("X", "no, to a question"), ("U", "undo"), ("M", "sound on, off"),
+)  # fmt: skip
+ANSWERS = (
+    ("Acknowledge", "acknowledge", "A"), ("It was done", "was_done", "W"), ("False alarm", "false_alarm", "F"),
+    ("Snooze", "snooze", "S"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Deeds:
+    """Acts on one session and looks at it again; what cannot be is said on the page.
+
+    >>> Deeds(Client(8765, "secret"), "20300102-030405-00ff", "127.0.0.1").session
+    '20300102-030405-00ff'
+    """
+
+    client: Client
+    session: str
+    host: str
+
+    def view(self) -> LiveView | None:
+        try:
+            return view_live(self.client.state(self.session))
+        except GuideError:
+            return None  # the part that is drawn every moment says so
+
+    def act(self, action: Mapping[str, object]) -> None:
+        self._try(lambda: self.client.act(self.session, action))
+
+    def act_on(self, kind: str, alert: int) -> None:
+        """Answers an alert, with the comment that was typed."""
+        action: dict[str, object] = {"kind": kind, "target": alert}
+        if comment := str(st.session_state.get(f"comment_{alert}", "") or ""):
+            action["comment"] = comment
+        if kind == "snooze":
+            action["snooze_s"] = SNOOZE_S
+        self.act(action)
+
+    def mark(self, kind: str) -> None:
+        """Marks the chosen step; the current one is the one that is current now, not when the page was drawn."""
+        step, view = int(st.session_state.get("marked_step", CURRENT)), self.view()
+        if step == CURRENT and view is not None:
+            step = view.now.step or (view.next[0].step if view.next else CURRENT)
+        self.act({"kind": kind, "step": step or None})
+
+    def end(self) -> None:
+        self._try(lambda: self.client.end(self.session))
+
+    def _try(self, deed: Callable[[], object]) -> None:
+        st.session_state["live_acted"] = True
+        try:
+            deed()
+        except GuideError as error:
+            st.session_state["live_trouble"] = str(error)
+
+
+def draw_head(deeds: Deeds, view: LiveView) -> None:
+    """The session in a line, sound, keys and end."""
+    trouble = st.session_state.pop("live_trouble", "")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head"):
+        st.html(html.head(view), width="stretch")
+        if view.is_over:
+            st.button("Start another", type="primary", icon=":material/play_arrow:", key="again", on_click=_leave)
+        else:
+            muted = bool(st.session_state.get("muted", False))
+            icon = ":material/volume_off:" if muted else ":material/volume_up:"
+            st.button("Sound off" if muted else "Sound on", icon=icon, key="mute", shortcut="M", on_click=_mute)
+            with st.container(key="keys", width="content"), st.popover("Keys", icon=":material/keyboard:"):
+                rows = (f"| **{key}** | {what} |" for key, what in KEYS)
+                st.markdown("\n".join(["| Key | What it does |", "|---|---|", *rows]))
+            st.button("End", icon=":material/stop:", key="end", on_click=deeds.end)
+    if trouble:
+        st.warning(plain(trouble))
+
+
+def draw_controls(deeds: Deeds, steps: Sequence[tuple[int, str]]) -> None:
+    """Next, previous, pause, restart; and a step to mark done or not."""
+    view = deeds.view()
+    is_paused = view is not None and view.is_paused
+    words, kind, icon = ("Go on", "resume", "play_arrow") if is_paused else ("Pause", "pause", "pause")
+    with st.container(horizontal=True, gap="xsmall", key="controls"):
+        _button(deeds, "Previous", "previous", "P", "skip_previous")
+        _button(deeds, "Next", "next", "N", "skip_next")
+        _button(deeds, words, kind, "Space", icon, key="pause")
+        _button(deeds, "Restart", "restart", None, "restart_alt")
+    names = dict(steps)
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="marks"):
+        st.selectbox(
+            "Step", [CURRENT, *names], key="marked_step", label_visibility="collapsed", width=190,
+            format_func=lambda number: names.get(number, "the current step"),
+        )  # fmt: skip
+        st.button(
+            "Mark done",
+            key="mark_done",
+            icon=":material/check:",
+            shortcut="D",
+            on_click=deeds.mark,
+            args=("mark_done",),
+        )
+        st.button(
+            "Not yet", key="not_yet", icon=":material/close:", shortcut="T", on_click=deeds.mark, args=("not_yet",)
+        )
+    _draw_all_if_acted()
+
+
+def draw_alerts(deeds: Deeds) -> None:
+    """The question, the alerts and the newest actions."""
+    view = deeds.view()
+    if view is None:
+        return
+    if view.question is not None:
+        with st.container(border=True, key="question"):
+            st.html(html.question(view.question.text))
+            with st.container(horizontal=True, gap="xsmall"):
+                for words, answer, key in (("Yes", True, "Y"), ("No", False, "X")):
+                    action = {"kind": "answer", "target": view.question.id, "answer": answer}
+                    st.button(words, key=f"answer_{words}", shortcut=key, on_click=deeds.act, args=(action,))
+    for place, alert in enumerate(view.alerts[:MOST_CARDS]):
+        _draw_alert(deeds, alert, place == 0, view.is_over)
+    if len(view.alerts) > MOST_CARDS:
+        st.caption(f"and {len(view.alerts) - MOST_CARDS} more")
+    if not view.alerts and view.question is None:
+        st.success("No alert.", icon=":material/check_circle:")
+    _draw_newest(deeds, view)
+    _draw_all_if_acted()
+
+
+def _draw_alert(deeds: Deeds, alert: AlertView, is_first: bool, is_over: bool) -> None:
+    standing = "quiet" if alert.is_acknowledged or alert.is_snoozed else alert.severity
+    snapshot = deeds.client.snapshot(deeds.session, alert.id, deeds.host) if alert.has_snapshot else ""
+    with st.container(border=True, key=f"alert-{standing}-{alert.id}"):
+        st.html(html.alert(alert, snapshot))
+        if is_over:
+            return
+        with st.container(horizontal=True, gap="xsmall"):
+            for words, kind, key in ANSWERS:
+                if kind != "acknowledge" or not alert.is_acknowledged:
+                    st.button(
+                        words, key=f"{kind}_{alert.id}", shortcut=key if is_first else None, on_click=deeds.act_on,
+                        args=(kind, alert.id),
+                    )  # fmt: skip
+        st.text_input(
+            "Comment", key=f"comment_{alert.id}", placeholder="A comment, kept with the button you press",
+            max_chars=1000, label_visibility="collapsed",
+        )  # fmt: skip
+
+
+def _draw_newest(deeds: Deeds, view: LiveView) -> None:
+    for place, deed in enumerate(view.deeds):
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"deed-{place}"):
+            st.caption(plain(deed.words), width="stretch")
+            st.button(
+                "Undo", key=f"undo_{deed.number}", icon=":material/undo:", type="tertiary",
+                shortcut="U" if place == 0 else None, on_click=deeds.act,
+                args=({"kind": "undo", "target": deed.number},),
+            )  # fmt: skip
+
+
+def _button(deeds: Deeds, words: str, kind: str, shortcut: str | None, icon: str, key: str = "") -> None:
+    """A button for an action without a target; one `key` for two actions keeps it the same button."""
+    st.button(
+        words, key=key or f"do_{kind}", icon=f":material/{icon}:", shortcut=shortcut, on_click=deeds.act,
+        args=({"kind": kind},),
+    )  # fmt: skip
+
+
+def _draw_all_if_acted() -> None:
+    """After a press this part shows at once what it did, and the rest of the page right after."""
+    if st.session_state.pop("live_acted", False):
+        st.rerun(scope="app")
+
+
+def _mute() -> None:
+    st.session_state["muted"] = not st.session_state.get("muted", False)
+
+
+def _leave() -> None:
+    st.query_params.clear()
+    st.query_params["new"] = "1"

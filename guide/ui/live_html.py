@@ -1,0 +1,123 @@
+"""The Live page's own HTML: what must be read from three metres, the timeline, the health. All text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+
+from guide.ui.state.live import AlertView, ItemView, LiveView, NextView, NowView
+
+LONG, LONGER = 14, 26  # letters of a name beyond which it is written smaller
+MOODS = {"calm": "", "unsure": "? unsure", "late": "⏱ longer than usual", "paused": "‖ paused", "over": ""}
+
+Still = Callable[[int, int], str]
+"""The address of a demonstration's picture of a step, the first being number 1."""
+
+STYLE = Path(__file__).with_name("live.css")
+
+
+def head(view: LiveView) -> str:
+    """The session in a line."""
+    return _wrapped(f'<div class="guide-head"><span>{_text(view.title)}</span></div>')
+
+
+def top(view: LiveView, still: Still) -> str:
+    """The current step, large, and the next one."""
+    if view.is_over:
+        return _wrapped(f'<div class="guide-top alone">{_now(view)}</div>')
+    return _wrapped(f'<div class="guide-top">{_now(view)}{_next(view.next, still)}</div>')
+
+
+def picture(address: str) -> str:
+    """The moving picture, straight from the server."""
+    return _wrapped(f'<div class="guide-picture"><img src="{_text(address)}" alt="What the camera sees"></div>')
+
+
+def steps(view: LiveView) -> str:
+    """Progress, timeline, and how the loop fares."""
+    share = f'<div class="guide-bar"><i style="width: {100 * view.share:.0f}%"></i></div>'
+    items = "".join(_item(item) for item in view.timeline)
+    progress = f'<div class="guide-progress"><b>{_text(view.progress)}</b>{share}</div>'
+    health = "".join(f"<span>{_text(name)} <b>{_text(value)}</b></span>" for name, value in view.health)
+    return _wrapped(f'{progress}<ol class="guide-steps">{items}</ol><div class="guide-health">{health}</div>')
+
+
+def alert(one: AlertView, snapshot: str) -> str:
+    """An alert without its buttons; `snapshot` is the address of its picture, or nothing."""
+    shown = f'<img src="{_text(snapshot)}" alt="The moment of this alert">' if snapshot else ""
+    seen = " · seen" if one.is_acknowledged else ""
+    quiet = " · snoozed" if one.is_snoozed else ""
+    return _wrapped(
+        f'<div class="guide-alert"><div><p class="guide-small">{one.icon} {_text(one.severity_word)} · {_text(one.at)}'
+        f"{seen}{quiet}</p><h4>{_text(one.title)}</h4><p>{_text(one.reason)}</p>"
+        f'<p class="guide-small">{_text(one.evidence)}</p></div>{shown}</div>'
+    )
+
+
+def question(text: str) -> str:
+    return _wrapped(
+        f'<p class="guide-small">The guide is not sure and asks</p><div class="guide-ask">{_text(text)}</div>'
+    )
+
+
+def phone(address: str, drawn: str) -> str:
+    """Where a phone's or headset's browser is to go; `drawn` is a QR code as the address of a picture."""
+    link = f'<a href="{_text(address)}" target="_blank" rel="noreferrer">open the camera page here</a>'
+    return _wrapped(
+        f'<div class="guide-phone"><img src="{_text(drawn)}" alt="QR code of the camera page"><div>'
+        f"<p>Scan this with the phone or headset, or {link}.</p></div></div>"
+    )
+
+
+def _now(view: LiveView) -> str:
+    now = view.now
+    size = "longer" if len(now.name) > LONGER else "long" if len(now.name) > LONG else ""
+    words = " · ".join(
+        word for word in ("ENDED" if now.mood == "over" else "NOW", MOODS[now.mood], now.confidence) if word
+    )
+    small = f'<p class="guide-small guide-clock"><span>{_text(words)}</span><b>{_text(view.clock)}</b></p>'
+    name = f'<div class="guide-name {size}">{_text(now.name)}</div>'
+    if now.step is None:
+        return f'<div class="guide-now {now.mood}">{small}{name}<p>{_text(view.ending)}</p></div>'
+    return f'<div class="guide-now {now.mood}">{small}{name}{_bar(now)}</div>'
+
+
+def _bar(now: NowView) -> str:
+    band = f'<u style="left: {100 * now.low:.1f}%; width: {100 * (now.high - now.low):.1f}%"></u>'
+    fill = f'<i style="width: {100 * now.share:.1f}%"></i>'
+    mark = f'<s style="left: {100 * now.usual:.1f}%"></s>'
+    bar = f'<div class="guide-bar">{fill}{band}{mark}</div>' if now.expected else ""
+    return f'{bar}<div class="guide-times"><b>{_text(now.elapsed)}</b><span>{_text(now.expected)}</span></div>'
+
+
+def _next(choices: Sequence[NextView], still: Still) -> str:
+    if not choices:
+        return '<div class="guide-next"><div><p class="guide-small">NEXT</p><strong>–</strong></div></div>'
+    first, *others = choices
+    shown = (
+        f'<img src="{_text(still(first.step, 1))}" alt="{_text(first.name)}, as it was done">' if first.stills else ""
+    )
+    rest = "".join(f"<li>or {_text(one.name)} ({_text(one.count)})</li>" for one in others)
+    return (
+        f'<div class="guide-next"><div><p class="guide-small">NEXT</p><strong>{_text(first.name)}</strong>'
+        f'<p class="guide-small">{_text(first.count)} demonstrations</p><ul>{rest}</ul></div>{shown}</div>'
+    )
+
+
+def _item(item: ItemView) -> str:
+    place = item.standing.replace(" ", "-")
+    words = ", ".join(word for word in (item.standing, item.words) if word and word != "optional")
+    return (
+        f'<li class="{place}"><span aria-hidden="true">{item.icon}</span><span>{_text(item.name)}</span>'
+        f"<small>{_text(words)}</small></li>"
+    )
+
+
+def _wrapped(inner: str) -> str:
+    return f'<div class="guide-line">{inner}</div>'
+
+
+def _text(text: str) -> str:
+    """Text from outside, fit for HTML and its attributes, on one line."""
+    return escape(" ".join(text.split()), quote=True)

@@ -1,0 +1,166 @@
+"""An optional password for the dashboard on a network; only its hash is ever kept.
+
+`python -m guide.ui.password` asks for one and keeps its hash beside the sessions; or CNC_PASSWORD holds the hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import getpass
+import hashlib
+import hmac
+import os
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from guide.command import run
+from guide.errors import InputError, OutputError
+from guide.serve.guard import Pauses
+from guide.serve.tls import write_private
+from guide.ui.server import FOLDER, data_folder
+
+VARIABLE = "CNC_PASSWORD"
+FILE = "password"
+HOW = "make one with: python -m guide.ui.password"
+COST, BLOCK, LANES = 2**14, 8, 1  # scrypt: 16 MB and about 50 ms for each try
+MOST_COST = 2**17
+SHORTEST = 8
+STAY_S = 12 * 3600.0
+MOST_STAYING = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordHash:
+    """What is kept of a password.
+
+    >>> kept = PasswordHash.of("correct horse", salt=b"0123456789abcdef")
+    >>> kept.matches("correct horse"), kept.matches("wrong horse")
+    (True, False)
+    >>> PasswordHash.read(kept.line()) == kept
+    True
+    """
+
+    cost: int
+    block: int
+    lanes: int
+    salt: bytes
+    key: bytes
+
+    @classmethod
+    def of(cls, password: str, salt: bytes | None = None) -> PasswordHash:
+        salt = secrets.token_bytes(16) if salt is None else salt
+        return cls(COST, BLOCK, LANES, salt, _derive(password, salt, COST, BLOCK, LANES))
+
+    @classmethod
+    def read(cls, line: str) -> PasswordHash:
+        """The hash that a line holds; InputError where it holds something else, such as the password itself."""
+        try:
+            kind, cost, block, lanes, salt, key = line.strip().split("$")
+            made = cls(int(cost), int(block), int(lanes), _bytes(salt), _bytes(key))
+        except (ValueError, binascii.Error) as cause:
+            raise InputError(
+                f"a hashed password was expected in {VARIABLE} or its file, this is none: {HOW}"
+            ) from cause
+        if kind != "scrypt" or not 2**12 <= made.cost <= MOST_COST or made.block > 16 or made.lanes > 4:
+            raise InputError(f"a hashed password was expected in {VARIABLE} or its file, this is none: {HOW}")
+        return made
+
+    def line(self) -> str:
+        salt, key = (base64.b64encode(part).decode() for part in (self.salt, self.key))
+        return f"scrypt${self.cost}${self.block}${self.lanes}${salt}${key}"
+
+    def matches(self, password: str) -> bool:
+        """Whether this is the password, in a time that does not tell how much of it is."""
+        return hmac.compare_digest(_derive(password, self.salt, self.cost, self.block, self.lanes), self.key)
+
+
+class Door:
+    """Lets in who knows the password, and again with the pass that was handed out; each wrong try waits longer.
+
+    >>> door = Door(PasswordHash.of("correct horse", salt=b"0123456789abcdef"), wait=lambda seconds: None)
+    >>> door.enter("wrong", "192.0.2.7") is None
+    True
+    >>> handed = door.enter("correct horse", "192.0.2.7")
+    >>> door.knows(handed), door.knows("another"), door.knows(None)
+    (True, False, False)
+    """
+
+    def __init__(
+        self,
+        kept: PasswordHash,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._kept, self._clock, self._wait = kept, clock, wait
+        self._lock = threading.Lock()  # one try at a time: each takes memory
+        self._pauses = Pauses(clock)
+        self._passes: dict[str, float] = {}
+
+    def enter(self, password: str, address: str) -> str | None:
+        """A pass for a while, or nothing after a pause."""
+        with self._lock:
+            if self._kept.matches(password[:1_000]):
+                return self._hand_out()
+            pause_s = self._pauses.failed(address)
+            self._wait(pause_s)  # inside the lock: many tries at once gain nothing
+        return None
+
+    def knows(self, handed: str | None) -> bool:
+        """Whether a pass was handed out here and still holds."""
+        now = self._clock()
+        held = [one for one, until in list(self._passes.items()) if until > now]
+        return any(hmac.compare_digest(one.encode(), (handed or "").encode("utf-8", "replace")) for one in held)
+
+    def _hand_out(self) -> str:
+        now = self._clock()
+        self._passes = {one: until for one, until in list(self._passes.items())[-MOST_STAYING:] if until > now}
+        handed = secrets.token_urlsafe(32)
+        self._passes[handed] = now + STAY_S
+        return handed
+
+
+def kept_line(environment: Mapping[str, str]) -> str:
+    """The line that is kept of the password, or nothing: the variable's, else the file's."""
+    if environment.get(VARIABLE):
+        return environment[VARIABLE]
+    try:
+        return (data_folder(environment) / FOLDER / FILE).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as cause:
+        raise InputError(f"the password's file cannot be read: {HOW}") from cause
+
+
+def main() -> None:
+    """Asks for a password twice and keeps its hash."""
+    first = getpass.getpass("Password for the dashboard: ")
+    if len(first) < SHORTEST:
+        raise InputError(f"a password of at least {SHORTEST} letters was expected, {len(first)} came.")
+    if getpass.getpass("Once more: ") != first:
+        raise InputError("the two were not the same: run it again.")
+    path = data_folder(os.environ) / FOLDER / FILE
+    try:
+        for folder in (path.parent.parent, path.parent):
+            folder.mkdir(exist_ok=True, mode=0o700)
+        write_private(path, (PasswordHash.of(first).line() + "\n").encode())
+    except OSError as cause:
+        raise OutputError(f"{path} cannot be written ({cause.strerror}): check the folder.") from cause
+    sys.stdout.write(f"Its hash is kept in {path}; the dashboard asks for the password from its next start.\n")
+
+
+def _derive(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
+    words = password.encode("utf-8", "replace")
+    return hashlib.scrypt(words, salt=salt, n=cost, r=block, p=lanes, maxmem=512 * cost * block, dklen=32)
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
+if __name__ == "__main__":
+    run(main)

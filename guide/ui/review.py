@@ -1,0 +1,124 @@
+"""The page on which a person corrects what was learned: names, merges, labels, order; taught anew, tried, made live."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from guide.bundle import Bundle
+from guide.errors import GuideError
+from guide.teach.edits import tell
+from guide.teach.relearn import is_quick, version_of
+from guide.ui import review_label, review_order, review_steps, review_try, review_versions
+from guide.ui.review_desk import Opened, open_bundle, teach
+from guide.ui.state import review as state
+from guide.ui.state.bundles import exported_folder, list_bundles, plain
+
+STEPS, LABEL, ORDER, VERSIONS = "Steps", "Label a recording", "Order", "Versions and training"
+SHOWN_EDITS = 4
+
+
+def page() -> None:
+    """Draws the page for the folder that the environment names."""
+    draw(exported_folder(os.environ))
+
+
+def draw(exported: Path) -> None:
+    """Draws the page for the bundles that lie in `exported`."""
+    st.header("Review a procedure")
+    folders = list_bundles(exported)
+    if not folders:
+        _tell_empty(exported)
+        return
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    with left:
+        chosen = st.selectbox("Procedure", folders, format_func=lambda folder: folder.name, key="review_bundle")
+    try:
+        opened = open_bundle(chosen)
+    except (GuideError, OSError) as error:
+        st.warning(f"**{plain(chosen.name)}** cannot be reviewed: {plain(str(error))}", icon=":material/warning:")
+        return
+    with right:
+        part = st.segmented_control(
+            "Part", [STEPS, LABEL, ORDER, VERSIONS], default=STEPS, key="review_part", label_visibility="collapsed"
+        )
+    _draw_waiting(opened)
+    {STEPS: review_steps.draw, LABEL: review_label.draw, ORDER: review_order.draw, VERSIONS: review_versions.draw}[
+        part or STEPS
+    ](opened)
+
+
+def _tell_empty(exported: Path) -> None:
+    st.info(f"There is no procedure in {plain(str(exported))} yet. Learn one first, or make the demo in a terminal:")
+    st.code("make demo", language="bash")
+
+
+def _draw_waiting(opened: Opened) -> None:
+    """What was changed and waits, and the way to make it live."""
+    if problem := st.session_state.pop("review_problem", None):
+        st.error(plain(str(problem)), icon=":material/error:")
+    if done := st.session_state.pop("review_done", None):
+        st.success(plain(str(done)), icon=":material/check_circle:")
+    review = opened.review
+    if not review.edits:
+        st.caption(f"Version {opened.desk.number_of(opened.bundle)} is live. Nothing is changed until you say so.")
+        return
+    draft = opened.desk.read_draft()
+    with st.container(border=True):
+        _tell_edits(opened)
+        for warning in state.warnings(review):
+            st.warning(plain(warning), icon=":material/warning:")
+        with st.container(horizontal=True):
+            _draw_buttons(opened, draft)
+        if draft is not None:
+            review_try.draw(opened, draft)
+
+
+def _tell_edits(opened: Opened) -> None:
+    edits = opened.review.edits
+    lines = [tell(edit, opened.review.names_before(place)) for place, edit in enumerate(edits)]
+    earlier = len(lines) - SHOWN_EDITS
+    shown = ([f"and {earlier} more before"] if earlier > 0 else []) + lines[-SHOWN_EDITS:]
+    count = f"{len(edits)} change{'' if len(edits) == 1 else 's'} not live yet"
+    st.markdown(f"**{count}:** " + "; ".join(plain(line) for line in shown))
+
+
+def _draw_buttons(opened: Opened, draft: Bundle | None) -> None:
+    is_quickly_done = is_quick(opened.review.edits)
+    if st.button("Undo the last", icon=":material/undo:", on_click=opened.undo):
+        st.rerun()
+    live = ":material/play_arrow:"
+    if draft is None and is_quickly_done and st.button("Make it live", icon=live, type="primary"):
+        _attempt(opened, goes_live=True)
+    words = "Try it first" if is_quickly_done else "Learn and try it"
+    kind: Literal["primary", "secondary"] = "secondary" if is_quickly_done else "primary"
+    if draft is None and st.button(words, icon=":material/model_training:", type=kind):
+        _attempt(opened, goes_live=False)
+    if draft is not None and st.button("Make it live", icon=live, type="primary"):
+        _publish(opened)
+
+
+def _attempt(opened: Opened, goes_live: bool) -> None:
+    try:
+        with st.spinner("Learning the steps anew; a large collection takes a minute"):
+            teach(opened)
+    except (GuideError, OSError) as error:
+        st.session_state["review_problem"] = str(error)
+    else:
+        if goes_live:
+            _publish(opened)
+    st.rerun()
+
+
+def _publish(opened: Opened) -> None:
+    try:
+        live = opened.desk.publish()
+        st.session_state["review_done"] = (
+            f"Version {version_of(live)} is live. Sessions that begin from now on use it; the one before is kept."
+        )
+    except (GuideError, OSError) as error:
+        st.session_state["review_problem"] = str(error)
+    st.rerun()

@@ -1,0 +1,117 @@
+"""What the parts of the Review page share: the bundle under review, its edits, and what a click does to them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from guide.bundle import Bundle, read_bundle
+from guide.errors import GuideError, InputError
+from guide.session import Networks, start_networks
+from guide.teach.desk import Desk
+from guide.teach.edits import Edit, from_plain, to_plain
+from guide.teach.relearn import begin_review, relearn
+from guide.teach.review import Review
+from guide.teach.videos import find_videos
+from guide.ui.state import review as state
+from guide.ui.state.bundles import stamp
+from guide.ui.state.learn import demo_folder, recordings_folder
+from guide.ui.training import Workshop, cache_folder
+
+KEPT_BUNDLES = 2  # whose demonstrations are in memory: they may be large
+KEPT_EDITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A bundle under review."""
+
+    desk: Desk
+    bundle: Bundle
+    review: Review
+    videos: Mapping[str, Path]
+
+    @property
+    def name(self) -> str:
+        return self.desk.bundle.name
+
+    def add(self, *edits: Edit) -> None:
+        """Adds edits to those there are now; a sentence is kept for the page where they make no sense.
+
+        A click may come from a page that was drawn before the last edit, here or in another browser.
+        """
+        try:
+            review = open_bundle(self.desk.bundle).review.edited(*edits)
+        except GuideError as error:
+            st.session_state["review_problem"] = str(error)
+            return
+        self._keep(review)
+
+    def undo(self) -> None:
+        """Takes the last edit back."""
+        self._keep(open_bundle(self.desk.bundle).review.undone())
+
+    def _keep(self, review: Review) -> None:
+        try:
+            self.desk.keep_edits(review.edits)
+        except GuideError as error:
+            st.session_state["review_problem"] = str(error)
+            return
+        self.desk.forget_draft()  # it no longer holds what was edited
+
+
+def open_bundle(folder: Path) -> Opened:
+    """The bundle in `folder` with its waiting edits; raises GuideError where it cannot be reviewed."""
+    desk = Desk(folder)
+    edits = json.dumps([to_plain(edit) for edit in desk.edits()])
+    bundle, review = _edited(str(folder), stamp(folder), edits)
+    ids = [one.id for one in review.demonstrations.items]
+    return Opened(desk, bundle, review, find_videos(ids, video_places(desk)))
+
+
+def video_places(desk: Desk) -> tuple[Path, ...]:
+    """Where the videos of the demonstrations may lie."""
+    job = workshop(desk).look(desk.bundle.name)
+    inputs = () if job is None else job.wish.inputs
+    return state.video_places(
+        desk.bundle, desk.videos(), inputs, recordings_folder(os.environ), demo_folder(os.environ)
+    )
+
+
+def workshop(desk: Desk) -> Workshop:
+    """Where the embedder of this bundle is trained."""
+    return Workshop(desk.bundle.parent, cache_folder(os.environ))
+
+
+@st.cache_resource(max_entries=KEPT_BUNDLES, show_spinner="Reading the demonstrations")
+def _begun(folder: str, stamped: tuple[tuple[str, int, int], ...]) -> tuple[Bundle, Review]:
+    """The bundle and a review without edits, anew when a file changed."""
+    bundle = read_bundle(Path(folder))
+    return bundle, begin_review(bundle)
+
+
+@st.cache_resource(max_entries=KEPT_EDITS, show_spinner=False)
+def _edited(folder: str, stamped: tuple[tuple[str, int, int], ...], edits: str) -> tuple[Bundle, Review]:
+    """The bundle and its review, anew when a file or an edit changed; what was seen is shared, labels are not."""
+    bundle, review = _begun(folder, stamped)
+    try:
+        return bundle, review.edited(*(from_plain(edit) for edit in json.loads(edits)))
+    except InputError:  # edits of another version of the program: better none than half of them
+        return bundle, review
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def networks(folder: str, stamped: tuple[tuple[str, int, int], ...]) -> Networks:
+    """The networks of a version; they are what takes time to start."""
+    return start_networks(read_bundle(Path(folder)), "cpu")
+
+
+def teach(opened: Opened) -> None:
+    """Relearns and writes the draft."""
+    taught = relearn(opened.bundle, opened.review)
+    opened.desk.write_draft(opened.bundle, opened.review, taught, opened.videos)

@@ -1,0 +1,188 @@
+"""Labelling a recording on the Review page: a timeline to drag, a table to type, keys while the video plays."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components import v1
+
+from guide.domain import KeyStep, Segment
+from guide.errors import GuideError
+from guide.teach.edits import Label, Name
+from guide.teach.gain import leave_one_out
+from guide.teach.review import segments_of
+from guide.teach.videos import playable
+from guide.ui.review_desk import Opened
+from guide.ui.state import review as state
+from guide.ui.state.bundles import plain
+
+TIMELINE = Path(__file__).parent / "timeline"
+
+
+@functools.cache
+def _timeline() -> Callable[..., Any]:
+    """The component that draws the timeline; declared when first used, since nothing is done at import."""
+    declared: Callable[..., Any] = v1.declare_component("guide_timeline", path=str(TIMELINE))
+    return declared
+
+
+def draw(opened: Opened) -> None:
+    """Draws the labelling of one recording."""
+    items = opened.review.demonstrations.items
+    labelled = opened.review.result.labelled
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        place = st.selectbox(
+            "Recording",
+            range(len(items)),
+            format_func=lambda at: f"{items[at].id}{' (labelled by you)' if at in labelled else ''}",
+            key="review_recording",
+        )
+        st.caption(
+            "Correct the steps of one or two recordings from beginning to end. They are then carried to the others, "
+            "which is the surest way to better guidance."
+        )
+        _draw_new_step(opened)
+        _draw_gain(opened)
+    with right:
+        _draw_video(opened, items[place].id)
+    _draw_labels(opened, place)
+
+
+def _draw_video(opened: Opened, recording: str) -> None:
+    video = opened.videos.get(recording)
+    shown = None
+    if video is not None:
+        with st.spinner("Making the video playable"):
+            shown = playable(video, opened.desk.folder / "clips" / f"{recording}-whole")
+    with st.container(key="review_video"):
+        if shown is None:
+            st.info("The video of this recording was not found. Labels can be dragged and typed without it.")
+        else:
+            st.video(str(shown), muted=True)
+
+
+def _draw_new_step(opened: Opened) -> None:
+    """Steps that nobody found must be named before they can be labelled."""
+    extra = _extra(opened)
+    text = st.text_input("A step that is missing", placeholder="Its name, then Enter", key=f"review_new_{len(extra)}")
+    if text.strip():
+        number = max([opened.review.result.highest, *_steps(opened)]) + 1
+        try:
+            extra.append(KeyStep(number, Name(number, text).name))
+        except GuideError as error:
+            st.session_state["review_problem"] = str(error)
+        st.rerun()
+
+
+def _extra(opened: Opened) -> list[KeyStep]:
+    found: list[KeyStep] = st.session_state.setdefault(f"review_extra_{opened.name}", [])
+    known = {step.number for step in opened.review.result.steps}
+    found[:] = [step for step in found if step.number not in known]
+    return found
+
+
+def _steps(opened: Opened) -> dict[int, str]:
+    """The steps that can be labelled, by number, as they are shown."""
+    every = [*opened.review.result.steps, *_extra(opened)]
+    return {step.number: state.label(step) for step in every}
+
+
+def _draw_labels(opened: Opened, place: int) -> None:
+    one = opened.review.demonstrations.items[place]
+    ends = opened.review.demonstrations.ends[one.id]
+    draft, steps = _draft(opened, place), _steps(opened)
+    sent = _timeline()(
+        segments=[[part.step, part.start, part.end] for part in draft["segments"]],
+        steps=[[number, text, state.SHADES[state.colour(number)]] for number, text in steps.items()],
+        duration=ends,
+        stamp=draft["stamp"],
+        key=f"review_timeline_{opened.name}_{one.id}_{draft['began']}",
+        default=None,
+    )
+    if isinstance(sent, dict) and isinstance(sent.get("stamp"), int) and sent["stamp"] > draft["stamp"]:
+        drawn = state.drawn_segments(sent, ends, steps)
+        if drawn is not None:
+            # No rerun: the timeline shows it already, and a click that came with it would be lost.
+            draft.update(segments=drawn, stamp=sent["stamp"], is_changed=True)
+    with st.expander("Type the times instead", icon=":material/table:"):
+        _draw_table(draft, steps, f"{opened.name}_{one.id}")
+    with st.container(horizontal=True):
+        if st.button("Save these labels", type="primary", icon=":material/save:"):
+            _save(opened, one.id, draft)
+        if draft["is_changed"] and st.button("Begin again", icon=":material/restart_alt:"):
+            st.session_state.pop(_draft_key(opened, place))
+            st.rerun()
+
+
+def _draw_table(draft: dict[str, Any], steps: dict[int, str], key: str) -> None:
+    rows = st.data_editor(
+        state.label_rows(draft["segments"], steps) or [{"start": None, "end": None, "step": None}],
+        num_rows="dynamic",
+        hide_index=True,
+        key=f"review_table_{key}_{draft['stamp']}",
+        column_config={
+            "start": st.column_config.NumberColumn("from (s)", min_value=0.0, format="%.2f"),
+            "end": st.column_config.NumberColumn("to (s)", min_value=0.0, format="%.2f"),
+            "step": st.column_config.SelectboxColumn("step", options=list(steps.values())),
+        },
+    )
+    try:
+        typed = state.typed_segments(rows, steps)
+    except GuideError as error:
+        st.error(plain(str(error)))
+        return
+    if typed != tuple(draft["segments"]) and st.button("Take over what was typed"):
+        draft.update(segments=typed, stamp=draft["stamp"] + 1, is_changed=True)
+        st.rerun()
+
+
+def _draft_key(opened: Opened, place: int) -> str:
+    return f"review_draft_{opened.name}_{place}"
+
+
+def _draft(opened: Opened, place: int) -> dict[str, Any]:
+    """The labels of a recording as they stand on the page: at first those that were found or given."""
+    key = _draft_key(opened, place)
+    began = hash((opened.bundle.facts["files"]["demonstrations.npz"]["sha256"], len(opened.review.edits)))
+    kept: dict[str, Any] | None = st.session_state.get(key)
+    if kept is None or (kept["began"] != began and not kept["is_changed"]):
+        segments = segments_of(opened.review.result, opened.review.demonstrations)[place]
+        kept = {"segments": segments, "stamp": 0, "began": began, "is_changed": False}
+        st.session_state[key] = kept
+    return kept
+
+
+def _save(opened: Opened, recording: str, draft: dict[str, Any]) -> None:
+    segments: Sequence[Segment] = draft["segments"]
+    new = tuple((step.number, step.name) for step in _extra(opened) if step.number in {one.step for one in segments})
+    try:
+        edit = Label(recording, tuple(segments), new)
+        names = {**opened.review.result.names, **dict(new)}
+        opened.desk.keep_labels(recording, segments, names)
+        opened.add(edit)
+        draft["is_changed"] = False
+    except GuideError as error:
+        st.session_state["review_problem"] = str(error)
+    st.rerun()
+
+
+def _draw_gain(opened: Opened) -> None:
+    """What another labelled recording would gain, where two are labelled."""
+    result = opened.review.result
+    if not result.labelled:
+        return
+    key = f"review_gain_{opened.name}_{len(opened.review.edits)}_{len(result.labelled)}"
+    if len(result.labelled) < 2:
+        st.caption("Label a second recording, and it can be said what a third would gain.")
+    elif key in st.session_state:
+        st.info(plain(st.session_state[key]), icon=":material/trending_up:")
+    elif st.button("What would another one gain?", icon=":material/trending_up:"):
+        with st.spinner("Leaving out one labelled recording after the other"):
+            given = [each if at in result.labelled else None for at, each in enumerate(result.labels)]
+            st.session_state[key] = leave_one_out(opened.review.demonstrations.collection(), given).words
+        st.rerun()

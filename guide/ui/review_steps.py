@@ -1,0 +1,130 @@
+"""The steps of the Review page: pictures and clips of each from different recordings, and what can be changed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from guide.errors import InputError
+from guide.teach.edits import Drop, Mark, MarkKind, Merge, Name, Split
+from guide.teach.videos import cut_clip
+from guide.ui.review_desk import Opened
+from guide.ui.state import review as state
+from guide.ui.state.bundles import plain
+from guide.ui.state.review import Picture, StepCard
+
+CARDS_A_ROW = 3
+BY_LOOK = "where its look changes"
+
+
+def draw(opened: Opened) -> None:
+    """Draws a card for each step."""
+    cards = state.cards(opened.bundle, opened.review)
+    shows_clips = False
+    if opened.videos:
+        shows_clips = st.toggle("Show clips instead of pictures", key="review_clips")
+    else:
+        _ask_for_videos(opened)
+    for first in range(0, len(cards), CARDS_A_ROW):
+        for column, card in zip(st.columns(CARDS_A_ROW), cards[first : first + CARDS_A_ROW], strict=False):
+            with column.container(border=True, height="stretch"):
+                _draw_card(opened, card, cards, shows_clips)
+
+
+def _ask_for_videos(opened: Opened) -> None:
+    with st.expander("Show clips: where are the videos of the demonstrations?", icon=":material/video_library:"):
+        ids = [one.id for one in opened.review.demonstrations.items]
+        text = st.text_input("Folder", value=opened.desk.videos(), help=f"It should hold {ids[0]}.mp4 and so on.")
+        if st.button("Look there") and text:
+            opened.desk.keep_videos(text)
+            st.session_state["review_problem"] = f"No video of these recordings is in {text}: check the folder."
+            st.rerun()
+
+
+def _draw_card(opened: Opened, card: StepCard, cards: tuple[StepCard, ...], shows_clips: bool) -> None:
+    st.markdown(f":{card.colour}-badge[{plain(card.label)}]")
+    if not card.pictures:
+        st.caption("no pictures")
+    for first in range(0, len(card.pictures), 2):
+        for column, picture in zip(st.columns(2, gap="small"), card.pictures[first : first + 2], strict=False):
+            with column:
+                _draw_picture(opened, card, picture, shows_clips)
+    st.caption(plain(", ".join(part for part in (card.seen, card.learned) if part)))
+    _draw_name(opened, card)
+    with st.popover("Change", icon=":material/edit:", width="stretch"):
+        _draw_changes(opened, card, cards)
+
+
+def _draw_picture(opened: Opened, card: StepCard, picture: Picture, shows_clips: bool) -> None:
+    video = opened.videos.get(picture.recording)
+    if shows_clips and video is not None:
+        stem = opened.desk.folder / "clips" / f"{picture.recording}-{picture.moment.at:.2f}".replace(".", "_")
+        clip = cut_clip(video, picture.moment.at, stem)
+        if clip is not None:
+            st.video(str(clip), loop=True, autoplay=True, muted=True)
+            st.caption(plain(picture.caption))
+            return
+    st.image(picture.data, width="stretch", alt=f"{card.label}, {picture.caption}", caption=plain(picture.caption))
+
+
+def _draw_name(opened: Opened, card: StepCard) -> None:
+    # A new name is a new field, but no other edit is: what is being typed elsewhere must not be lost.
+    key = f"review_name_{opened.name}_{card.number}_{card.name}"
+    shown = "" if card.name == f"step {card.number}" else card.name
+
+    def save() -> None:
+        text = str(st.session_state.get(key, "")).strip()
+        try:
+            if text and text != card.name:
+                opened.add(Name(card.number, text))
+        except InputError as error:
+            st.session_state["review_problem"] = str(error)
+
+    st.text_input(
+        f"Name of step {card.number}",
+        value=shown,
+        key=key,
+        on_change=save,
+        max_chars=80,
+        placeholder="What is done here? Press Enter",
+        label_visibility="collapsed",
+    )
+
+
+def _draw_changes(opened: Opened, card: StepCard, cards: tuple[StepCard, ...]) -> None:
+    key = f"{opened.name}_{card.number}_{len(opened.review.edits)}"
+    _draw_mark(opened, card, "optional", "May be left out", card.is_optional)
+    _draw_mark(opened, card, "repeatable", "May be done again", card.is_repeatable)
+    others = {other.label: other.number for other in cards if other.number != card.number}
+    if others:
+        other = st.selectbox("Is the same as", list(others), index=None, placeholder="another step", key=f"same_{key}")
+        if other and st.button("Merge", icon=":material/merge:", key=f"merge_{key}"):
+            opened.add(Merge((card.number, others[other])))
+            st.rerun()
+    _draw_split(opened, card, key)
+    if len(cards) > 1 and st.button("It is no step: background", icon=":material/block:", key=f"drop_{key}"):
+        opened.add(Drop(card.number))
+        st.rerun()
+
+
+def _draw_mark(opened: Opened, card: StepCard, kind: MarkKind, words: str, is_on: bool) -> None:
+    key = f"review_{kind}_{opened.name}_{card.number}_{is_on}"
+    if st.checkbox(words, value=is_on, key=key) != is_on:
+        opened.add(Mark(card.number, kind, not is_on))
+        st.rerun()
+
+
+def _draw_split(opened: Opened, card: StepCard, key: str) -> None:
+    where = st.selectbox("Is really two: split it", [BY_LOOK, *_shares()], index=0, key=f"where_{key}")
+    if st.button("Split", icon=":material/call_split:", key=f"split_{key}"):
+        opened.add(Split(card.number, None if where == BY_LOOK else _shares()[where]))
+        st.rerun()
+
+
+def _shares() -> dict[str, float]:
+    return {
+        "after a quarter of its time": 0.25,
+        "after a third of its time": 1 / 3,
+        "half way": 0.5,
+        "after two thirds of its time": 2 / 3,
+        "after three quarters of its time": 0.75,
+    }

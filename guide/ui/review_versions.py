@@ -1,0 +1,98 @@
+"""Versions on the Review page: what was live before and can be again; and training the embedder from the labels."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from guide.bundle import fingerprint
+from guide.errors import GuideError
+from guide.teach.relearn import told_of
+from guide.teach.review import segments_of
+from guide.ui.review_desk import Opened, workshop
+from guide.ui.state.bundles import plain
+from guide.ui.training import HOW_TO_INSTALL, Wish, missing
+
+LOG_LINES = 12
+
+
+def draw(opened: Opened) -> None:
+    """Draws the versions and the training."""
+    versions, training = st.columns(2, gap="large")
+    with versions:
+        _draw_versions(opened)
+    with training:
+        _draw_training(opened)
+
+
+def _draw_versions(opened: Opened) -> None:
+    st.markdown("**Versions**")
+    live = fingerprint(opened.bundle)
+    told = told_of(opened.bundle)
+    with st.container(border=True):
+        st.markdown(f":material/play_circle: **Version {opened.desk.number_of(opened.bundle)}, live now**")
+        st.caption(plain("; ".join(told) if told else "as it was learned"))
+    kept = [version for version in opened.desk.versions() if version.fingerprint != live]
+    if not kept:
+        st.caption("No other version is kept yet: when you make changes live, the one before stays here.")
+    for version in kept:
+        with st.container(border=True):
+            st.markdown(f"Version {version.number}")
+            st.caption(plain("; ".join(version.told) if version.told else "as it was learned"))
+            if st.button("Make it live again", key=f"review_restore_{version.number}", icon=":material/history:"):
+                _restore(opened, version.number)
+
+
+def _restore(opened: Opened, number: int) -> None:
+    try:
+        opened.desk.restore(number)
+        st.session_state["review_done"] = f"Version {number} is live again; the one before is kept."
+    except (GuideError, OSError) as error:
+        st.session_state["review_problem"] = str(error)
+    st.rerun()
+
+
+def _draw_training(opened: Opened) -> None:
+    st.markdown("**Train the embedder from the labels**")
+    st.caption(
+        "Relearning keeps the network that turns pictures into numbers. Training it again with your labels takes "
+        "longer and may see more; it goes on when you close this page."
+    )
+    if lacks := missing():
+        st.info(f"Training needs {plain(' and '.join(lacks))}, which this installation lacks. In a terminal:")
+        st.code(HOW_TO_INSTALL, language="bash")
+        return
+    labelled = opened.review.start.labelled
+    if not labelled:
+        st.info("No recording is labelled yet: label one, make that live, then train.")
+        return
+    if len(opened.videos) < len(opened.review.demonstrations.items):
+        st.info("Not all videos of the demonstrations were found: say on the Steps part where they are.")
+        return
+    if st.button("Train again", icon=":material/model_training:"):
+        _start(opened)
+    _draw_job(opened)
+
+
+def _start(opened: Opened) -> None:
+    names = opened.review.start.names
+    segments = segments_of(opened.review.start, opened.review.demonstrations)
+    items = opened.review.demonstrations.items
+    try:
+        for place in opened.review.start.labelled:
+            opened.desk.keep_labels(items[place].id, segments[place], names)
+        opened.desk.keep_live()
+        inputs = tuple(str(opened.videos[one.id]) for one in items)
+        workshop(opened.desk).start(Wish(opened.name, inputs, labels=str(opened.desk.labels)))
+    except (GuideError, OSError) as error:
+        st.session_state["review_problem"] = str(error)
+    st.rerun()
+
+
+@st.fragment(run_every=2.0)
+def _draw_job(opened: Opened) -> None:
+    job = workshop(opened.desk).look(opened.name)
+    if job is None:
+        return
+    words = {"running": "Training runs", "finished": "Training has ended: the new version is live"}
+    st.markdown(words.get(job.state, f"Training was {job.state}") + ".")
+    st.code("\n".join(job.said.splitlines()[-LOG_LINES:]) or "…", language=None, wrap_lines=True)

@@ -1,0 +1,190 @@
+"""The page of the recorded sessions: find one, replay it, compare two, count over many, export, keep, delete."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+import streamlit as st
+
+from guide.errors import GuideError
+from guide.record.page import clock
+from guide.ui import sessions_many, sessions_replay
+from guide.ui.server import data_folder
+from guide.ui.state import sessions as state
+from guide.ui.state.bundles import plain
+from guide.ui.state.sessions import SessionRow, Wanted
+
+ANY = "any"
+PERIODS = {"any time": 0, "today": 1, "last 7 days": 7, "last 30 days": 30}
+CUSTOM = "between two days"
+ALERTS = {ANY: None, "with alerts": True, "without alerts": False}
+LIST, REPLAY, COMPARE, COUNT, KEEP = "List", "Replay", "Compare two", "Over many", "Keep and delete"
+VIEWS = (LIST, REPLAY, COMPARE, COUNT, KEEP)
+MOST_DAYS = 3650
+MOST_ROWS, HEIGHT_PX = 12, 460
+
+
+def page() -> None:
+    """Draws the page for the folder that the environment names."""
+    draw(data_folder(os.environ))
+
+
+def draw(folder: Path) -> None:
+    """Draws the sessions that lie in `folder`."""
+    st.header("Sessions")
+    try:
+        rows = state.list_sessions(folder)
+    except GuideError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        st.button("Look again", icon=":material/refresh:")
+        return
+    if not rows:
+        _tell_empty(folder)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        view = _ask_view()
+        with st.popover("Filter", icon=":material/filter_alt:"):
+            wanted = _ask_filter(rows)
+        found = tuple(row for row in rows if wanted.fits(row))
+        st.caption(f"{len(found)} of {len(rows)} sessions", width="content")
+    if not found:
+        st.info("No session fits: choose *any* in one of the filter's fields.", icon=":material/filter_alt_off:")
+        return
+    try:
+        if view == COMPARE:
+            sessions_many.draw_comparison(folder, found)
+        elif view == COUNT:
+            sessions_many.draw_counts(folder, found)
+        elif view == KEEP:
+            _draw_keeping(folder, found, rows)
+        elif view == REPLAY:
+            sessions_replay.draw(folder, found)
+        else:
+            _draw_list(found)
+    except GuideError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def _tell_empty(folder: Path) -> None:
+    st.info(
+        f"Nothing was recorded in {plain(str(folder))} yet. Play the demo on the page Live, or guide somebody there: "
+        "every session is kept here. Or record in a terminal:",
+        icon=":material/videocam_off:",
+    )
+    st.code(state.HOW_TO_RECORD, language="bash")
+    st.button("Look again", icon=":material/refresh:")
+
+
+def _ask_view() -> str:
+    """The view to draw; a click on a row of the list asks for the replay."""
+    wanted = st.session_state.pop("sessions_next", None)
+    if wanted is not None or "sessions_view" not in st.session_state:
+        st.session_state["sessions_view"] = wanted or LIST
+    return st.segmented_control("View", VIEWS, label_visibility="collapsed", key="sessions_view") or LIST
+
+
+def _ask_filter(rows: Sequence[SessionRow]) -> Wanted:
+    people, bundles = sorted({row.who for row in rows}), sorted({row.bundle_name for row in rows})
+    who = st.selectbox("Person", [ANY, *people], key="sessions_person")
+    what = st.selectbox("Procedure", [ANY, *bundles], key="sessions_bundle")
+    when = st.selectbox("When", [*PERIODS, CUSTOM], key="sessions_period")
+    since, until = _ask_days(rows) if when == CUSTOM else (_since(PERIODS[when]), None)
+    has = st.selectbox("Alerts", list(ALERTS), key="sessions_alerts")
+    how = st.selectbox("State", [ANY, *state.STATES], format_func=_state_words, key="sessions_state")
+    return Wanted(
+        None if who == ANY else who,
+        None if what == ANY else what,
+        since,
+        until,
+        ALERTS[has],
+        next((one for one in state.STATES if one == how), None),
+    )
+
+
+def _state_words(name: str) -> str:
+    return state.STATE_WORDS.get(name, name)
+
+
+def _since(days: int) -> date | None:
+    return state.since_days(days, date.today()) if days else None
+
+
+def _ask_days(rows: Sequence[SessionRow]) -> tuple[date, date]:
+    first, last = st.columns(2)
+    oldest = date.fromtimestamp(rows[-1].started)
+    return first.date_input("From", oldest, key="sessions_since"), last.date_input("To", "today", key="sessions_until")
+
+
+def _draw_list(found: Sequence[SessionRow]) -> None:
+    """The table; a click on a row replays the session."""
+    st.caption("Tick a session to replay it.")
+    chosen = st.dataframe(
+        [
+            {
+                "began": row.when,
+                "alerts": row.alerts,
+                "person": row.who,
+                "procedure": row.bundle_name,
+                "length": clock(row.length_s),
+                "state": _state_words(row.state),
+            }
+            for row in found
+        ],
+        hide_index=True,
+        height="content" if len(found) <= MOST_ROWS else HEIGHT_PX,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="sessions_table",
+    )
+    rows = chosen.selection.rows
+    if rows and rows[0] < len(found):
+        st.session_state["sessions_chosen"] = found[rows[0]].id
+        st.session_state["sessions_next"] = REPLAY
+        st.rerun()
+
+
+def _draw_keeping(folder: Path, found: Sequence[SessionRow], rows: Sequence[SessionRow]) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        _draw_retention(folder, rows)
+    with right:
+        _draw_delete(folder, found)
+
+
+def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
+    st.markdown("##### How long pictures are kept")
+    st.caption("Video and stills are deleted after these days; steps, alerts and actions stay. 0 keeps them for good.")
+    now = state.default_keep_days(folder)
+    days = int(st.number_input("Days", 0, MOST_DAYS, int(now), key="sessions_days", width=160))
+    lost = state.count_over(rows, days, time.time())
+    if lost:
+        words = f"{lost} session{'s are' if lost > 1 else ' is'} older than that: their pictures go at once."
+        st.warning(words, icon=":material/warning:")
+    if st.button("Keep pictures for this long", icon=":material/auto_delete:"):
+        state.set_keep_days(folder, days)
+        st.toast("Done for all sessions here; for new ones from the next start of the dashboard on.")
+
+
+def _draw_delete(folder: Path, found: Sequence[SessionRow]) -> None:
+    st.markdown("##### Delete a session")
+    titles = {row.id: row.title for row in found}
+    name = st.selectbox("Session", list(titles), format_func=titles.__getitem__, key="sessions_delete")
+    if st.button("Delete …", icon=":material/delete:"):
+        st.session_state["sessions_doomed"] = name
+    if st.session_state.get("sessions_doomed") != name:
+        return
+    st.warning(
+        "Video, stills, steps, alerts and actions of this session will be gone for good.", icon=":material/warning:"
+    )
+    with st.container(horizontal=True):
+        if st.button("Yes, delete it", type="primary", icon=":material/delete_forever:"):
+            st.session_state.pop("sessions_doomed")
+            state.delete(folder, name)
+            st.rerun()
+        if st.button("Keep it"):
+            st.session_state.pop("sessions_doomed")
+            st.rerun()

@@ -1,0 +1,309 @@
+"""What the Learn page shows, as plain values: how a training stands, what it found, and what is doubtful about it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+
+from guide.bundle import Bundle, read_bundle
+from guide.domain import KeyStep
+from guide.errors import GuideError
+from guide.procedure.model import Procedure
+from guide.procedure.reading import from_plain
+from guide.ui.state.bundles import BundleView, DamagedBundle, view_bundle
+from guide.ui.state.live_start import DEFAULT_DEMO, DEMO_VARIABLE
+from guide.ui.training import Job, last_line
+from guide.ui.uploads import SUFFIXES
+
+RECORDINGS_VARIABLE, DEFAULT_RECORDINGS = "CNC_RECORDINGS", "recordings"
+STAGES = (
+    "Check the recordings",
+    "Look at the frames",
+    "Train",
+    "Find the key-steps",
+    "Write the procedure",
+)
+FEW_RECORDINGS = 5
+RARE = 0.5  # a step in no more than this share of the recordings is doubtful
+BRIEF_S = 1.0
+MOST_POINTS = 2000
+LARGEST_PICTURE_BYTES = 8 * 2**20
+_LINE = re.compile(r"(features|training \([^)]*\)): (\d+) %(?:, (.+?) left)? ?(.*)")
+_COUNT = re.compile(r"(\d+) recordings, ([\d.]+) minutes")
+_RUN = re.compile(r"^run (.+)$", re.MULTILINE)
+_RATE = re.compile(r"([\d.]+) a second$")
+
+
+@dataclass(frozen=True, slots=True)
+class LossPoint:
+    """What one look at the held-out frames showed.
+
+    >>> LossPoint(20, 1.5, 1.75, 30.0).iteration
+    20
+    """
+
+    iteration: int
+    training: float
+    held_out: float
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressView:
+    """How far a training has come: the stage (a place in STAGES), its share if known, time left, words, the curve."""
+
+    stage: int
+    share: float | None
+    left: str
+    words: str
+    points: tuple[LossPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingView:
+    """A recording that was dropped.
+
+    >>> RecordingView(Path("recordings/box/one.mp4"), 2_500_000, 62.0).facts
+    '1:02, 2.5 MB'
+    """
+
+    path: Path
+    size: int
+    seconds: float | None
+
+    @property
+    def facts(self) -> str:
+        length = "" if self.seconds is None else f"{int(self.seconds) // 60}:{int(self.seconds) % 60:02d}, "
+        return f"{length}{self.size / 1e6:.1f} MB"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreView:
+    """How far the steps agree with labels, as shares of 1, beside what no look at the recordings would give.
+
+    >>> ScoreView(2, 0.5, 0.4, 0.1).words
+    'Agrees with the labels of 2 recordings better than equal parts of time would.'
+    """
+
+    recordings: int
+    ours: float
+    equal: float
+    random: float
+
+    @property
+    def values(self) -> tuple[float, float, float]:
+        return self.ours, self.equal, self.random
+
+    @property
+    def is_good(self) -> bool:
+        return self.ours > max(self.equal, self.random)
+
+    @property
+    def words(self) -> str:
+        labelled = f"the labels of {self.recordings} recording{'s' if self.recordings > 1 else ''}"
+        if self.is_good:
+            return f"Agrees with {labelled} better than equal parts of time would."
+        return (
+            f"Agrees with {labelled} no better than equal parts of time would: do not guide with this; "
+            "learn from the labels instead, or add recordings."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """What was learned: the bundle, its pictures (PNG), and what is doubtful, in plain words."""
+
+    bundle: BundleView
+    pictures: tuple[tuple[str, bytes], ...]
+    warnings: tuple[str, ...]
+
+
+def recordings_folder(environment: Mapping[str, str]) -> Path:
+    """Where dropped recordings go, a folder a procedure: what CNC_RECORDINGS names, else recordings/.
+
+    >>> recordings_folder({})
+    PosixPath('recordings')
+    """
+    return Path(environment.get(RECORDINGS_VARIABLE) or DEFAULT_RECORDINGS)
+
+
+def demo_folder(environment: Mapping[str, str]) -> Path | None:
+    """The recordings that the demo learns from, with their labels, where it was drawn.
+
+    >>> demo_folder({"CNC_DEMO": "no/such/folder"})
+    """
+    folder = Path(environment.get(DEMO_VARIABLE) or DEFAULT_DEMO) / "train"
+    return folder if count_videos(folder) > 1 else None
+
+
+def list_recordings(folder: Path) -> tuple[RecordingView, ...]:
+    """The videos in a procedure's folder, by name."""
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix.lower()[1:] in SUFFIXES and path.is_file())
+    except OSError:  # nothing was dropped yet
+        return ()
+    return tuple(
+        RecordingView(path, path.stat().st_size, _seconds(path)) for path in paths if not path.name.startswith(".")
+    )
+
+
+def count_videos(folder: Path) -> int:
+    """How many files in `folder` and one level below it are videos by their names."""
+    try:
+        paths = [path for depth in ("*", "*/*") for path in folder.glob(depth) if not path.name.startswith(".")]
+        return sum(path.suffix.lower()[1:] in SUFFIXES for path in paths)
+    except OSError:
+        return 0
+
+
+def _seconds(path: Path) -> float | None:
+    try:
+        with av.open(str(path)) as container:
+            return None if container.duration is None else float(container.duration) / av.time_base
+    except (av.FFmpegError, OSError, ValueError):
+        return None
+
+
+def view_progress(job: Job) -> ProgressView:
+    """How far a training has come, from what it said and from the curve that it writes."""
+    said = job.said
+    points = read_points(_run_folder(said))
+    stage = _stage(said)
+    if stage >= 3:
+        return ProgressView(stage, None, "", ("this takes a while" if stage == 3 else ""), points)
+    begins = ("features", "training")[stage - 1] if stage else "nothing"
+    lines = [match for line in said.splitlines() if (match := _LINE.match(line)) and line.startswith(begins)]
+    if stage == 0 or not lines:
+        return ProgressView(stage, None, "", _first_words(said, stage), points)
+    _, percent, left, words = lines[-1].groups()
+    return ProgressView(stage, int(percent) / 100, left or "", _words(stage, words), points)
+
+
+def _stage(said: str) -> int:
+    marks = ("writing the bundle", "finding key-steps", "\nrun ", " minutes")
+    place = next((place for place, mark in enumerate(marks) if mark in said), len(marks))
+    return len(marks) - place
+
+
+def _first_words(said: str, stage: int) -> str:
+    count = _COUNT.search(said)
+    if stage == 1 and count is not None:
+        return f"{count[1]} recordings, {count[2]} minutes in all"
+    return ""
+
+
+def _words(stage: int, words: str) -> str:
+    rate = _RATE.search(words)
+    if rate is None:
+        return words
+    return f"{rate[1]} rounds a second" if stage == 2 else f"{rate[1]} frames of every second of video"
+
+
+def _run_folder(said: str) -> Path | None:
+    found = _RUN.findall(said)
+    return Path(found[-1]) if found else None
+
+
+def read_points(folder: Path | None) -> tuple[LossPoint, ...]:
+    """The newest points of a run's curve; a line that is not whole is left out."""
+    try:
+        lines = [] if folder is None else (folder / "metrics.jsonl").read_text("utf-8", "replace").splitlines()
+    except OSError:  # training has not begun
+        return ()
+    return tuple(point for line in lines[-MOST_POINTS:] if (point := _point(line)) is not None)
+
+
+def _point(line: str) -> LossPoint | None:
+    try:
+        plain = json.loads(line)
+        values = [float(plain[name]) for name in ("iteration", "loss", "held_out", "iterations_per_second")]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return LossPoint(int(values[0]), *values[1:]) if all(map(math.isfinite, values)) else None
+
+
+def why_it_ended(job: Job) -> str:
+    """What became of a training that has not finished, and what to do, in a sentence or two."""
+    if job.state == "cancelled":
+        return "Learning was stopped. What was done is kept: go on with it whenever you like."
+    if job.state == "interrupted":
+        return "Learning was cut off, as when the computer is switched off. What was done is kept: go on with it."
+    last = last_line(job.said)
+    if job.code == 2 and last:
+        return f"{last[:1].upper()}{last[1:]}"
+    if job.code is not None and job.code < 0:
+        return "The system ended it, most likely for want of memory: close other programs, then go on with it."
+    return "It ended with a fault of its own, which its log below tells: go on with it once that is mended."
+
+
+def view_result(folder: Path) -> ResultView | DamagedBundle:
+    """What a training left in `folder`, with its doubts."""
+    view = view_bundle(folder)
+    if isinstance(view, DamagedBundle):
+        return view
+    try:
+        bundle = read_bundle(folder)
+        procedure = from_plain(bundle.json("procedure.json"))
+        return ResultView(view, _pictures(bundle), (*warnings(procedure), *_of_training(bundle)))
+    except GuideError as error:
+        return DamagedBundle(folder, str(error))
+    except OSError as error:
+        return DamagedBundle(folder, f"{folder} cannot be read ({error.strerror}): check its permissions.")
+
+
+def _pictures(bundle: Bundle) -> tuple[tuple[str, bytes], ...]:
+    names = ("pictures/alignment.png", "pictures/embedding.png")
+    found = [name for name in names if bundle.has(name) and bundle.path(name).stat().st_size <= LARGEST_PICTURE_BYTES]
+    return tuple((Path(name).stem, bundle.path(name).read_bytes()) for name in found)
+
+
+def warnings(procedure: Procedure) -> tuple[str, ...]:
+    """What is doubtful about a procedure, in plain words, gravest first."""
+    total = procedure.demonstrations
+    said = []
+    if total < FEW_RECORDINGS:
+        said.append(
+            f"Only {total} recordings: what one person does differently looks like a rule or a mistake. "
+            "Ten or more, by different people, give steadier steps."
+        )
+    if len(procedure.steps) < 2:
+        said.append("Only one key-step was found: give the number of steps, or record the task more alike.")
+    return tuple(said + [line for step in procedure.steps for line in _doubts(procedure, step, total)])
+
+
+def _doubts(procedure: Procedure, step: KeyStep, total: int) -> Sequence[str]:
+    seen = procedure.statistics_of(step.number)
+    name = f"step {step.number}" if step.name == f"step {step.number}" else f"step {step.number} ({step.name})"
+    if seen is None or seen.present == 0:
+        return [f"No recording contains {name}: try a smaller number of steps."]
+    if seen.present / total <= RARE and total > 2:
+        return [f"Only {seen.present} of {total} recordings contain {name}: look whether it is a step at all."]
+    if seen.durations_s[2] < BRIEF_S:
+        return [f"{name[:1].upper()}{name[1:]} lasts less than a second: it may be a part of its neighbour."]
+    return []
+
+
+def _of_training(bundle: Bundle) -> Sequence[str]:
+    training = bundle.facts.get("training")
+    why = str(training.get("why_ended", "")) if isinstance(training, dict) else ""
+    if why.startswith("reached"):
+        return ["Training came to its limit before the loss had settled: the steps may be blurred."]
+    return []
+
+
+def view_scores(job: Job) -> ScoreView | str | None:
+    """How the result agrees with labels; a sentence where they could not be read, nothing where there are none."""
+    plain = job.scores
+    if "problem" in plain:
+        return str(plain["problem"])
+    try:
+        f1 = [float(plain[name]["f1"]) for name in ("ours", "equal", "random")]
+        return ScoreView(int(plain["recordings"]), *f1)
+    except (KeyError, TypeError, ValueError):
+        return None

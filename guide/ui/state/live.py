@@ -1,0 +1,385 @@
+"""What the Live page shows of a session, made of the server's JSON: plain values, every word chosen.
+
+Names come from bundles and sources from outside: pages escape them before Markdown or HTML sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Literal
+
+from guide.procedure.actions import Action, in_force
+from guide.ui.state.live_words import DEEDS, ICONS, REASONS, SEVERITIES, TITLES, Standing, clock
+
+UNSURE_BELOW = 0.5  # the likeliest step holds less than half of the weight
+MOST_NEXT = 3
+MOST_ACTIONS = 3
+
+Plain = Mapping[str, Any]
+Mood = Literal["calm", "unsure", "late", "paused", "over"]
+
+
+@dataclass(frozen=True, slots=True)
+class NowView:
+    """The current step: `share` and `usual` are places on a bar from 0 to 1, `low` and `high` where most were done.
+
+    >>> NowView("fit board", 3, "calm", "4 s", "usually 5 s", 0.4, 0.3, 0.5, 0.8, "92 % sure").step
+    3
+    """
+
+    name: str
+    step: int | None
+    mood: Mood
+    elapsed: str
+    expected: str
+    share: float
+    low: float
+    usual: float
+    high: float
+    confidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextView:
+    """A step that may come next, and how many demonstrations went on so."""
+
+    step: int
+    name: str
+    count: str
+    stills: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """A step in the timeline: where it stands, and a few words on it."""
+
+    step: int
+    name: str
+    standing: Standing
+    words: str
+
+    @property
+    def icon(self) -> str:
+        return ICONS[self.standing]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertView:
+    """An alert that stands; the gravest comes first."""
+
+    id: int
+    title: str
+    reason: str
+    evidence: str
+    severity: str
+    icon: str
+    severity_word: str
+    at: str
+    is_acknowledged: bool
+    is_snoozed: bool
+    has_snapshot: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """Something the guide asks."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeedView:
+    """An action that can be taken back."""
+
+    number: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveView:
+    """A session, ready to draw."""
+
+    session: str
+    bundle: str
+    title: str
+    clock: str
+    is_over: bool
+    problem: str
+    is_paused: bool
+    now: NowView
+    next: tuple[NextView, ...]
+    progress: str
+    share: float
+    timeline: tuple[ItemView, ...]
+    alerts: tuple[AlertView, ...]
+    question: QuestionView | None
+    deeds: tuple[DeedView, ...]
+    health: tuple[tuple[str, str], ...]
+    notice: str
+    steps: tuple[tuple[int, str], ...]
+    headset: str | None
+    """The headset's name while it has sent nothing yet."""
+    ending: str
+    """How it ended, in a sentence."""
+
+
+def view_live(state: Plain) -> LiveView:
+    """The view of a session's state, as the server gives it for one session."""
+    is_over = state["state"] != "running"
+    alerts = _alerts(state)
+    steps = tuple((int(one["step"]), _label(one["step"], one["name"])) for one in state["steps"])
+    waits = not is_over and state["client"] is not None and not state["health"]["processed"]
+    return LiveView(
+        session=str(state["session"]),
+        bundle=str(state["bundle"]),
+        title=source_words(state),
+        clock=clock(state["at"]),
+        is_over=is_over,
+        problem=str(state["problem"]),
+        is_paused=bool(state["paused"]) and not is_over,
+        now=_now(state, is_over),
+        next=() if is_over else _next(state),
+        progress=f"{len(state['progress']['done'])} of {state['progress']['total']} steps done",
+        share=float(state["progress"]["share"]),
+        timeline=_timeline(state, dict(steps)),
+        alerts=alerts,
+        question=None if is_over or not state["question"] else _question(state["question"]),
+        deeds=() if is_over else _deeds(state, dict(steps)),
+        health=_health(state["health"]),
+        notice=_notice(state["health"]),
+        steps=steps,
+        headset=str(state["client"]) if waits else None,
+        ending=_ending(state, alerts) if is_over else "",
+    )
+
+
+def spoken(before: LiveView | None, after: LiveView) -> tuple[str, ...]:
+    """What a voice says when the page goes from one view to the next: alerts first; nothing when it was just opened."""
+    if before is None or before.session != after.session:
+        return ()
+    known = {alert.id: alert.severity for alert in before.alerts}
+    words = [alert.title for alert in after.alerts if known.get(alert.id) != alert.severity and not alert.is_snoozed]
+    if after.question is not None and (before.question is None or before.question.id != after.question.id):
+        words.append(after.question.text)
+    if after.now.step is not None and after.now.step != before.now.step and not after.is_over:
+        words.append(after.now.name)
+    if after.is_over and not before.is_over:
+        words.append("Ended. Please look at the alerts." if after.alerts else "Ended. All is well.")
+    return tuple(words)
+
+
+def _label(step: int, name: str) -> str:
+    """Number and name, or the name alone where it is the number in words: nobody has named the step yet."""
+    return name if name == f"step {step}" else f"{step} {name}"
+
+
+def source_words(state: Plain) -> str:
+    """Procedure, source and person; of a path only the name, addresses come without their secrets already.
+
+    >>> source_words({"bundle": "demo", "source": "videos/new.mp4", "person": "shift 2"})
+    'demo · new.mp4 · shift 2'
+    """
+    source = str(state["source"])
+    is_path = "/" in source and "://" not in source
+    parts = [str(state["bundle"]), PurePath(source).name if is_path else source, str(state["person"])]
+    return " · ".join(part for part in parts if part)
+
+
+def _now(state: Plain, is_over: bool) -> NowView:
+    if is_over:
+        return NowView("Session over", None, "over", "", "", 0.0, 0.0, 0.0, 0.0, "")
+    step, label = state["step"], state["label"]
+    if step is None:
+        waiting = "Paused" if state["paused"] else _without_step(state)
+        return NowView(waiting, None, "paused" if state["paused"] else "calm", "", "", 0.0, 0.0, 0.0, 0.0, "")
+    sure = step["confidence"]
+    is_unsure = sure is None or sure < UNSURE_BELOW or label is None or label["step"] not in (step["step"], 0)
+    times = step["expected_s"]
+    elapsed_s = float(step["elapsed_s"])
+    is_late = times is not None and elapsed_s > times["high"]
+    mood: Mood = "paused" if state["paused"] else "unsure" if is_unsure else "late" if is_late else "calm"
+    confidence = "" if sure is None else f"{100 * sure:.0f} %" if is_unsure else f"{100 * sure:.0f} % sure"
+    return NowView(
+        str(step["name"]), int(step["step"]), mood, f"{elapsed_s:.0f} s", _expected(times), *_places(elapsed_s, times),
+        confidence,
+    )  # fmt: skip
+
+
+def _without_step(state: Plain) -> str:
+    if state["label"] is None:
+        return "Waiting for the first pictures" if not state["health"]["processed"] else "Looking"
+    return "Waiting for the first step" if not state["timeline"] else "No step recognised"
+
+
+def _expected(times: Plain | None) -> str:
+    if times is None:
+        return ""
+    low, high = f"{times['low']:.0f}", f"{times['high']:.0f}"
+    between = "" if low == high else f", mostly {low} to {high} s"
+    return f"usually {times['usual']:.0f} s{between}"
+
+
+def _places(elapsed_s: float, times: Plain | None) -> tuple[float, float, float, float]:
+    """Elapsed, low, usual and high on one bar from 0 to 1; it is as long as the longest that was seen, or now is."""
+    if times is None:
+        return 0.0, 0.0, 0.0, 0.0
+    whole = max(1.2 * times["high"], times["longest"], elapsed_s, 1e-6)
+    elapsed, low, usual, high = (
+        min(1.0, value / whole) for value in (elapsed_s, times["low"], times["usual"], times["high"])
+    )
+    return elapsed, low, usual, high
+
+
+def _next(state: Plain) -> tuple[NextView, ...]:
+    stills = {one["step"]: int(one["stills"]) for one in state["steps"]}
+    return tuple(
+        NextView(
+            int(one["step"]),
+            str(one["name"]),
+            _count_words(one),
+            stills.get(one["step"], 0),
+        )
+        for one in state["next"][:MOST_NEXT]
+    )
+
+
+def _count_words(choice: Plain) -> str:
+    later = "" if choice["ready"] else ", after others"
+    return f"{choice['count']} of {choice['total']}{later}"
+
+
+def _timeline(state: Plain, names: Mapping[int, str]) -> tuple[ItemView, ...]:
+    """Steps in the order they were done, then the current one, what was missed, and what is to come."""
+    flagged: dict[str, set[int]] = {kind: set() for kind in ("missed", "out_of_order", "repeated")}
+    for alert in state["alerts"]:
+        flagged.get(alert["kind"], set()).add(int(alert["step"]))
+    optional = {int(one["step"]) for one in state["steps"] if one["optional"]}
+    current = None if state["step"] is None or state["state"] != "running" else int(state["step"]["step"])
+    done = [int(step) for step in state["progress"]["done"]]
+    took = _took(state["timeline"])
+    items: list[ItemView] = []
+    seen = [step for step in took if step != current]
+    for step in [*seen, *(step for step in done if step not in took and step != current)]:
+        standing: Standing = "out of order" if step in flagged["out_of_order"] else "done"
+        standing = "done again" if step in flagged["repeated"] else standing
+        if step in done or standing != "done":
+            items.append(ItemView(step, names.get(step, ""), standing, _seconds(took.get(step))))
+    if current is not None:
+        items.append(ItemView(current, names.get(current, ""), "current", _current_words(current, flagged)))
+    told = {item.step for item in items}
+    items += [ItemView(step, names.get(step, ""), "missed", "not seen") for step in sorted(flagged["missed"] - told)]
+    return (*items, *_to_come(state, names, {item.step for item in items}, optional))
+
+
+def _to_come(state: Plain, names: Mapping[int, str], told: set[int], optional: set[int]) -> Iterable[ItemView]:
+    likely = [int(one["step"]) for one in state["next"]]
+    rest = [step for step in [*likely, *names] if step not in told]
+    for step in dict.fromkeys(rest):
+        yield ItemView(
+            step, names[step], "may come" if step in optional else "to come", "optional" if step in optional else ""
+        )
+
+
+def _current_words(step: int, flagged: Mapping[str, set[int]]) -> str:
+    words = [
+        word for kind, word in (("out_of_order", "out of order"), ("repeated", "done again")) if step in flagged[kind]
+    ]
+    return " and ".join(words)
+
+
+def _took(visits: Sequence[Plain]) -> dict[int, float]:
+    """Seconds spent on each step, in the order of their first visit."""
+    took: dict[int, float] = {}
+    for visit in visits:
+        seconds = 0.0 if visit["end"] is None else float(visit["end"]) - float(visit["start"])
+        took[int(visit["step"])] = took.get(int(visit["step"]), 0.0) + seconds
+    return took
+
+
+def _seconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.0f} s"
+
+
+def _alerts(state: Plain) -> tuple[AlertView, ...]:
+    rank = {"alarm": 0, "warning": 1, "info": 2}
+    ordered = sorted(
+        state["alerts"], key=lambda one: (one["snoozed"], one["acknowledged"], rank[one["severity"]], -one["id"])
+    )
+    return tuple(_alert(one) for one in ordered)
+
+
+def _alert(alert: Plain) -> AlertView:
+    kind = str(alert["kind"])
+    word = TITLES.get(kind, kind.replace("_", " "))
+    icon, severity_word = SEVERITIES[alert["severity"]]
+    title = word if kind in ("unknown", "stalled") else f"{word}: {alert['name']}"
+    return AlertView(
+        int(alert["id"]), title, REASONS.get(kind, ""), str(alert["evidence"]), str(alert["severity"]), icon,
+        severity_word, clock(alert["at"]), bool(alert["acknowledged"]), bool(alert["snoozed"]),
+        bool(alert.get("snapshot")),
+    )  # fmt: skip
+
+
+def _question(question: Plain) -> QuestionView:
+    return QuestionView(int(question["id"]), str(question["text"]))
+
+
+def _deeds(state: Plain, names: Mapping[int, str]) -> tuple[DeedView, ...]:
+    """The newest actions that count, the newest first."""
+    taken = [
+        Action(one["kind"], one["at"], one["target"], one["step"], one["answer"], number=one["number"])
+        for one in state["actions"]
+    ]
+    comments = {one["number"]: str(one["comment"]) for one in state["actions"]}
+    newest = list(in_force(taken))[-MOST_ACTIONS:]
+    return tuple(DeedView(one.number, _deed(one, names, comments[one.number])) for one in reversed(newest))
+
+
+def _deed(action: Action, names: Mapping[int, str], comment: str) -> str:
+    words = DEEDS[action.kind]
+    if action.step is not None:
+        words += f": {names.get(action.step, action.step)}"
+    if action.answer is not None:
+        words += " yes" if action.answer else " no"
+    return f"{words} ({comment})" if comment else words
+
+
+def _health(health: Plain) -> tuple[tuple[str, str], ...]:
+    """How the loop fares; a recording has no mailbox, so all its frames are taken."""
+    is_live = bool(health["is_live"])
+    came = health["received"] if is_live else health["processed"]
+    rows = [
+        ("Frames in", f"{came:,}"),
+        ("Processed", f"{health['processed']:,}"),
+        ("Dropped", f"{health['dropped']:,}"),
+    ]
+    rows.append(("Age", f"{health['age_s']:.1f} s" if is_live else "recording"))
+    speed = [health.get("p50_ms"), health.get("p95_ms")]
+    rows.append(("Time a frame", " / ".join("–" if ms is None else f"{ms:.0f}" for ms in speed) + " ms"))
+    rows.append(("Runs on", _provider(str(health.get("provider", "")))))
+    return tuple(rows)
+
+
+def _provider(name: str) -> str:
+    return {"CPUExecutionProvider": "CPU", "CUDAExecutionProvider": "GPU (CUDA)"}.get(name, name or "–")
+
+
+def _notice(health: Plain) -> str:
+    """What is wrong with accelerator, recording or source, if anything; one sentence."""
+    if health.get("reason"):
+        return str(health["reason"])
+    if health["recording"] not in ("ok", "off"):
+        return str(health["recording"])
+    return str(health["notices"][-1]["text"]) if health["notices"] else ""
+
+
+def _ending(state: Plain, alerts: Sequence[AlertView]) -> str:
+    if state["state"] == "failed":
+        return str(state["problem"]) or "The session broke off."
+    done = f"{len(state['progress']['done'])} of {state['progress']['total']} steps were seen"
+    count = len(alerts)
+    stands = "no alert stands" if not count else "1 alert stands" if count == 1 else f"{count} alerts stand"
+    return f"{done}; {stands}."

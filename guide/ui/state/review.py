@@ -1,0 +1,318 @@
+"""What the Review page shows, as plain values: steps with pictures, pairs of the order, a trial, versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from guide.bundle import Bundle
+from guide.domain import Alert, KeyStep, Segment
+from guide.errors import InputError
+from guide.procedure.learn import describe
+from guide.procedure.model import Procedure, Rules
+from guide.procedure.precedence import strict_edges
+from guide.procedure.reading import from_plain
+from guide.teach.demonstrations import Demonstrations
+from guide.teach.describe import solid
+from guide.teach.moments import Moment
+from guide.teach.relearn import is_quick
+from guide.teach.review import Review, Reviewed, segments_of, vanishing
+from guide.teach.stills import Still, named_stills, read_stills, relabelled
+from guide.teach.trial import Trial
+from guide.ui.state.bundles import COLOURS, GRAPH_LOOK
+
+# Streamlit's colours as they stand in badges, for what is drawn by hand; a step keeps its colour on every page.
+SHADES: Mapping[str, str] = {
+    "blue": "#60a5fa", "orange": "#fb923c", "green": "#4ade80", "violet": "#a78bfa", "red": "#f87171",
+    "gray": "#9ca3af", "yellow": "#facc15",
+}  # fmt: skip
+TITLES: Mapping[str, str] = {
+    "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
+    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still", "differs": "Looks different",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A still of a step (JPEG), whose it is, and when it was.
+
+    >>> Picture(b"", Moment(1, 0, 75.0), "01").caption
+    'recording 01, 1:15'
+    """
+
+    data: bytes
+    moment: Moment
+    recording: str
+
+    @property
+    def caption(self) -> str:
+        return f"recording {self.recording}, {clock(self.moment.at)}"
+
+
+@dataclass(frozen=True, slots=True)
+class StepCard:
+    """A step as the page shows it; `is_optional` and `is_repeatable` are what a person set."""
+
+    number: int
+    name: str
+    colour: str
+    pictures: tuple[Picture, ...]
+    seen: str
+    learned: str
+    """What the demonstrations say of it besides, in words."""
+    is_optional: bool
+    is_repeatable: bool
+
+    @property
+    def label(self) -> str:
+        return label(KeyStep(self.number, self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Two steps in the order that the demonstrations keep, and whether that is watched."""
+
+    first: int
+    then: int
+    first_label: str
+    then_label: str
+    support: int
+    total: int
+    when_broken: str
+    is_watched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A step on a strip of time: its number, colour, start and end in seconds.
+
+    >>> Bar(1, "#60a5fa", 0.0, 2.0).step
+    1
+    """
+
+    step: int
+    shade: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrialView:
+    """What a version made of a recording: a row a step, a line for each thing it said."""
+
+    steps: tuple[Bar, ...]
+    truth: tuple[Bar, ...]
+    lasted_s: float
+    said: tuple[tuple[str, str], ...]  # severity, words
+    summary: str
+
+
+def label(step: KeyStep) -> str:
+    """Number and name, or the name alone where it is the number in words.
+
+    >>> label(KeyStep(3, "step 3")), label(KeyStep(3, "fit board"))
+    ('step 3', '3 fit board')
+    """
+    return step.name if step.name == f"step {step.number}" else step.label
+
+
+def colour(step: int) -> str:
+    """The step's colour on every page.
+
+    >>> colour(1)
+    'blue'
+    """
+    return COLOURS[(step - 1) % len(COLOURS)]
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds.
+
+    >>> clock(75.4)
+    '1:15'
+    """
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def cards(bundle: Bundle, review: Review) -> tuple[StepCard, ...]:
+    """A card for each step as the edits leave it."""
+    found = read_stills(bundle, review.demonstrations, review.start.labels)
+    stills = named_stills(relabelled(found, review.demonstrations, review.result.labels)).values()
+    procedure = counted(review)
+    inferred = {step.number: step for step in procedure.steps}
+    return tuple(_card(step, stills, review, procedure, inferred[step.number]) for step in review.result.steps)
+
+
+def counted(review: Review) -> Procedure:
+    """Orders and counts of the reviewed labels, without rules: those are chosen when it is taught."""
+    segments = solid(segments_of(review.result, review.demonstrations))
+    return describe(segments, review.result.steps, Rules())
+
+
+def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Procedure, inferred: KeyStep) -> StepCard:
+    found = procedure.statistics_of(step.number)
+    seen = f"in {0 if found is None else found.present} of {procedure.demonstrations} recordings"
+    if found is not None and found.present:
+        seen += f", about {found.durations_s[2]:.0f} s"
+    words = []
+    if inferred.is_optional and not step.is_optional:
+        words.append("some leave it out")
+    if inferred.is_repeatable and not step.is_repeatable:
+        words.append("some do it again")
+    ids = [one.id for one in review.demonstrations.items]
+    pictures = [Picture(s.picture, s.moment, ids[s.moment.recording]) for s in stills if s.moment.step == step.number]
+    return StepCard(
+        step.number,
+        step.name,
+        colour(step.number),
+        tuple(pictures),
+        seen,
+        ", ".join(words),
+        step.is_optional,
+        step.is_repeatable,
+    )
+
+
+def pairs(bundle: Bundle, review: Review) -> tuple[PairRow, ...]:
+    """Every pair that the demonstrations keep in order or that a rule watches, and those switched off."""
+    live = from_plain(bundle.json("procedure.json")) if is_quick(review.edits) else None
+    procedure, result = counted(review), review.result
+    rules = Rules() if live is None else live.rules
+    chosen = {*strict_edges(procedure.precedences), *rules.edges, *rules.asked_edges, *result.off}
+    rows = [_pair(edge, procedure, result, rules if live else None) for edge in sorted(chosen)]
+    return tuple(rows)
+
+
+def _pair(edge: tuple[int, int], procedure: Procedure, result: Reviewed, rules: Rules | None) -> PairRow:
+    counts = procedure.precedence(*edge)
+    first, then = (label(result.step(number)) for number in edge)
+    is_watched = edge not in result.off
+    if not is_watched:
+        when_broken = "nothing (switched off)"
+    elif rules is None:
+        when_broken = "chosen when taught"
+    else:
+        when_broken = "alert" if edge in rules.edges else "question" if edge in rules.asked_edges else "nothing"
+    return PairRow(*edge, first, then, counts.support, counts.total, when_broken, is_watched)
+
+
+def graph(review: Review) -> str:
+    """The precedence graph in Graphviz's language: a box a step, pairs switched off dashed."""
+    procedure, off = counted(review), review.result.off
+    drawn = {(one.first, one.then): one for one in procedure.graph}
+    drawn |= {edge: procedure.precedence(*edge) for edge in off}
+    nodes = [f"{step.number} [label={_quoted(label(step))}];" for step in review.result.steps]
+    edges = [
+        f'{one.first} -> {one.then} [label="{one.support} of {one.total}"{_style(edge in off)}];'
+        for edge, one in sorted(drawn.items())
+    ]
+    return "\n".join(["digraph order {", *GRAPH_LOOK, *nodes, *edges, "}"])
+
+
+def _style(is_off: bool) -> str:
+    return ', style=dashed, color="#b9c4c7", constraint=false' if is_off else ""
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
+
+
+def label_rows(segments: Sequence[Segment], steps: Mapping[int, str]) -> list[dict[str, object]]:
+    """Segments as rows of a table to type in."""
+    return [{"start": one.start, "end": one.end, "step": steps.get(one.step, str(one.step))} for one in segments]
+
+
+def typed_segments(rows: Iterable[Mapping[str, object]], steps: Mapping[int, str]) -> tuple[Segment, ...]:
+    """The segments of such a table in order of time; rows that are not filled yet are passed over.
+
+    Raises InputError where a row makes no sense.
+    """
+    numbers = {text: number for number, text in steps.items()}
+    found = []
+    for place, row in enumerate(rows, start=1):
+        start, end, step = row.get("start"), row.get("end"), row.get("step")
+        if not (_is_number(start) and _is_number(end) and step in numbers):
+            continue
+        assert isinstance(start, int | float)
+        assert isinstance(end, int | float)
+        assert isinstance(step, str)
+        if not 0 <= start < end:
+            raise InputError(f"row {place} ends at {end:g} s, which is not after its start at {start:g} s: correct it.")
+        found.append(Segment(numbers[step], round(float(start), 3), round(float(end), 3)))
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def drawn_segments(value: object, duration_s: float, known: Iterable[int]) -> tuple[Segment, ...] | None:
+    """The segments that the timeline in the browser sent; nothing where they make no sense."""
+    rows = value.get("segments") if isinstance(value, dict) else None
+    if not isinstance(rows, list):
+        return None
+    numbers, found = set(known), []
+    for row in rows:
+        match row:
+            case [int(step), int() | float() as start, int() | float() as end] if step in numbers:
+                if 0 <= start < end <= duration_s + 0.01:
+                    found.append(Segment(step, round(float(start), 3), round(min(float(end), duration_s), 3)))
+    found.sort(key=lambda one: one.start)
+    is_apart = all(after.start >= before.end for before, after in pairwise(found))
+    return tuple(found) if is_apart else None
+
+
+def warnings(review: Review) -> tuple[str, ...]:
+    """What a person should know before the edits are taught."""
+    found = []
+    gone = vanishing(review.result)
+    if gone:
+        lost = ", ".join(label(step) for step in review.result.steps if step.number in gone)
+        found.append(
+            f"No labelled recording holds {lost}. Labels are carried from the recordings that you labelled, so "
+            "such steps go away: label a recording in which they are done."
+        )
+    names = [step.name for step in review.result.steps]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        found.append(f"Two steps are called “{name}”: name one otherwise, or merge them.")
+    return tuple(found)
+
+
+def trial_view(trial: Trial, demonstrations: Demonstrations, reviewed: Reviewed | None, place: int | None) -> TrialView:
+    """A trial, beside the labels of the recording where it is one of the demonstrations."""
+    truth: tuple[Segment, ...] = ()
+    if reviewed is not None and place is not None:
+        truth = segments_of(reviewed, demonstrations)[place]
+    names = {step.number: label(step) for step in trial.procedure.steps}
+    said: list[tuple[str, str]] = [(alert.severity, _alert(alert, names)) for alert in trial.alerts]
+    said += [("question", f"{clock(one.at)} asked: {one.text}") for one in trial.questions]
+    said += [("withdrawn", f"{_alert(alert, names)} (withdrawn later)") for alert in trial.withdrawn]
+    steps = len({segment.step for segment in trial.steps})
+    count = len(trial.alerts)
+    summary = f"{steps} of {len(trial.procedure.steps)} steps seen, {count} alert{'' if count == 1 else 's'}"
+    return TrialView(_bars(trial.steps), _bars(truth), trial.lasted_s, tuple(said), summary)
+
+
+def _bars(segments: Iterable[Segment]) -> tuple[Bar, ...]:
+    return tuple(Bar(one.step, SHADES[colour(one.step)], one.start, one.end) for one in segments if one.step > 0)
+
+
+def _alert(alert: Alert, names: Mapping[int, str]) -> str:
+    about = names.get(alert.step, "")
+    return f"{clock(alert.at)} {TITLES.get(alert.kind, alert.kind)}{': ' + about if about else ''} ({alert.evidence})"
+
+
+def video_places(
+    bundle: Path, said: str, inputs: Iterable[str], recordings: Path, demo: Path | None
+) -> tuple[Path, ...]:
+    """Where the videos of a bundle's demonstrations may lie: where a person said, where it was learned from, ours."""
+    places = [Path(said)] if said else []
+    places += [Path(text) for text in inputs]
+    places.append(recordings / bundle.name)
+    if bundle.name == "demo" and demo is not None:
+        places.append(demo)
+    return tuple(places)

@@ -1,0 +1,335 @@
+"""What the Sessions page shows, as plain values: the list, one session for replay, and its exports."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import av
+
+from guide.errors import InputError, OutputError
+from guide.record.elan import to_elan
+from guide.record.page import MARKS, clock, to_html
+from guide.record.report import AlertStory, Report, to_plain
+from guide.record.retention import DAY_S, drop_old_pictures
+from guide.record.store import DATABASE, Store
+from guide.record.tables import to_csv, to_tiers, to_vtt
+from guide.record.timeline import colour
+from guide.record.values import Picture, SessionState, StoredSession
+from guide.report import read_report, read_stills
+
+HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
+LEAD_S = 3.0
+"""An alert is shown from this long before it was raised."""
+RETENTION = "retention.json"
+DEFAULT_KEEP_DAYS = 30.0
+LARGEST_VIDEO_BYTES = 1024 * 2**20
+"""What a page may load: the server holds the video in memory while it is shown."""
+NOBODY = "not given"
+USUAL_ASPECT = 4 / 3
+
+ExportKind = Literal["html", "csv", "json", "vtt", "eaf"]
+EXPORTS: Mapping[ExportKind, tuple[str, str]] = {
+    "html": ("report.html", "text/html"),
+    "csv": ("session.csv", "text/csv"),
+    "json": ("session.json", "application/json"),
+    "vtt": ("session.vtt", "text/vtt"),
+    "eaf": ("session.eaf", "application/xml"),
+}
+STATES: tuple[SessionState, ...] = get_args(SessionState)
+STATE_WORDS: Mapping[str, str] = {"open": "being recorded", "finished": "finished", "interrupted": "cut off"}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session in the list.
+
+    >>> SessionRow("20300102-030405-00ff", 0.0, "", "exported/demo", "1f2e", 83.0, 2, "finished").bundle_name
+    'demo'
+    """
+
+    id: str
+    started: float
+    person: str
+    bundle: str
+    version: str
+    length_s: float
+    alerts: int
+    state: SessionState
+
+    @property
+    def bundle_name(self) -> str:
+        return Path(self.bundle).name
+
+    @property
+    def who(self) -> str:
+        return self.person or NOBODY
+
+    @property
+    def when(self) -> str:
+        return datetime.fromtimestamp(self.started).strftime("%Y-%m-%d %H:%M:%S")
+
+    @property
+    def title(self) -> str:
+        """The session in a line, for choosing it."""
+        alerts = f"{self.alerts} alert{'' if self.alerts == 1 else 's'}"
+        return f"{self.when}  {self.bundle_name}, {self.who}, {clock(self.length_s)}, {alerts}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which sessions are wanted; what is left out does not matter. Days are those of the place of the machine.
+
+    >>> Wanted(has_alerts=True).fits(SessionRow("20300102-030405-00ff", 0.0, "", "", "", 1.0, 0, "finished"))
+    False
+    """
+
+    person: str | None = None
+    bundle: str | None = None
+    since: date | None = None
+    until: date | None = None
+    has_alerts: bool | None = None
+    state: SessionState | None = None
+
+    def fits(self, row: SessionRow) -> bool:
+        day = datetime.fromtimestamp(row.started).date()
+        return (
+            self.person in (None, row.who)
+            and self.bundle in (None, row.bundle_name)
+            and (self.since is None or self.since <= day)
+            and (self.until is None or day <= self.until)
+            and self.has_alerts in (None, row.alerts > 0)
+            and self.state in (None, row.state)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ClipView:
+    """A part of the video: its file, when in the session it begins and ends, and its width over its height."""
+
+    path: Path
+    start: float
+    end: float
+    aspect: float = USUAL_ASPECT
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayView:
+    """A session ready to replay; `blocks` and `alerts` are what the track draws, as plain values for the browser."""
+
+    row: SessionRow
+    report: Report
+    clips: tuple[ClipView, ...]
+    blocks: tuple[dict[str, Any], ...]
+    alerts: tuple[dict[str, Any], ...]
+    stills: Mapping[str, bytes]
+    why_no_video: str
+
+    @property
+    def standing(self) -> str:
+        """How many alerts were raised and how many of them withdrawn, in words."""
+        gone = sum(alert["is_gone"] for alert in self.alerts)
+        return f"{len(self.alerts)} raised{f', {gone} withdrawn' if gone else ''}"
+
+    def part(self, at: float) -> int:
+        """The place of the clip that shows the moment, or of the one nearest to it."""
+        return min(range(len(self.clips)), key=lambda place: _distance(self.clips[place], at), default=0)
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Store]:
+    """The store in `folder`, sessions of dead processes closed; raises InputError where there is none."""
+    with Store(folder, is_new=False) as store:
+        store.close_orphans()
+        yield store
+
+
+def has_sessions(folder: Path) -> bool:
+    """Whether anything was ever recorded there."""
+    return (folder / DATABASE).is_file()
+
+
+def list_sessions(folder: Path) -> tuple[SessionRow, ...]:
+    """Every session, the newest first; pictures whose days are over are deleted on the way."""
+    if not has_sessions(folder):
+        return ()
+    with opened(folder) as store:
+        drop_old_pictures(store, time.time())
+        return tuple(_row(one) for one in reversed(store.sessions()))
+
+
+def _row(stored: StoredSession) -> SessionRow:
+    facts = stored.facts
+    return SessionRow(
+        stored.id,
+        facts.started,
+        facts.person,
+        facts.bundle,
+        facts.bundle_hash,
+        stored.at,
+        stored.alerts,
+        stored.state,
+    )
+
+
+def read_reports(folder: Path, names: Iterable[str]) -> tuple[Report, ...]:
+    """The reports of some sessions, in their order; one that was deleted meanwhile is left out."""
+    with opened(folder) as store:
+        known = {one.id: one for one in store.sessions()}
+        return tuple(read_report(store, known[name]) for name in names if name in known)
+
+
+def view_replay(folder: Path, name: str) -> ReplayView:
+    """One session with its track, alerts and video, as far as there is one; raises InputError where it is gone."""
+    with opened(folder) as store:
+        stored = store.find(name)
+        report = read_report(store, stored)
+        place = store.place(stored.id)
+    stills = read_stills(report, place)
+    clips, why = _clips(report, place)
+    return ReplayView(_row(stored), report, clips, blocks(report), _alerts(report), stills, why)
+
+
+def _clips(report: Report, place: Path) -> tuple[tuple[ClipView, ...], str]:
+    """The parts of the video that can be shown, and in words why there is none."""
+    starts = [clip.at for clip in report.clips]
+    ends = [*starts[1:], report.length_s][: len(starts)]
+    found = [
+        ClipView(place / clip.file, clip.at, max(end, clip.at), _aspect(place / clip.file))
+        for clip, end in zip(report.clips, ends, strict=True)
+        if _is_there(clip, place)
+    ]
+    fitting = tuple(clip for clip in found if clip.path.stat().st_size <= LARGEST_VIDEO_BYTES)
+    if fitting:
+        return fitting, ""
+    if found:
+        return (), f"The video is too large for this page: open {found[0].path} in a video player."
+    if report.clips:
+        return (), "The video of this session is gone: somebody deleted it. What was seen, said and done is here."
+    return (), (
+        "There is no video of this session: it was recorded without, or its days are over. "
+        "What was seen, said and done is here all the same."
+    )
+
+
+def _aspect(path: Path) -> float:
+    try:
+        with av.open(str(path)) as container:
+            video = container.streams.video[0]
+            return float(video.width / video.height)
+    except (av.FFmpegError, OSError, IndexError, ZeroDivisionError):  # it is shown all the same, as far as it plays
+        return USUAL_ASPECT
+
+
+def _is_there(clip: Picture, place: Path) -> bool:
+    return Path(clip.file).name == clip.file and (place / clip.file).is_file()
+
+
+def _distance(clip: ClipView, at: float) -> float:
+    return max(clip.start - at, at - clip.end, 0.0)
+
+
+def blocks(report: Report) -> tuple[dict[str, Any], ...]:
+    """The steps that were done, in the order of time: number, name, start, end and colour."""
+    return tuple(
+        {
+            "step": visit.step,
+            "name": visit.name,
+            "start": round(visit.start, 3),
+            "end": round(visit.end, 3),
+            "colour": colour(visit.step),
+        }
+        for visit in report.visits
+    )
+
+
+def _alerts(report: Report) -> tuple[dict[str, Any], ...]:
+    return tuple(_alert(story) for story in sorted(report.alerts, key=lambda story: story.raised_at))
+
+
+def _alert(story: AlertStory) -> dict[str, Any]:
+    alert = story.alert
+    ended = "" if story.resolution is None else f" at {clock(story.resolution.at)}"
+    return {
+        "id": alert.id,
+        "at": round(story.raised_at, 3),
+        "clock": clock(story.raised_at),
+        "mark": MARKS.get(alert.severity, "●"),
+        "severity": alert.severity,
+        "words": f"{alert.kind.replace('_', ' ')}: {story.name}",
+        "evidence": alert.evidence,
+        "outcome": f"{story.outcome}{ended}",
+        "is_gone": story.outcome == "withdrawn",
+        "still": story.still or "",
+    }
+
+
+def export(view: ReplayView, kind: ExportKind) -> bytes:
+    """The session as a file for other programs."""
+    return export_report(view.report, kind, view.stills)
+
+
+def export_report(report: Report, kind: ExportKind, stills: Mapping[str, bytes]) -> bytes:
+    """A report as HTML, CSV, JSON, WebVTT or ELAN."""
+    if kind == "html":
+        return to_html(report, stills).encode()
+    if kind == "csv":
+        return to_csv(report).encode()
+    if kind == "vtt":
+        return to_vtt(report).encode()
+    if kind == "eaf":
+        return to_elan(to_tiers(report), report.clips[0].file if report.clips else None).encode()
+    return (json.dumps(to_plain(report), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+
+
+def delete(folder: Path, name: str) -> None:
+    """Deletes a session with all that belongs to it; raises InputError while it is being recorded."""
+    with opened(folder) as store:
+        store.delete(store.find(name).id)
+
+
+def default_keep_days(folder: Path) -> float:
+    """Days for which the pictures of a new session are kept, 0 for good, as the page was told."""
+    try:
+        days = json.loads((folder / RETENTION).read_text(encoding="utf-8"))["keep_days"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return DEFAULT_KEEP_DAYS
+    is_number = isinstance(days, int | float) and not isinstance(days, bool)
+    return float(days) if is_number and 0 <= days < 1e6 else DEFAULT_KEEP_DAYS
+
+
+def set_keep_days(folder: Path, days: float) -> None:
+    """Remembers for how many days the pictures of new sessions are kept, and sets it for those that are there."""
+    if not 0 <= days < 1e6:
+        raise InputError(f"pictures are kept for a number of days, 0 for good, got {days}.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        aside = folder / f".{RETENTION}.new"
+        aside.write_text(json.dumps({"keep_days": days}), encoding="utf-8")
+        aside.replace(folder / RETENTION)
+    except OSError as cause:
+        raise OutputError(f"{folder} cannot be written ({cause.strerror}): check who may write there.") from cause
+    if has_sessions(folder):
+        with opened(folder) as store:
+            store.keep_pictures(days or None)
+            drop_old_pictures(store, time.time())
+
+
+def count_over(rows: Iterable[SessionRow], days: float, now: float) -> int:
+    """How many sessions began more than `days` before `now`: their pictures would go at once."""
+    return 0 if not days else sum(row.state != "open" and row.started + days * DAY_S < now for row in rows)
+
+
+def since_days(days: int, today: date) -> date:
+    """The first of the last `days` days.
+
+    >>> since_days(7, date(2030, 1, 8))
+    datetime.date(2030, 1, 2)
+    """
+    return today - timedelta(days=days - 1)

@@ -1,0 +1,229 @@
+"use strict";
+// The steps of a recording on a line: edges are dragged, keys say what is being done while the video plays.
+// Speaks Streamlit's component messages by hand; no library and no address but the page's own.
+
+const at = (id) => document.getElementById(id);
+const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0 };
+const KEYS = "123456789abcdefghijklmnopqrstuvwxyz".replace("b", "").split("");
+const LEAST = 0.1; // seconds a step lasts at least
+
+function send(type, more) {
+  window.parent.postMessage({ isStreamlitMessage: true, type, ...more }, "*");
+}
+
+function tell() {
+  state.stamp += 1;
+  const segments = state.parts.map((one) => [one.step, round(one.start), round(one.end)]);
+  send("streamlit:setComponentValue", { value: { segments, stamp: state.stamp }, dataType: "json" });
+}
+
+const round = (value) => Math.round(value * 1000) / 1000;
+
+// --- the video on the page around us ---------------------------------------------------------------------------
+
+function video() {
+  try {
+    return window.parent.document.querySelector(".st-key-review_video video");
+  } catch {
+    return null; // another origin: typing and dragging still work
+  }
+}
+
+function now() {
+  const playing = video();
+  return Math.min(playing ? playing.currentTime : state.place, state.duration);
+}
+
+function go(seconds) {
+  state.place = Math.max(0, Math.min(seconds, state.duration));
+  const playing = video();
+  if (playing) playing.currentTime = state.place;
+  follow();
+}
+
+function toggle() {
+  const playing = video();
+  if (!playing) return;
+  if (playing.paused) playing.play(); else playing.pause();
+}
+
+function follow() {
+  const playing = video();
+  const seconds = now();
+  at("head").style.left = `${(100 * seconds) / state.duration}%`;
+  at("clock").textContent = `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, "0")}`;
+  at("play").hidden = !playing;
+  at("play").textContent = playing && !playing.paused ? "❚❚ Pause" : "▶ Play";
+}
+
+// --- what is changed -------------------------------------------------------------------------------------------
+
+function tidy() {
+  const parts = state.parts.filter((one) => one.end - one.start >= LEAST / 2).sort((one, other) => one.start - other.start);
+  state.parts = [];
+  for (const one of parts) {
+    const last = state.parts.at(-1);
+    if (last && last.step === one.step && one.start - last.end < 0.02) last.end = one.end;
+    else state.parts.push(one);
+  }
+}
+
+// From `seconds` on it is `step` (0: none of them), until the next edge.
+function from(seconds, step) {
+  const inside = state.parts.find((one) => one.start <= seconds && seconds < one.end);
+  const later = state.parts.filter((one) => one.start > seconds).map((one) => one.start);
+  const end = inside ? inside.end : Math.min(state.duration, ...later);
+  if (inside) inside.end = seconds;
+  if (step) state.parts.push({ step, start: seconds, end });
+  state.chosen = -1;
+  tidy();
+  draw();
+  tell();
+}
+
+function press(step) {
+  const chosen = state.parts[state.chosen];
+  if (!chosen) return from(now(), step);
+  if (step) chosen.step = step; else state.parts.splice(state.chosen, 1);
+  state.chosen = -1;
+  tidy();
+  draw();
+  return tell();
+}
+
+function key(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const inField = event.target.closest && event.target.closest("input, textarea, select, [contenteditable], canvas, [role=grid]");
+  if (inField) return;
+  const named = state.steps.find((one) => one.key === event.key.toLowerCase());
+  const actions = {
+    " ": toggle, ArrowLeft: () => go(now() - (event.shiftKey ? 0.2 : 1)), ArrowRight: () => go(now() + (event.shiftKey ? 0.2 : 1)),
+    0: () => press(0), b: () => press(0), Delete: () => press(0), Escape: () => { state.chosen = -1; draw(); },
+  };
+  const act = named ? () => press(named.number) : actions[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+// --- what is drawn ---------------------------------------------------------------------------------------------
+
+function draw() {
+  const bar = at("bar");
+  bar.querySelectorAll(".part, .edge").forEach((one) => one.remove());
+  state.parts.forEach((one, place) => {
+    const step = state.steps.find((known) => known.number === one.step) || { label: "?", shade: "#ccc" };
+    const part = document.createElement("div");
+    part.className = `part${place === state.chosen ? " chosen" : ""}`;
+    part.style.left = `${(100 * one.start) / state.duration}%`;
+    part.style.width = `${(100 * (one.end - one.start)) / state.duration}%`;
+    part.style.background = step.shade;
+    part.textContent = step.label;
+    part.title = `${step.label}, ${one.start.toFixed(1)} to ${one.end.toFixed(1)} s`;
+    bar.append(part);
+    for (const side of ["start", "end"]) edge(bar, one, side, place);
+  });
+  follow();
+}
+
+function edge(bar, part, side, place) {
+  const made = document.createElement("div");
+  made.className = "edge";
+  made.dataset.place = place;
+  made.dataset.side = side;
+  made.style.left = `${(100 * part[side]) / state.duration}%`;
+  bar.append(made);
+}
+
+function chips() {
+  at("chips").replaceChildren(...[...state.steps, { number: 0, label: "none of them", shade: "#9aa5a9", key: "0" }].map((step) => {
+    const chip = document.createElement("button");
+    chip.type = "button";
+    chip.className = "chip";
+    chip.style.borderLeftColor = step.shade;
+    const mark = document.createElement("kbd");
+    mark.textContent = step.key;
+    chip.append(mark, step.label);
+    chip.addEventListener("click", () => press(step.number));
+    return chip;
+  }));
+}
+
+// --- dragging --------------------------------------------------------------------------------------------------
+
+function seconds(event) {
+  const box = at("bar").getBoundingClientRect();
+  return (state.duration * (event.clientX - box.left)) / box.width;
+}
+
+at("bar").addEventListener("pointerdown", (event) => {
+  at("bar").setPointerCapture(event.pointerId);
+  const grip = event.target.closest(".edge");
+  state.drag = grip ? { place: Number(grip.dataset.place), side: grip.dataset.side, moved: false } : { place: -1, moved: false };
+});
+
+at("bar").addEventListener("pointermove", (event) => {
+  const drag = state.drag;
+  if (!drag || drag.place < 0) return;
+  drag.moved = true;
+  move(drag, seconds(event));
+  draw();
+});
+
+// An edge that two steps share moves for both.
+function move(drag, wanted) {
+  const { parts } = state;
+  const part = parts[drag.place];
+  const other = drag.side === "start" ? parts[drag.place - 1] : parts[drag.place + 1];
+  const touches = other && Math.abs((drag.side === "start" ? other.end : other.start) - part[drag.side]) < 0.02;
+  let low = drag.side === "start" ? 0 : part.start + LEAST;
+  let high = drag.side === "start" ? part.end - LEAST : state.duration;
+  if (other && drag.side === "start") low = touches ? other.start + LEAST : other.end;
+  if (other && drag.side === "end") high = touches ? other.end - LEAST : other.start;
+  const place = Math.max(low, Math.min(wanted, high));
+  part[drag.side] = place;
+  if (touches) other[drag.side === "start" ? "end" : "start"] = place;
+}
+
+at("bar").addEventListener("pointerup", (event) => {
+  const drag = state.drag;
+  state.drag = null;
+  if (drag && drag.moved) { tidy(); draw(); tell(); return; }
+  const moment = seconds(event);
+  const place = state.parts.findIndex((one) => one.start <= moment && moment < one.end);
+  state.chosen = place === state.chosen ? -1 : place;
+  go(moment);
+  draw();
+});
+
+// --- from Streamlit --------------------------------------------------------------------------------------------
+
+window.addEventListener("message", (event) => {
+  if (event.data.type !== "streamlit:render") return;
+  const { args, theme } = event.data;
+  if (theme) document.body.style.setProperty("--text", theme.textColor);
+  state.duration = Math.max(args.duration, 0.1);
+  state.steps = args.steps.map(([number, label, shade], place) => ({ number, label, shade, key: KEYS[place] || "" }));
+  if (args.stamp >= state.stamp && !state.drag) {
+    // What the page holds is newer than what was drawn here, or the same.
+    state.stamp = args.stamp;
+    state.parts = args.segments.map(([step, start, end]) => ({ step, start, end }));
+    if (state.chosen >= state.parts.length) state.chosen = -1;
+  }
+  at("help").textContent = "Drag an edge, or click a step and press another key. While the video plays, a key means: from here on. "
+    + "0 none of them, space play, arrows one second, with shift a fifth.";
+  chips();
+  draw();
+  send("streamlit:setFrameHeight", { height: document.body.scrollHeight + 12 });
+});
+
+at("play").addEventListener("click", toggle);
+document.addEventListener("keydown", key);
+try {
+  const outside = (event) => key(event);
+  window.parent.document.addEventListener("keydown", outside);
+  window.addEventListener("pagehide", () => window.parent.document.removeEventListener("keydown", outside));
+} catch { /* another origin: keys count while the timeline has the focus */ }
+setInterval(follow, 100);
+new ResizeObserver(() => send("streamlit:setFrameHeight", { height: document.body.scrollHeight + 12 })).observe(at("row"));
+send("streamlit:componentReady", { apiVersion: 1 });

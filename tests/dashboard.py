@@ -1,0 +1,110 @@
+"""The dashboard as `make dashboard` starts it, a real browser in front of it, and its pictures for the documents."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from playwright.sync_api import Dialog, Page, expect, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+LARGEST_SCREENSHOT_BYTES = 300_000
+SHADES = 32  # of each colour; more cannot be told apart in a document, and take up room
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-gpu",
+    "--autoplay-policy=no-user-gesture-required",
+]
+PATIENCE_S = 60.0
+
+
+def require_chromium() -> str:
+    """Where Chromium is; without one the test is left out, or fails where REQUIRE_BROWSER=1 asks for it."""
+    found = shutil.which("chromium")
+    if found is None:
+        reason = "no Chromium was found: install the package chromium."
+        if os.environ.get("REQUIRE_BROWSER") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+@contextmanager
+def serve(folder: Path, **environment: str) -> Iterator[str]:
+    """The app on a free port, all its folders within `folder` unless `environment` says otherwise; its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py"]
+    options = ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.port", str(port)]
+    chosen = {**os.environ, **_folders(folder), **environment}
+    with subprocess.Popen(command + options, cwd=ROOT, env=chosen, stdout=subprocess.DEVNULL) as server:
+        try:
+            _wait_until_up(f"http://127.0.0.1:{port}/_stcore/health", server)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(10)
+
+
+def _folders(folder: Path) -> Mapping[str, str]:
+    names = {"CNC_EXPORTED": "exported", "CNC_DATA": "sessions", "CNC_RECORDINGS": "recordings", "CNC_CACHE": "cache"}
+    return {variable: str(folder / name) for variable, name in names.items()}
+
+
+def _wait_until_up(address: str, server: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until and server.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail("the dashboard did not start")
+
+
+@contextmanager
+def browse(width_px: int = 1280, height_px: int = 720) -> Iterator[Page]:
+    """An empty page as large as a small laptop's; a dialog that opens fails the test at the end."""
+    dialogs: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=require_chromium(), args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": width_px, "height": height_px})
+        page.set_default_timeout(1000 * PATIENCE_S)
+        expect.set_options(timeout=1000 * PATIENCE_S)
+        page.on("dialog", lambda dialog: _note(dialog, dialogs))
+        yield page
+        browser.close()
+    assert dialogs == []
+
+
+def settle(page: Page) -> None:
+    """Waits until the page has drawn what it was asked for: before, parts of the last drawing may still stand there."""
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+
+
+def _note(dialog: Dialog, dialogs: list[str]) -> None:
+    dialogs.append(dialog.message)
+    dialog.dismiss()
+
+
+def keep_screenshot(page: Page, name: str) -> None:
+    """Leaves docs/NAME.png, small enough for a document."""
+    path = ROOT / "docs" / f"{name}.png"
+    picture = cv2.imdecode(np.frombuffer(page.screenshot(animations="disabled"), np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    shades = (np.arange(256) * (SHADES - 1) / 255).round() * (255 / (SHADES - 1))
+    cv2.imwrite(str(path), cv2.LUT(picture, shades.round().astype(np.uint8)), [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    assert path.stat().st_size < LARGEST_SCREENSHOT_BYTES

@@ -1,0 +1,144 @@
+"""A look back at the course takes the place of what was thought before, and words follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.domain import Alert, Belief, Guidance, KeyStep, Question, Resolution, Segment
+from guide.procedure.actions import Action
+from guide.procedure.attended import AttendedTracker
+from guide.procedure.events import Confirmed
+from guide.procedure.model import Procedure, Rules
+from guide.procedure.replay import standing_alerts
+from guide.procedure.tracker import Tracker
+
+STEPS = tuple(KeyStep(number, name) for number, name in enumerate(("lay", "open", "fit", "screw", "close"), 1))
+RULES = Rules(edges=((1, 2), (2, 3), (3, 4), (4, 5)), required=(1, 2, 3, 4, 5), single=(1, 2, 3, 4, 5))
+TASK = Procedure(STEPS, 8, rules=RULES)
+
+
+def belief(
+    steps: Sequence[int],
+    lacking: dict[int, float] | None = None,
+    again: dict[int, float] | None = None,
+    swapped: dict[tuple[int, int], float] | None = None,
+) -> Belief:
+    """The course that did these steps for 4 s each, certain but where a chance is given."""
+    visits = tuple(Segment(step, 4.0 * place, 4.0 * place + 4) for place, step in enumerate(steps))
+    missing = {step: float(step not in steps) for step in range(1, 6)} | (lacking or {})
+    twice = {step: float(steps.count(step) > 1) for step in range(1, 6)} | (again or {})
+    order = list(dict.fromkeys(steps))
+    pairs = {(a, b): 1.0 for place, a in enumerate(order) for b in order[:place] if a < b} | (swapped or {})
+    return Belief(4.0 * len(steps), visits, tuple(missing.items()), tuple(twice.items()), tuple(pairs.items()))
+
+
+def kinds(said: Sequence[Guidance]) -> list[tuple[str, int]]:
+    return [(one.kind, one.step) for one in said if isinstance(one, Alert)]
+
+
+def test_a_lacking_step_is_told_when_its_successor_is_done_and_stands_at_the_end() -> None:
+    tracker = Tracker(TASK)
+    assert tracker.review(belief([1])) == ()
+    assert kinds(tracker.review(belief([1, 3]))) == [("missed", 2)]
+    said = tracker.finish(20.0)
+    assert ("missed", 2) in kinds(said)
+    assert all(one.severity == "alarm" for one in said if isinstance(one, Alert))
+
+
+def test_what_no_longer_looks_so_is_withdrawn() -> None:
+    tracker = Tracker(TASK)
+    tracker.review(belief([1, 3]))
+    (said,) = tracker.review(belief([1, 2, 3]))
+    assert isinstance(said, Resolution)
+    assert said.is_withdrawn
+
+
+def test_a_step_done_later_turns_missed_into_out_of_order() -> None:
+    tracker = Tracker(TASK)
+    tracker.review(belief([1, 3]))
+    said = tracker.review(belief([1, 3, 2]))
+    assert [type(one) for one in said] == [Resolution, Alert]
+    assert isinstance(said[1], Alert)
+    assert (said[1].kind, said[1].step, said[1].before) == ("out_of_order", 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("chance", "expected"), [(0.9, [Alert]), (0.5, [Question]), (0.2, [])], ids=["sure", "unsure", "unlikely"]
+)
+def test_a_doubtful_finding_becomes_a_question_or_nothing(chance: float, expected: list[type]) -> None:
+    said = Tracker(TASK).review(belief([1, 3], lacking={2: chance}))
+    assert [type(one) for one in said] == expected
+
+
+def test_an_alert_stands_until_it_has_become_improbable() -> None:
+    tracker = Tracker(TASK)
+    tracker.review(belief([1, 2, 1], again={1: 0.7}))
+    assert tracker.review(belief([1, 2, 1], again={1: 0.45})) == ()
+    (said,) = tracker.review(belief([1, 2, 1], again={1: 0.1}))
+    assert isinstance(said, Resolution)
+    assert said.is_withdrawn
+    assert kinds(tracker.review(belief([1, 2, 1], again={1: 0.9}))) == [
+        ("repeated", 1)
+    ]  # withdrawn is as if never said
+
+
+def test_the_same_look_back_says_nothing_new() -> None:
+    tracker = Tracker(TASK)
+    tracker.review(belief([1, 3]))
+    assert tracker.review(belief([1, 3])) == ()
+
+
+def test_news_between_two_looks_back_raises_no_words_on_order() -> None:
+    tracker = Tracker(TASK)
+    tracker.review(belief([1]))
+    assert tracker.apply(Confirmed(4, 9.0, 1.0, 8.0)) == ()
+    assert tracker.state.current == 4
+
+
+def test_time_on_a_step_counts_once() -> None:
+    tracker = Tracker(TASK)
+    tracker.review(belief([1]))
+    tracker.apply(Confirmed(1, 4.0, 1.0, 0.0))
+    assert tracker.state.busy_s(4.0) == 4.0
+    tracker.review(belief([1]))
+    assert tracker.state.busy_s(6.0) == 6.0
+
+
+def test_what_a_person_corrected_stays_so() -> None:
+    tracker = AttendedTracker(TASK)
+    tracker.review(belief([1, 3]))
+    tracker.apply(Confirmed(3, 8.0, 1.0, 4.0))
+    tracker.act(Action("previous", 8.0))
+    tracker.review(belief([1, 3]))
+    assert [visit.step for visit in tracker.state.visits] == [1]
+
+
+def test_a_step_that_a_person_marked_is_not_lacking() -> None:
+    tracker = AttendedTracker(TASK)
+    tracker.act(Action("mark_done", 1.0, step=2))
+    assert tracker.review(belief([1, 3])) == ()
+
+
+def test_nothing_is_reviewed_while_the_session_is_paused() -> None:
+    tracker = AttendedTracker(TASK)
+    tracker.act(Action("pause", 1.0))
+    assert tracker.review(belief([1, 3])) == ()
+
+
+@given(st.lists(st.lists(st.integers(1, 5), max_size=7), max_size=5), st.lists(st.integers(1, 5), max_size=7))
+@settings(derandomize=True, deadline=None, max_examples=150)
+def test_what_stands_at_the_end_depends_on_the_last_look_back_alone(before: list[list[int]], last: list[int]) -> None:
+    tracker, fresh = Tracker(TASK), Tracker(TASK)
+    looks = [*map(_without_pairs, before), _without_pairs(last)]
+    said = [one for look in looks for one in tracker.review(belief(look))] + [*tracker.finish(99.0)]
+    alone = [*fresh.review(belief(looks[-1])), *fresh.finish(99.0)]
+    kinds_at_end = {(one.kind, one.step, one.before) for one in standing_alerts(said)}
+    assert kinds_at_end == {(one.kind, one.step, one.before) for one in standing_alerts(alone)}
+
+
+def _without_pairs(steps: Sequence[int]) -> list[int]:
+    return [step for place, step in enumerate(steps) if place == 0 or step != steps[place - 1]]

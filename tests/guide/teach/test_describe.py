@@ -1,0 +1,51 @@
+"""From labels to all that the live side needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from guide.domain import KeyStep, Labels, Segment
+from guide.perceive.appearance import AppearanceSettings
+from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.teach.describe import describe
+
+RATE = 2.0
+TRUTH: list[Labels] = [np.repeat([1, 2, 0, 3], 20), np.repeat([1, 2, 3, 0], 20)]
+STEPS = [KeyStep(number, f"step {number}") for number in (1, 2, 3)]
+
+
+@pytest.fixture
+def demonstrations() -> Demonstrations:
+    prototypes = np.random.default_rng(1).normal(0, 3, (4, 6))
+    items = []
+    for number, labels in enumerate(TRUTH):
+        rng = np.random.default_rng(number)
+        pooled = (prototypes[labels] + rng.normal(0, 0.3, (80, 6))).astype(np.float32)
+        items.append(Demonstration(str(number), np.arange(80) / RATE, pooled, pooled[:, :4].copy()))
+    return Demonstrations(tuple(items), RATE, AppearanceSettings.for_step(39.5 / 3))
+
+
+def test_everything_follows_from_labels(demonstrations: Demonstrations) -> None:
+    learned = describe(demonstrations, TRUTH, STEPS, ("a note",))
+    assert learned.segments[0] == (Segment(1, 0.0, 10.0), Segment(2, 10.0, 20.0), Segment(3, 30.0, 40.0))
+    assert learned.procedure.orderings[0].steps == (1, 2, 3)
+    assert learned.procedure.orderings[0].count == 2
+    assert learned.notes == ("a note",)
+    rows, labels = np.concatenate(demonstrations.embeddings), np.concatenate(TRUTH)
+    for number, centre in enumerate(learned.centres, start=1):
+        np.testing.assert_allclose(centre, rows[labels == number].mean(0), rtol=1e-5)
+    assert learned.recogniser.numbers.tolist() == [0, 1, 2, 3]
+
+
+def test_the_recogniser_recognises_what_it_learned_from(demonstrations: Demonstrations) -> None:
+    learned = describe(demonstrations, TRUTH, STEPS)
+    for rows, labels in zip(demonstrations.features, TRUTH, strict=True):
+        guess = learned.recogniser.numbers[learned.recogniser.log_posterior(rows).argmax(1)]
+        assert (guess == labels).mean() > 0.9
+
+
+def test_a_step_without_frames_lies_in_the_middle(demonstrations: Demonstrations) -> None:
+    learned = describe(demonstrations, TRUTH, [*STEPS, KeyStep(4, "step 4")])
+    assert learned.centres.shape == (4, 4)
+    np.testing.assert_allclose(learned.centres[3], np.concatenate(demonstrations.embeddings).mean(0), rtol=1e-4)

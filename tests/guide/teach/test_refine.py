@@ -1,0 +1,125 @@
+"""Transport against its definition and against an exact linear program; refinement repairs what was mislabelled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from guide.domain import Labels
+from guide.teach.refine import (
+    Floats,
+    RefineSettings,
+    agreement,
+    refine,
+    set_background_apart,
+    transport,
+)
+from guide.teach.view import look_again
+
+
+def random_cost(seed: int, frames: int = 12, columns: int = 3) -> NDArray[np.float64]:
+    return np.random.default_rng(seed).uniform(0, 3, (frames, columns))
+
+
+@given(st.integers(0, 10_000), st.floats(0.05, 3.0), st.floats(0.1, 50.0))
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_every_frame_is_given_away_once(seed: int, softness: float, share_weight: float) -> None:
+    plan = transport(random_cost(seed), np.array([0.2, 0.3, 0.5]), softness, share_weight)
+    assert (plan >= 0).all()
+    np.testing.assert_allclose(plan.sum(1), 1.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_firm_shares_are_kept(seed: int) -> None:
+    shares = np.array([0.25, 0.25, 0.5])
+    plan = transport(random_cost(seed), shares, softness=1.0, share_weight=1e6)
+    np.testing.assert_allclose(plan.mean(0), shares, atol=1e-3)
+
+
+def test_without_firmness_each_frame_chooses_for_itself() -> None:
+    cost = random_cost(1)
+    plan = transport(cost, np.array([0.9, 0.05, 0.05]), softness=0.5, share_weight=1e-9)
+    free = np.exp(-cost / 0.5)
+    np.testing.assert_allclose(plan, free / free.sum(1, keepdims=True), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_hard_plan_costs_what_the_linear_program_says(seed: int) -> None:
+    cost, shares = random_cost(seed), np.array([0.25, 0.25, 0.5])
+    frames, columns = cost.shape
+    each_frame = np.kron(np.eye(frames), np.ones(columns))
+    each_column = np.kron(np.ones(frames), np.eye(columns))
+    exact = linprog(
+        cost.ravel(), A_eq=np.vstack([each_frame, each_column]), b_eq=np.concatenate([np.ones(frames), shares * frames])
+    )
+    plan = transport(cost, shares, softness=0.1, share_weight=1e5)
+    assert float((plan * cost).sum()) == pytest.approx(exact.fun, rel=0.05)
+
+
+def test_labels_that_are_mostly_right_are_put_right() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 40)
+    rows = [np.eye(3)[truth] * 4 + rng.normal(0, 0.5, (120, 3)) for _ in range(3)]
+    spoiled = [np.where(rng.random(120) < 0.25, rng.integers(0, 3, 120), truth) for _ in rows]
+    better = refine(rows, spoiled, rate=2.0, step_s=20.0, settings=RefineSettings())
+    for labels in better:
+        assert labels.dtype == np.int64
+        assert (labels == truth).mean() > 0.97
+
+
+def test_a_column_that_nobody_uses_does_no_harm() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 2], 30)
+    rows = [np.eye(3)[truth] * 4 + rng.normal(0, 0.5, (60, 3)) for _ in range(2)]
+    for labels in refine(rows, [truth, truth], rate=2.0, step_s=15.0, settings=RefineSettings()):
+        assert set(labels.tolist()) <= {0, 1, 2}
+        assert np.isin(labels, [0, 2]).mean() > 0.9
+
+
+def make_agreeing(count: int = 3) -> tuple[list[Floats], list[Labels]]:
+    rng = np.random.default_rng(0)
+    directions = 3 * rng.normal(size=(3, 8))
+    labels = [np.repeat([0, 1, 2], 20) for _ in range(count)]
+    return [directions[each] + rng.normal(size=(60, 8)) for each in labels], labels
+
+
+def test_true_labels_agree_more_than_wrong_ones() -> None:
+    rows, labels = make_agreeing()
+    rng = np.random.default_rng(1)
+    settings = RefineSettings()
+    truth = agreement(rows, labels, 3, settings)
+    assert truth > 0.9
+    assert truth > agreement(rows, [rng.permutation(each) for each in labels], 3, settings)
+    assert truth > agreement(rows, [np.repeat([0, 1, 2, 0, 1, 2], 10) for _ in labels], 3, settings)
+
+
+def test_a_collapse_agrees_least() -> None:
+    rows, labels = make_agreeing()
+    collapsed = agreement(rows, [np.zeros_like(each) for each in labels], 3, RefineSettings())
+    two = agreement(rows, [np.minimum(each, 1) for each in labels], 3, RefineSettings())
+    assert collapsed < two < agreement(rows, labels, 3, RefineSettings())
+
+
+def test_what_only_one_person_does_is_background() -> None:
+    rows, labels = make_agreeing(count=8)
+    rng = np.random.default_rng(2)
+    alone = [4 * rng.normal(size=(1, 8)) + rng.normal(size=(12, 8)) for _ in rows]
+    strange = [np.concatenate([each[:30], odd, each[30:]]) for each, odd in zip(rows, alone, strict=True)]
+    marked = [np.concatenate([each[:30], np.full(12, 1), each[30:]]) for each in labels]
+    apart = set_background_apart(strange, marked, rate=5.0, step_s=4.0, settings=RefineSettings(background=0.3))
+    assert np.mean([(each[30:42] == -1).mean() for each in apart]) > 0.3
+    assert np.mean([(np.delete(each, np.s_[30:42]) == -1).mean() for each in apart]) < 0.05
+
+
+def test_looking_again_forgets_the_person() -> None:
+    rng = np.random.default_rng(3)
+    course = np.repeat(rng.random((4, 10)), 25, axis=0)
+    people = [course + 0.01 * rng.random((100, 10)) + offset for offset in (0.0, 2.0 * rng.random(10))]
+    times = [np.arange(100) / 5.0] * 2
+    one, two = look_again(people, times, 5.0, RefineSettings())
+    raw = np.corrcoef(people[0].ravel(), people[1].ravel())[0, 1]
+    assert np.corrcoef(one.ravel(), two.ravel())[0, 1] > max(raw, 0.6)

@@ -1,0 +1,96 @@
+"""A rehearsal is what the live side would have confirmed, by what the other recordings teach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.courses import course_of
+from guide.domain import KeyStep, Labels
+from guide.label.energy import LinkSettings
+from guide.label.recogniser import RecogniserSettings, judge_left_out, learn_recogniser
+from guide.label.unaries import AppearanceUnaries
+from guide.perceive.appearance import AppearanceSettings
+from guide.procedure.events import Confirmed, Event, Finished, Reviewed
+from guide.procedure.model import Procedure
+from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.teach.rehearse import rehearse, rehearsed, teach_live
+
+RATE = 5.0
+LINKS = LinkSettings(weight=1.0, radius_s=1.0)
+PLAIN = Procedure(tuple(KeyStep(number, str(number)) for number in (1, 2, 3)), demonstrations=4)
+DIRECTIONS = np.random.default_rng(7).normal(size=(4, 12)) * 2
+
+
+def make_recording(order: list[int], seed: int) -> tuple[NDArray[np.float64], Labels]:
+    labels = np.repeat(order, 25)
+    return DIRECTIONS[labels] + np.random.default_rng(seed).normal(size=(len(labels), 12)), labels
+
+
+def make_task() -> tuple[list[NDArray[np.float64]], list[Labels]]:
+    orders = [[1, 0, 2, 3], [1, 2, 0, 3], [2, 1, 0, 3], [1, 2, 3, 0]]
+    made = [make_recording(order, seed) for seed, order in enumerate(orders)]
+    return [rows for rows, _ in made], [labels for _, labels in made]
+
+
+def make_demonstrations(rows: list[NDArray[np.float64]]) -> Demonstrations:
+    floats = [each.astype(np.float32) for each in rows]
+    items = [Demonstration(str(number), np.arange(len(one)) / RATE, one, one) for number, one in enumerate(floats)]
+    return Demonstrations(tuple(items), RATE, AppearanceSettings.for_step(5.0))
+
+
+def confirmed(events: Sequence[Event]) -> list[int]:
+    return [event.step for event in events if isinstance(event, Confirmed)]
+
+
+def rehearsals_of(rows: list[NDArray[np.float64]], labels: list[Labels]) -> list[tuple[Event, ...]]:
+    demonstrations = make_demonstrations(rows)
+    recogniser, costs = teach_live(demonstrations, labels)
+    steps = AppearanceUnaries(recogniser).steps
+    return [
+        rehearse(each, times, steps, LINKS, course_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE))
+        for each, times in zip(costs, rehearsed(demonstrations), strict=True)
+    ]
+
+
+def test_a_plain_task_is_rehearsed_as_it_was_done() -> None:
+    rehearsals = rehearsals_of(*make_task())
+    assert [confirmed(events) for events in rehearsals] == [[1, 2, 3], [1, 2, 3], [2, 1, 3], [1, 2, 3]]
+    assert all(isinstance(events[-1], Finished) for events in rehearsals)
+
+
+def test_the_last_look_back_holds_what_was_done() -> None:
+    rows, labels = make_task()
+    for events, own in zip(rehearsals_of(rows, labels), labels, strict=True):
+        looks = [event.belief for event in events if isinstance(event, Reviewed)]
+        done = [int(step) for step in dict.fromkeys(own.tolist()) if step > 0]
+        assert [visit.step for visit in looks[-1].visits] == done
+        assert all(chance < 0.05 for step, chance in looks[-1].lacking if step in done)
+
+
+def test_the_same_seed_teaches_the_same() -> None:
+    rows, labels = make_task()
+    (one, first), (other, second) = (teach_live(make_demonstrations(rows), labels, seed=3) for _ in range(2))
+    assert all((a == b).all() for a, b in zip(first, second, strict=True))
+    assert (one.projection == other.projection).all()
+
+
+def test_a_step_that_only_one_recording_holds_cannot_be_recognised_in_it() -> None:
+    rows, labels = make_task()
+    odd = labels[0].copy()
+    odd[odd == 3] = 9
+    labels[0] = odd
+    learned = learn_recogniser(rows, labels, RecogniserSettings(components=12))
+    distances = judge_left_out(learned, rows, labels, 0.3)
+    column = learned.numbers.tolist().index(9)
+    assert np.isinf(distances[0][:, column]).all()
+    assert np.isfinite(distances[1][:, column]).all()
+
+
+def test_a_glimpse_is_not_a_step() -> None:
+    costs = np.ones((60, 2))
+    costs[:, 0] = 0.0
+    costs[30:32] = [1.0, 0.0]
+    assert confirmed(rehearse(costs, np.arange(60) / RATE, (1, 2), LINKS, course_of(PLAIN, (1, 2), 0.4, RATE))) == [1]

@@ -1,0 +1,63 @@
+"""Labels carried from a few recordings to the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from guide.domain import Labels
+from guide.teach.collection import Collection
+from guide.teach.spread import Spread
+from guide.teach.thin import Fewer
+
+DIRECTIONS = np.random.default_rng(1).normal(size=(6, 16)) * 3
+
+
+def make(orders: list[list[int]]) -> tuple[Collection, list[Labels]]:
+    labels = [np.repeat(order, 20).astype(np.int64) for order in orders]
+    rows: list[NDArray[np.float32]] = [
+        (DIRECTIONS[each] + np.random.default_rng(number).normal(size=(len(each), 16))).astype(np.float32)
+        for number, each in enumerate(labels)
+    ]
+    return Collection.at_rate(rows, 2.0), labels
+
+
+ORDERS = [[1, 2, 0, 4], [2, 1, 0, 4], [1, 2, 4, 0], [1, 0, 2, 4]]
+
+
+def test_one_labelled_recording_teaches_the_others() -> None:
+    collection, truth = make(ORDERS)
+    found = Spread().spread(collection, [truth[0], None, None, None]).labels
+    assert [float((one == other).mean()) for one, other in zip(found, truth, strict=True)] == pytest.approx(
+        [1.0] * 4, abs=0.12
+    )
+
+
+def test_given_labels_stay_as_given() -> None:
+    collection, truth = make(ORDERS)
+    odd = truth[1][::-1].copy()
+    found = Spread().spread(collection, [truth[0], odd, None, None]).labels
+    assert (found[1] == odd).all()
+
+
+def test_numbers_are_those_given() -> None:
+    collection, truth = make(ORDERS)
+    found = Spread().spread(collection, [truth[0], None, None, None]).labels
+    assert {int(number) for each in found for number in each} <= {0, 1, 2, 4}
+
+
+def test_the_labels_of_nobody_are_refused() -> None:
+    collection, _ = make(ORDERS)
+    with pytest.raises(ValueError, match="labels for some"):
+        Spread().spread(collection, [None] * 4)
+
+
+def test_recordings_that_there_is_no_room_for_are_labelled_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    collection, truth = make(ORDERS)
+    monkeypatch.setattr("guide.teach.spread.fewer", lambda whole, *_, **__: Fewer(whole, 2, (0, 2)))
+    found = Spread().spread(collection, [truth[0], None, None, None]).labels
+    assert (found[0] == truth[0]).all()
+    assert [float((one == other).mean()) for one, other in zip(found, truth, strict=True)] == pytest.approx(
+        [1.0] * 4, abs=0.15
+    )

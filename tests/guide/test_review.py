@@ -1,0 +1,99 @@
+"""`python -m guide review`: edits from the command line, versions, and one sentence for what is wrong."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from guide.__main__ import main
+from guide.bundle import read_bundle
+from guide.procedure.reading import from_plain
+from tests.tiny import Learned, altered
+
+
+@pytest.fixture
+def box(features_task: Learned, tmp_path: Path) -> Path:
+    altered(features_task.bundle, tmp_path / "box")
+    return tmp_path / "box"
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> None:
+    monkeypatch.setattr(sys, "argv", ["guide", *map(str, words)])
+    main()
+
+
+def names(folder: Path) -> dict[int, str]:
+    return {step.number: step.name for step in from_plain(read_bundle(folder).json("procedure.json")).steps}
+
+
+def test_many_edits_at_once(
+    box: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "two"
+    words = ["--name", '3=fit "the" board', "--merge", "1,2", "--background", "4", "--split", "3@0.5"]
+    run(monkeypatch, "review", box, *words, "--optional", "1", "--repeatable", "3", "--off", "1,3", "--out", out)
+    said = capsys.readouterr().out
+    assert "merged step 1 and step 2" in said
+    assert "version 2: 3 key-steps" in said
+    assert names(out) == {1: "step 1", 3: 'fit "the" board', 5: "step 5"}
+    assert names(box) == {number: f"step {number}" for number in (1, 2, 3, 4)}
+    run(monkeypatch, "check", out)
+    assert "is sound" in capsys.readouterr().out
+
+
+def test_labels_of_a_folder_are_carried(box: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "labels").mkdir()
+    text = '0,4,"1 open"\n4,8,"2 fit"\n8,12,"3 turn"\n16,20,"4 close"\n'
+    (tmp_path / "labels" / "a.csv").write_text(text)
+    run(monkeypatch, "review", box, "--labels", tmp_path / "labels")
+    assert names(box) == {1: "open", 2: "fit", 3: "turn", 4: "close"}
+
+
+def test_a_change_in_place_can_be_undone(
+    box: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, "review", box, "--name", "1=open box")
+    assert names(box)[1] == "open box"
+    run(monkeypatch, "review", box, "--undo")
+    assert names(box)[1] == "step 1"
+    assert "is version 1 again; version 2 is kept" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "review", box, "--undo")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "nothing was given"),
+        (["--name", "fit board"], "--name takes a step and its name"),
+        (["--name", "9=fit board"], "there is no step 9"),
+        (["--name", "1="], "1 to 80 letters"),
+        (["--merge", "1"], "two or more different steps"),
+        (["--merge", "1,x"], "--merge takes step numbers"),
+        (["--split", "1@x"], "--split takes a step"),
+        (["--split", "1@2"], "between 0 and 1"),
+        (["--off", "1"], "--off takes two steps"),
+        (["--background", "9"], "there is no step 9"),
+        (["--labels", "no such folder"], "is not a folder"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_code_2(
+    box: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        run(monkeypatch, "review", box, *words)
+    assert left.value.code == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert not (box.parent / ".review").exists()
+
+
+def test_what_is_no_bundle_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "review", tmp_path / "none", "--name", "1=a")
+    assert "is no bundle" in capsys.readouterr().err

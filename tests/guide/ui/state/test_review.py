@@ -1,0 +1,106 @@
+"""What the Review page shows, as plain values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.domain import Segment
+from guide.errors import InputError
+from guide.session import start_networks
+from guide.teach.edits import Label, Merge, Name, Switch
+from guide.teach.relearn import begin_review
+from guide.teach.review import segments_of
+from guide.teach.trial import try_demonstration
+from guide.ui.state import review as state
+from tests.tiny import Learned
+
+STEPS = {1: "1 open", 2: "2 fit"}
+
+
+def test_cards_follow_the_edits(frames_task: Learned) -> None:
+    review = begin_review(frames_task.bundle)
+    before = state.cards(frames_task.bundle, review)
+    assert [card.number for card in before] == [1, 2, 3, 4]
+    assert all(card.pictures for card in before if "in 0 of" not in card.seen)
+    assert before[0].pictures[0].caption.startswith("recording 0")
+    after = state.cards(frames_task.bundle, review.edited(Merge((2, 1)), Name(2, "fit board")))
+    assert [card.label for card in after] == ["2 fit board", "step 3", "step 4"]
+    assert {picture.moment.step for picture in after[0].pictures} == {2}
+
+
+def test_a_pair_switched_off_stays_in_sight(features_task: Learned) -> None:
+    review = begin_review(features_task.bundle)
+    rows = state.pairs(features_task.bundle, review)
+    assert rows
+    assert all(row.is_watched for row in rows)
+    first = rows[0]
+    off = review.edited(Switch(first.first, first.then, is_on=False))
+    again = state.pairs(features_task.bundle, off)
+    assert len(again) == len(rows)
+    assert again[0].when_broken == "nothing (switched off)"
+    assert "style=dashed" in state.graph(off)
+    assert "dashed" not in state.graph(review)
+
+
+def test_a_hostile_name_is_quoted_in_the_graph(features_task: Learned) -> None:
+    review = begin_review(features_task.bundle).edited(Name(1, 'a"]; evil [label="x'))
+    assert '\\"]; evil' in state.graph(review)
+
+
+def test_warnings_say_what_goes_away_and_what_is_named_twice(features_task: Learned) -> None:
+    review = begin_review(features_task.bundle)
+    assert state.warnings(review) == ()
+    labelled = review.edited(Label("a", (Segment(1, 0.0, 5.0), Segment(2, 5.0, 9.0))))
+    assert "No labelled recording holds step 3, step 4" in state.warnings(labelled)[0]
+    assert "Two steps are called “cut”" in state.warnings(review.edited(Name(1, "cut"), Name(2, "cut")))[0]
+
+
+def test_typed_rows_become_segments() -> None:
+    rows: list[dict[str, object]] = [
+        {"start": 5, "end": 7.5, "step": "2 fit"},
+        {"start": 0.0, "end": 5.0, "step": "1 open"},
+        {"start": None, "end": 3.0, "step": "1 open"},
+        {"start": 1.0, "end": 3.0, "step": "no such"},
+    ]
+    assert state.typed_segments(rows, STEPS) == (Segment(1, 0.0, 5.0), Segment(2, 5.0, 7.5))
+    with pytest.raises(InputError, match="row 1 ends at 3 s"):
+        state.typed_segments([{"start": 4.0, "end": 3.0, "step": "1 open"}], STEPS)
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.recursive(st.none() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=8))
+def test_whatever_a_browser_sends_is_segments_in_order_or_nothing(rows: Any) -> None:
+    found = state.drawn_segments({"segments": rows}, 10.0, STEPS)
+    for one in found or ():
+        assert one.step in STEPS
+        assert 0 <= one.start < one.end <= 10.0
+
+
+def test_what_was_drawn_comes_back() -> None:
+    sent = {"segments": [[2, 5.0, 10.004], [1, 0, 5.0]], "stamp": 3}
+    assert state.drawn_segments(sent, 10.0, STEPS) == (Segment(1, 0.0, 5.0), Segment(2, 5.0, 10.0))
+    assert state.drawn_segments({"segments": [[1, 0.0, 5.0], [2, 4.0, 6.0]]}, 10.0, STEPS) is None
+    assert state.drawn_segments(None, 10.0, STEPS) is None
+
+
+def test_a_trial_is_told(features_task: Learned) -> None:
+    review = begin_review(features_task.bundle)
+    networks = start_networks(features_task.bundle, "cpu", 1)
+    trial = try_demonstration(features_task.bundle, networks, review.demonstrations, 0)
+    view = state.trial_view(trial, review.demonstrations, review.start, 0)
+    assert "of 4 steps seen" in view.summary
+    assert [bar.step for bar in view.truth] == [
+        segment.step for segment in segments_of(review.start, review.demonstrations)[0]
+    ]
+
+
+def test_videos_are_looked_for_where_they_were_last(tmp_path: Path) -> None:
+    ours = (Path("recordings"), Path("demo/train"))
+    places = state.video_places(tmp_path / "demo", "said", ["learned"], *ours)
+    assert places == (Path("said"), Path("learned"), Path("recordings/demo"), Path("demo/train"))
+    assert state.video_places(tmp_path / "box", "", [], *ours) == (Path("recordings/box"),)

@@ -1,0 +1,228 @@
+"""The Live page in Streamlit's own test runner, against a real server on a tiny task."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup
+
+from guide.ui import live
+from tests.live_task import LiveTask, make_live_task, serving_dashboard
+from tests.server import Served
+from tests.tiny import Learned
+
+APP = "from guide.ui import live\nlive.page()"
+
+
+@pytest.fixture(scope="module")
+def task(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> LiveTask:
+    return make_live_task(frames_task, tmp_path_factory.mktemp("live"), repeats=40)  # outlasts each test
+
+
+@pytest.fixture(scope="module")
+def served(task: LiveTask) -> Iterator[Served]:
+    with serving_dashboard(task) as server:
+        yield server
+
+
+@pytest.fixture
+def page(task: LiveTask, served: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The page; sessions it started are ended."""
+    for name, value in task.environment.items():
+        monkeypatch.setenv(name, value)
+    live._keeper.clear()
+    yield AppTest.from_string(APP, default_timeout=30)
+    for one in served.ask("/sessions").json["sessions"]:
+        if one["state"] == "running":
+            served.ask(f"/sessions/{one['session']}", method="DELETE")
+
+
+def run(page: AppTest) -> AppTest:
+    page.run()
+    assert not page.exception, page.exception
+    return page
+
+
+def html(page: AppTest) -> str:
+    return "\n".join(str(one.proto.body) for one in page.get("html"))
+
+
+def until(page: AppTest, is_so: Callable[[AppTest], bool], patience_s: float = 20.0) -> AppTest:
+    """Draws the page again until it shows what is waited for."""
+    deadline = time.monotonic() + patience_s
+    while not is_so(run(page)):
+        assert time.monotonic() < deadline, html(page)
+        time.sleep(0.05)
+    return page
+
+
+def press(page: AppTest, key: str) -> AppTest:
+    page.button(key=key).click()
+    return run(page)
+
+
+def choose_source(page: AppTest, words: str) -> None:
+    [choice] = page.get("button_group")
+    assert isinstance(choice, ButtonGroup)
+    choice.set_value(words)
+    run(page)
+
+
+def state(served: Served) -> Any:
+    session = served.ask("/sessions").json["sessions"][-1]["session"]
+    return served.ask(f"/sessions/{session}").json
+
+
+def play(page: AppTest) -> AppTest:
+    press(run(page), "play_demo")
+    return until(page, lambda page: "Missed" in html(page))
+
+
+def test_the_first_page_offers_the_demo_and_a_form(page: AppTest) -> None:
+    run(page)
+    assert page.button(key="play_demo").label == "Play the demo"
+    assert page.selectbox(key="live_bundle").options == ["demo"]
+    assert page.button(key="start").disabled
+
+
+def test_one_click_leads_to_a_flagged_fault(page: AppTest, task: LiveTask, served: Served) -> None:
+    play(page)
+    shown = html(page)
+    assert f"Missed: {task.names[task.missed - 1]}" in shown
+    assert "/stream?look=" in shown
+    assert served.token not in shown  # the page's pictures open nothing else
+    assert "Frames in" in shown
+    assert "Runs on" in shown
+
+
+def test_a_reload_and_a_second_browser_find_the_session(page: AppTest, served: Served) -> None:
+    play(page)
+    for second in (AppTest.from_string(APP, default_timeout=30) for _ in range(2)):
+        run(second)
+        assert "guide-now" in html(second)
+        assert state(served)["session"] in html(second)
+
+
+def test_an_alert_is_acknowledged_with_a_comment_and_taken_back(page: AppTest, served: Served) -> None:
+    play(page)
+    alert = state(served)["alerts"][0]["id"]
+    page.text_input(key=f"comment_{alert}").set_value("glove in *view*")
+    press(page, f"acknowledge_{alert}")
+    assert "· seen" in html(page)
+    [action] = state(served)["actions"]
+    assert (action["kind"], action["comment"]) == ("acknowledge", "glove in *view*")
+    assert any("glove in \\*view\\*" in caption.value for caption in page.caption)
+    press(page, f"undo_{action['number']}")
+    assert "· seen" not in html(page)
+    assert not state(served)["alerts"][0]["acknowledged"]
+
+
+@pytest.mark.parametrize("kind", ["was_done", "false_alarm", "snooze"])
+def test_an_alert_can_be_answered_otherwise(page: AppTest, served: Served, kind: str) -> None:
+    play(page)
+    alert = state(served)["alerts"][0]["id"]
+    press(page, f"{kind}_{alert}")
+    standing = {one["id"]: one["snoozed"] for one in state(served)["alerts"]}
+    assert standing.get(alert) is (True if kind == "snooze" else None)
+
+
+def test_the_operator_corrects_the_tracker(page: AppTest, task: LiveTask, served: Served) -> None:
+    play(page)
+    press(page, "pause")
+    assert "paused" in html(page)
+    press(page, "pause")
+    for key in ("do_next", "do_previous", "do_restart"):
+        press(page, key)
+    page.selectbox(key="marked_step").set_value(task.missed)
+    run(page)
+    press(page, "mark_done")
+    assert task.missed in state(served)["progress"]["done"]
+    press(page, "not_yet")
+    assert task.missed not in state(served)["progress"]["done"]
+    kinds = [one["kind"] for one in state(served)["actions"]]
+    assert kinds == ["pause", "resume", "next", "previous", "restart", "mark_done", "not_yet"]
+
+
+def test_muting_is_remembered(page: AppTest) -> None:
+    play(page)
+    press(page, "mute")
+    assert page.button(key="mute").label == "Sound off"
+
+
+def test_an_ended_session_says_how_it_ended_and_another_can_be_started(page: AppTest, served: Served) -> None:
+    play(page)
+    press(page, "end")
+    until(page, lambda page: "Session over" in html(page))
+    assert "alert stands" in html(page) or "alerts stand" in html(page)
+    press(page, "again")
+    assert page.button(key="play_demo")
+
+
+def test_a_source_that_cannot_be_opened_is_said_in_a_sentence(page: AppTest) -> None:
+    run(page)
+    page.text_input(key="live_path").set_value("no/such/*file*.mp4")
+    run(page)
+    press(page, "start")
+    assert "no\\/such\\/\\*file\\*\\.mp4" in page.error[0].value
+
+
+def test_a_dropped_video_is_stored_and_played(page: AppTest, task: LiveTask, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("CNC_RECORDINGS", str(tmp_path))
+    run(page)
+    page.file_uploader[0].set_value(("my work.mp4", task.video.read_bytes(), "video/mp4"))
+    run(page)
+    [stored] = (tmp_path / "live").glob("*.mp4")
+    assert page.text_input(key="live_path").value == str(stored)
+    press(page, "start")
+    assert stored.name in html(page)
+
+
+def test_a_text_file_called_mp4_is_refused(page: AppTest, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("CNC_RECORDINGS", str(tmp_path))
+    run(page)
+    page.file_uploader[0].set_value(("notes.mp4", b"no video", "video/mp4"))
+    run(page)
+    assert "notes" in page.error[0].value
+    assert not list(tmp_path.rglob("*.mp4"))
+
+
+def test_a_headset_is_awaited_with_a_code_to_scan(page: AppTest, served: Served) -> None:
+    run(page)
+    choose_source(page, "Phone or headset")
+    page.text_input(key="live_name").set_value("helmet")
+    run(page)
+    press(page, "start")
+    assert "QR code" in html(page)
+    assert state(served)["client"] == "helmet"
+
+
+def test_an_address_with_a_password_is_never_shown_whole(page: AppTest, served: Served) -> None:
+    run(page)
+    choose_source(page, "Network stream")
+    page.text_input(key="live_address").set_value("http://me:secret@127.0.0.1:9/video?key=hidden")
+    run(page)
+    press(page, "start")
+    assert "secret" not in html(page)
+    assert "hidden" not in html(page)
+    assert not any("secret" in error.value or "hidden" in error.value for error in page.error)
+
+
+def test_without_any_bundle_the_page_says_how_to_make_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CNC_EXPORTED", str(tmp_path / "nothing"))
+    monkeypatch.setenv("CNC_DATA", str(tmp_path / "data"))
+    page = run(AppTest.from_string(APP, default_timeout=30))
+    assert "make demo" in [code.value for code in page.code]
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_unknown_session_is_said_to_be_gone(page: AppTest) -> None:
+    page.query_params["session"] = "20300102-030405-00ff"
+    run(page)
+    assert "no longer" in page.info[0].value
+    press(page, "unknown")
+    assert page.button(key="play_demo")

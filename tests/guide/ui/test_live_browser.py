@@ -1,0 +1,220 @@
+"""The Live page in a real browser, with a server that the dashboard starts itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
+
+from guide.ui.client import Client
+from guide.ui.server import ServerKeeper
+from tests.dashboard import ARGUMENTS, PATIENCE_S, ROOT, keep_screenshot, require_chromium, serve
+from tests.live_task import LiveTask, make_live_task
+from tests.tiny import Learned
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+NAMES = ("lay mat", "open case", HOSTILE, "close lid")
+REPEATS = 20  # two minutes: the session outlasts each test
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A dashboard that runs, a browser to look at it, and its task."""
+
+    address: str
+    browser: Browser
+    task: LiveTask
+
+    def client(self) -> Client:
+        client = ServerKeeper(self.task.exported, self.task.data).running()
+        assert client is not None
+        return client
+
+    def running(self) -> list[str]:
+        return [str(one["session"]) for one in self.client().sessions() if one["state"] == "running"]
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A browser without a window, in which several people can have pages."""
+    with sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=require_chromium(), args=ARGUMENTS)
+        expect.set_options(timeout=1000 * PATIENCE_S)
+        yield launched
+        launched.close()
+
+
+def new_page(launched: Browser, width_px: int = 1280, height_px: int = 720, is_dark: bool = False) -> Page:
+    """A page with storage of its own: another person's browser."""
+    context = launched.new_context(
+        viewport={"width": width_px, "height": height_px}, color_scheme="dark" if is_dark else "light"
+    )
+    page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE_S)
+    return page
+
+
+@pytest.fixture(scope="module")
+def app(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    require_chromium()
+    place = tmp_path_factory.mktemp("live")
+    task = make_live_task(frames_task, place, NAMES, REPEATS)
+    with serve(place, **task.environment) as address, browser() as launched:
+        yield App(address, launched, task)
+
+
+@pytest.fixture
+def page(app: App) -> Iterator[Page]:
+    """The first page, as a newcomer opens it; dialogs and faults of scripts fail the test, sessions are ended."""
+    faults: list[str] = []
+    opened = new_page(app.browser)
+
+    def note(dialog: Dialog) -> None:
+        faults.append(dialog.message)
+        dialog.dismiss()
+
+    opened.on("dialog", note)
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("request", lambda request: _require_local(request.url, faults))
+    opened.goto(app.address)
+    yield opened
+    opened.context.close()
+    for session in app.running():
+        app.client().end(session)
+    assert faults == []
+
+
+def _require_local(url: str, faults: list[str]) -> None:
+    if not url.startswith(("http://127.0.0.1:", "blob:", "data:")):
+        faults.append(f"the page asked {url}")
+
+
+def play(page: Page) -> None:
+    page.get_by_role("button", name="Play the demo").click()
+    expect(page.locator(".guide-alert h4", has_text="Missed")).to_be_visible()
+
+
+def test_from_the_first_page_to_the_first_alert_within_a_minute(app: App, page: Page) -> None:
+    streams: list[str] = []
+    page.on("request", lambda request: streams.append(request.url) if "/stream?" in request.url else None)
+    began = time.monotonic()
+    play(page)
+    assert time.monotonic() - began < 60
+    missed = NAMES[app.task.missed - 1]
+    expect(page.locator(".guide-alert h4")).to_contain_text(f"Missed: {missed}")
+    expect(page.locator(".guide-steps .missed")).to_contain_text("not seen")
+    page.wait_for_function("document.querySelector('.guide-picture img').naturalWidth > 0")
+    expect(page.locator(".guide-health")).to_contain_text("Processed")
+    page.wait_for_function("(window.guideWords || []).some(words => words.startsWith('Missed'))")
+    clock = page.locator(".guide-clock b").inner_text()
+    expect(page.locator(".guide-clock b")).not_to_have_text(clock)
+    assert len(streams) == 1  # drawn anew every moment, the picture is never asked for again
+
+
+def test_acknowledge_comment_and_undo(app: App, page: Page) -> None:
+    play(page)
+    page.get_by_placeholder("A comment").first.fill("glove <b>in view</b>")
+    page.get_by_role("button", name="Acknowledge").first.click()
+    expect(page.get_by_text("Acknowledged (glove <b>in view</b>)")).to_be_visible()
+    expect(page.locator(".guide-alert").first).to_contain_text("seen")
+    [session] = app.running()
+    assert app.client().state(session)["actions"][0]["comment"] == "glove <b>in view</b>"
+    page.get_by_role("button", name="Undo").first.click()
+    expect(page.get_by_role("button", name="Acknowledge").first).to_be_visible()
+    assert not app.client().state(session)["alerts"][0]["acknowledged"]
+
+
+def test_keys_act_and_are_explained(app: App, page: Page) -> None:
+    play(page)
+    page.locator(".guide-now").click()
+    page.keyboard.press("Space")
+    expect(page.locator(".guide-now.paused")).to_be_visible()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    page.keyboard.press("Space")
+    expect(page.locator(".guide-now.paused")).to_have_count(0)
+    page.keyboard.press("m")
+    expect(page.get_by_role("button", name="Sound off")).to_be_visible()
+    page.get_by_role("button", name="Keys").click()
+    expect(page.get_by_text("acknowledge the first alert")).to_be_visible()
+
+
+def test_a_reload_finds_the_session_going_on(app: App, page: Page) -> None:
+    play(page)
+    [session] = app.running()
+    page.reload()
+    expect(page.locator(".guide-now")).to_be_visible()
+    assert session in page.url
+    page.goto(app.address)
+    expect(page.locator(".guide-now")).to_be_visible()
+    assert app.running() == [session]
+
+
+def test_two_browsers_control_one_session(app: App, page: Page) -> None:
+    play(page)
+    other = new_page(app.browser, 390, 844)
+    other.goto(app.address)
+    expect(other.locator(".guide-alert h4", has_text="Missed").first).to_be_visible()
+    other.get_by_role("button", name="Pause").click()
+    for one in (page, other):
+        expect(one.locator(".guide-now.paused")).to_be_visible()
+    page.get_by_role("button", name="Go on").click()
+    for one in (page, other):
+        expect(one.locator(".guide-now.paused")).to_have_count(0)
+    page.get_by_role("button", name="End", exact=True).click()
+    for one in (page, other):
+        expect(one.get_by_text("Session over")).to_be_visible()
+    other.context.close()
+
+
+def test_a_hostile_name_stays_text(app: App, page: Page) -> None:
+    play(page)
+    [session] = app.running()
+    app.client().act(session, {"kind": "mark_done", "step": 3})
+    expect(page.locator(".guide-steps li", has_text=HOSTILE)).to_be_visible()
+    assert page.locator("img[src='x']").count() == 0
+
+
+def test_nothing_is_wider_than_a_phone(app: App) -> None:
+    page = new_page(app.browser, 390, 844)
+    page.goto(app.address)
+    play(page)
+    assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+    all_of_them = "[...document.querySelectorAll('.guide-line, button')]"
+    assert page.evaluate(f"{all_of_them}.filter(one => one.getBoundingClientRect().right > innerWidth).length") == 0
+    for session in app.running():
+        app.client().end(session)
+    page.context.close()
+
+
+@pytest.mark.skipif(os.environ.get("CNC_SCREENSHOTS") != "1", reason="CNC_SCREENSHOTS=1 takes the screenshots")
+def test_screenshots(tmp_path: Path) -> None:
+    """Leaves pictures of the Live page with the demo's faulty recording in docs/."""
+    if not (ROOT / "exported" / "demo" / "manifest.json").is_file():
+        pytest.skip("the screenshots show exported/demo, which is not built: run make demo first.")
+    shutil.copytree(ROOT / "exported" / "demo", tmp_path / "exported" / "demo")
+    with serve(tmp_path) as address, browser() as launched:
+        page = new_page(launched)
+        page.goto(address)
+        expect(page.get_by_role("button", name="Start", exact=True)).to_be_visible()
+        page.wait_for_function("document.images.length && [...document.images].every(each => each.naturalWidth > 0)")
+        keep_screenshot(page, "dashboard-first")
+        play(page)
+        page.wait_for_function("document.querySelector('.guide-alert img')?.naturalWidth > 0")
+        keep_screenshot(page, "dashboard-live")
+        for name, shown in (
+            ("dashboard-live-dark", new_page(launched, is_dark=True)),
+            ("dashboard-live-phone", new_page(launched, 390, 844)),
+        ):
+            shown.goto(address)
+            expect(shown.locator(".guide-alert h4").first).to_be_visible()
+            shown.wait_for_function("document.querySelector('.guide-alert img')?.naturalWidth > 0")
+            keep_screenshot(shown, name)

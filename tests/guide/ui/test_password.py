@@ -1,0 +1,82 @@
+"""The password: kept as a hash alone, slow to be guessed, and remembered for a while once it was given."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from guide.errors import InputError
+from guide.ui import password
+from guide.ui.password import STAY_S, Door, PasswordHash, kept_line
+
+KEPT = PasswordHash.of("correct horse")
+
+
+def test_the_hash_tells_nothing_of_the_password_and_differs_each_time() -> None:
+    assert "correct" not in KEPT.line()
+    assert PasswordHash.of("correct horse").line() != KEPT.line()
+    assert PasswordHash.read(KEPT.line()).matches("correct horse")
+    assert not PasswordHash.read(KEPT.line()).matches("Correct horse")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "hunter2",
+        "scrypt$1$2$3$a",
+        "scrypt$99999999$8$1$AAAA$AAAA",
+        "md5$16384$8$1$AAAA$AAAA",
+        "scrypt$x$8$1$AA==$AA==",
+        "",
+    ],
+)
+def test_what_is_no_hash_is_refused_without_being_shown(line: str) -> None:
+    with pytest.raises(InputError) as refused:
+        PasswordHash.read(line)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_wrong_tries_wait_longer_and_a_pass_ends() -> None:
+    now = [0.0]
+    waited: list[float] = []
+    door = Door(KEPT, clock=lambda: now[0], wait=waited.append)
+    assert [door.enter("wrong", "192.0.2.7") for _ in range(4)] == [None] * 4
+    assert waited == [0.5, 1.0, 2.0, 4.0]
+    handed = door.enter("correct horse", "192.0.2.7")
+    assert handed is not None
+    assert door.knows(handed)
+    assert not Door(KEPT).knows(handed)
+    now[0] = STAY_S + 1
+    assert not door.knows(handed)
+
+
+def test_the_variable_comes_before_the_file(tmp_path: Path) -> None:
+    environment = {"CNC_DATA": str(tmp_path)}
+    assert kept_line(environment) == ""
+    (tmp_path / "dashboard").mkdir()
+    (tmp_path / "dashboard" / "password").write_text(KEPT.line() + "\n")
+    assert kept_line(environment) == KEPT.line()
+    assert kept_line({**environment, "CNC_PASSWORD": "other"}) == "other"
+
+
+def test_the_command_keeps_a_private_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CNC_DATA", str(tmp_path / "sessions"))
+    monkeypatch.delenv("CNC_PASSWORD", raising=False)
+    monkeypatch.setattr("getpass.getpass", lambda _: "correct horse")
+    password.main()
+    path = tmp_path / "sessions" / "dashboard" / "password"
+    assert path.stat().st_mode & 0o077 == 0
+    assert PasswordHash.read(kept_line(os.environ)).matches("correct horse")
+
+
+@pytest.mark.parametrize("answers", [["short", "short"], ["correct horse", "other horse"]])
+def test_a_short_or_mistyped_password_is_refused(
+    answers: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CNC_DATA", str(tmp_path))
+    monkeypatch.setattr("getpass.getpass", lambda _: answers.pop(0))
+    with pytest.raises(InputError):
+        password.main()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,183 @@
+"""The Review page in Streamlit's own test runner."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from guide.bundle import read_bundle
+from guide.procedure.reading import from_plain
+from guide.teach.desk import Desk
+from guide.teach.edits import Name
+from guide.ui.training import Wish, Workshop
+from tests.tiny import Learned, altered
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def app() -> None:
+    from guide.ui import review
+
+    review.page()
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], AppTest]:
+    """The page for the bundles in tmp_path/exported."""
+
+    def run() -> AppTest:
+        monkeypatch.setenv("CNC_EXPORTED", str(tmp_path / "exported"))
+        monkeypatch.setenv("CNC_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setenv("CNC_RECORDINGS", str(tmp_path / "recordings"))
+        page = AppTest.from_function(app, default_timeout=60).run()
+        assert not page.exception, page.exception
+        return page
+
+    return run
+
+
+@pytest.fixture
+def box(features_task: Learned, tmp_path: Path) -> Path:
+    altered(features_task.bundle, tmp_path / "exported" / "box")
+    return tmp_path / "exported" / "box"
+
+
+def texts(page: AppTest) -> str:
+    parts = [*page.header, *page.markdown, *page.caption, *page.info, *page.warning, *page.error, *page.success]
+    return "\n".join(str(part.value) for part in parts)
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    button = next(one for one in page.button if one.label == label)
+    button.click().run()
+    assert not page.exception, page.exception
+    return page
+
+
+def name(page: AppTest, step: int, text: str) -> AppTest:
+    field = next(one for one in page.text_input if one.label == f"Name of step {step}")
+    field.set_value(text).run()
+    assert not page.exception, page.exception
+    return page
+
+
+def live_names(folder: Path) -> list[str]:
+    return [step.name for step in from_plain(read_bundle(folder).json("procedure.json")).steps]
+
+
+def test_without_a_bundle_the_page_says_how_to_make_one(open_page: Callable[[], AppTest]) -> None:
+    page = open_page()
+    assert "There is no procedure" in texts(page)
+    assert page.code[0].value == "make demo"
+
+
+def test_a_damaged_bundle_is_said_in_a_sentence(open_page: Callable[[], AppTest], box: Path) -> None:
+    (box / "procedure.json").write_text("{}")
+    assert "cannot be reviewed" in texts(open_page())
+
+
+def test_a_name_goes_live_and_can_be_taken_back(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = name(open_page(), 1, "open box")
+    assert "named step 1 “open box”" in texts(page)
+    assert live_names(box)[0] == "step 1"
+    press(page, "Undo the last")
+    assert "Nothing is changed until you say so" in texts(page)
+    press(name(page, 1, "lay mat"), "Make it live")
+    assert live_names(box)[0] == "lay mat"
+    assert "Version 2 is live" in texts(page)
+    page.segmented_control(key="review_part").set_value("Versions and training").run()
+    press(page, "Make it live again")
+    assert live_names(box)[0] == "step 1"
+
+
+def test_edits_are_found_again_after_a_reload(open_page: Callable[[], AppTest], box: Path) -> None:
+    name(open_page(), 2, "fit board")
+    assert "1 change not live yet" in texts(open_page())
+    assert Desk(box).edits() == (Name(2, "fit board"),)
+
+
+def test_a_merge_is_learned_tried_and_made_live(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    next(one for one in page.selectbox if one.label == "Is the same as").set_value("step 2").run()
+    press(page, "Merge")
+    assert "merged step 1 and step 2" in texts(page)
+    press(page, "Learn and try it")
+    press(page, "Try")
+    assert "of 3 steps seen" in texts(page).replace("\\", "")
+    assert len(live_names(box)) == 4
+    press(page, "Make it live")
+    assert live_names(box) == ["step 1", "step 3", "step 4"]
+
+
+@pytest.mark.parametrize("part", ["Label a recording", "Order", "Versions and training"])
+def test_every_part_is_drawn(open_page: Callable[[], AppTest], box: Path, part: str) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value(part).run()
+    assert not page.exception, page.exception
+
+
+def test_labels_of_a_recording_are_saved(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Label a recording").run()
+    press(page, "Save these labels")
+    assert "labelled recording a with" in texts(page)
+    assert (Desk(box).labels / "a.csv").is_file()
+
+
+def test_two_labelled_recordings_say_what_a_third_would_gain(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Label a recording").run()
+    press(page, "Save these labels")
+    assert "Label a second recording" in texts(page)
+    page.selectbox(key="review_recording").set_value(1).run()
+    press(page, "Save these labels")
+    press(page, "What would another one gain?")
+    assert "With 1 labelled" in texts(page)
+
+
+def test_a_step_that_was_not_found_can_be_labelled(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Label a recording").run()
+    next(one for one in page.text_input if one.label == "A step that is missing").set_value("sweep").run()
+    assert not page.exception, page.exception
+    assert [step.label for step in page.session_state["review_extra_box"]] == ["5 sweep"]
+
+
+def test_the_embedder_is_trained_from_the_labels(
+    open_page: Callable[[], AppTest], frames_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = tmp_path / "exported" / "box"
+    altered(frames_task.bundle, box, None, lambda facts: facts.update(review={"labelled": ["01"]}))
+    shutil.copytree(frames_task.options.inputs[0], tmp_path / "recordings" / "box")
+    wishes: list[Wish] = []
+    monkeypatch.setattr(Workshop, "start", lambda _, wish: wishes.append(wish))
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Versions and training").run()
+    press(page, "Train again")
+    assert wishes[0].name == "box"
+    assert len(wishes[0].inputs) == 4
+    assert (Path(wishes[0].labels) / "01.csv").is_file()
+    assert [version.number for version in Desk(box).versions()] == [1]
+
+
+def test_names_are_never_markup(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = name(open_page(), 1, HOSTILE)
+    for part in [*page.markdown, *page.caption]:
+        assert not part.proto.allow_html
+    assert "<img" not in texts(page).replace("\\<img", "")
+
+
+def test_a_name_that_cannot_be_read_is_said(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = name(open_page(), 1, "\u200b")
+    assert "1 to 80 letters" in texts(page).replace("\\", "")
+
+
+def test_a_page_drawn_before_the_last_edit_takes_nothing_back(open_page: Callable[[], AppTest], box: Path) -> None:
+    one, other = open_page(), open_page()
+    name(one, 1, "open box")
+    name(other, 2, "fit board")
+    assert Desk(box).edits() == (Name(1, "open box"), Name(2, "fit board"))

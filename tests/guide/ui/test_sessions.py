@@ -1,0 +1,160 @@
+"""The Sessions page in Streamlit's own test runner: empty, filtered, replayed, compared, counted, kept, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from guide.record.lock import SessionLock
+from guide.ui import sessions
+from guide.ui.state.sessions import default_keep_days
+from tests.kept_sessions import FIRST, SECOND, keep_session
+
+HOSTILE = ("<img src=x onerror=alert(1)>", "![a](http://h/x)", ":red[b]", "$c$")
+
+OpenPage = Callable[[], AppTest]
+
+
+def script() -> None:
+    from guide.ui.sessions import page
+
+    page()
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> OpenPage:
+    def run() -> AppTest:
+        monkeypatch.setenv("CNC_DATA", str(tmp_path))
+        return sound(AppTest.from_function(script, default_timeout=30).run())
+
+    return run
+
+
+def sound(page: AppTest) -> AppTest:
+    assert not page.exception, page.exception
+    return page
+
+
+def texts(page: AppTest) -> str:
+    parts = [*page.header, *page.markdown, *page.caption, *page.info, *page.warning, *page.error]
+    return "\n".join(str(part.value) for part in parts)
+
+
+def choose(page: AppTest, view: str) -> AppTest:
+    page.segmented_control(key="sessions_view").set_value(view)
+    return sound(page.run())
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    next(button for button in page.button if button.label == label).click()
+    return sound(page.run())
+
+
+def test_with_nothing_recorded_it_says_how_to_record(open_page: OpenPage) -> None:
+    page = open_page()
+    assert "Nothing was recorded" in texts(page)
+    assert "--record" in page.code[0].value
+
+
+def test_a_store_that_cannot_be_used_is_one_sentence(open_page: OpenPage, tmp_path: Path) -> None:
+    (tmp_path / "sessions.sqlite").write_bytes(b"no database" * 100)
+    assert "cannot be used" in texts(open_page())
+
+
+def test_the_list_and_its_filters(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST)
+    keep_session(tmp_path, SECOND, person="shift 1", has_video=False)
+    page = open_page()
+    assert list(page.dataframe[0].value["person"]) == ["shift 1", "shift 2"]
+    assert "2 of 2 sessions" in texts(page)
+    page.selectbox(key="sessions_person").set_value("shift 2").run()
+    assert list(sound(page).dataframe[0].value["person"]) == ["shift 2"]
+    page.selectbox(key="sessions_alerts").set_value("without alerts").run()
+    assert "No session fits" in texts(sound(page))
+
+
+def test_between_two_days(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST, started=1_700_000_000.0)
+    page = open_page()
+    page.selectbox(key="sessions_period").set_value(sessions.CUSTOM).run()
+    assert "1 of 1 sessions" in texts(sound(page))
+
+
+def test_replay_shows_the_video_or_says_why_not(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST)
+    keep_session(tmp_path, SECOND, has_video=False, started=1_893_600_000.0)
+    page = choose(open_page(), sessions.REPLAY)
+    assert "There is no video of this session" in texts(page)
+    page.selectbox(key="sessions_chosen").set_value(FIRST).run()
+    assert "There is no video" not in texts(sound(page))
+    assert list(page.dataframe[0].value["step"]) == ["lay mat", "fit board", "open case", "close lid"]
+    assert len(page.get("video")) == 1
+    assert len(page.get("download_button")) == 5
+
+
+def test_a_session_still_being_recorded_is_shown_so_far(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST, state="open")
+    lock = SessionLock(tmp_path / FIRST)
+    try:
+        assert "still being recorded" in texts(choose(open_page(), sessions.REPLAY))
+    finally:
+        lock.release()
+    assert "still being recorded" not in texts(choose(open_page(), sessions.REPLAY))
+
+
+def test_two_are_compared(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST, has_video=False)
+    page = choose(open_page(), sessions.COMPARE)
+    assert "Two sessions are needed" in texts(page)
+    keep_session(tmp_path, SECOND, (1, 2, 3, 4), has_video=False, bundle="exported/other")
+    page = sound(page.run())
+    assert "The orders part at place 2" in texts(page)
+    assert "two procedures" in texts(page)
+    assert list(page.dataframe[0].value["step"]) == ["lay mat", "open case", "fit board", "close lid"]
+
+
+def test_many_are_counted(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST, has_video=False)
+    keep_session(tmp_path, SECOND, has_video=False)
+    page = choose(open_page(), sessions.COUNT)
+    assert "2 sessions with box" in texts(page)
+    assert len(page.get("vega_lite_chart")) + len(page.get("arrow_vega_lite_chart")) == 2
+    page.segmented_control(key="count_by").set_value("person")
+    sound(page.run())
+
+
+def test_a_session_is_deleted_only_after_a_yes(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST)
+    page = press(choose(open_page(), sessions.KEEP), "Delete …")
+    page = press(page, "Keep it")
+    assert (tmp_path / FIRST).exists()
+    page = press(press(page, "Delete …"), "Yes, delete it")
+    assert not (tmp_path / FIRST).exists()
+    assert "Nothing was recorded" in texts(page)
+
+
+def test_pictures_are_kept_for_as_long_as_said(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST, started=1_000_000_000.0)
+    page = choose(open_page(), sessions.KEEP)
+    assert "older than that" in texts(page)
+    page.number_input(key="sessions_days").set_value(0).run()
+    press(sound(page), "Keep pictures for this long")
+    assert default_keep_days(tmp_path) == 0.0
+    assert (tmp_path / FIRST / "video-1.mp4").exists()
+    page.number_input(key="sessions_days").set_value(5).run()
+    press(sound(page), "Keep pictures for this long")
+    assert not (tmp_path / FIRST / "video-1.mp4").exists()
+
+
+@pytest.mark.parametrize("view", sessions.VIEWS)
+def test_names_are_never_markup(open_page: OpenPage, tmp_path: Path, view: str) -> None:
+    for name in (FIRST, SECOND):
+        keep_session(tmp_path, name, names=HOSTILE, person=HOSTILE[0], bundle=f"exported/{HOSTILE[2]}", has_video=False)
+    page = choose(open_page(), view)
+    for part in [*page.markdown, *page.caption, *page.info, *page.warning]:
+        assert not getattr(part.proto, "allow_html", False)
+        assert "<img" not in part.value.replace("\\<img", "")
+        assert ":red[" not in part.value

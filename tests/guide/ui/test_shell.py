@@ -1,0 +1,59 @@
+"""What stands before every page: a password where one is set, nothing where none is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from guide.ui import shell
+from guide.ui.password import PasswordHash
+
+PAGE = 'import streamlit as st\nfrom guide.ui import shell\nshell.enter()\nst.header("inside")'
+
+
+@pytest.fixture(autouse=True)
+def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CNC_DATA", str(tmp_path))
+    monkeypatch.delenv("CNC_PASSWORD", raising=False)
+    monkeypatch.setattr("guide.serve.guard.FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(shell, "is_open", lambda: False)
+
+
+def headers(page: AppTest) -> list[str]:
+    assert not page.exception, page.exception
+    return [header.value for header in page.header]
+
+
+def test_without_a_password_the_page_is_drawn() -> None:
+    page = AppTest.from_string(PAGE).run()
+    assert headers(page) == ["inside"]
+    assert not page.warning
+
+
+def test_an_open_dashboard_without_a_password_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell, "is_open", lambda: True)
+    page = AppTest.from_string(PAGE).run()
+    assert headers(page) == ["inside"]
+    assert "set a password" in page.warning[0].value
+
+
+def test_with_a_password_nothing_is_drawn_before_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CNC_PASSWORD", PasswordHash.of("correct horse").line())
+    page = AppTest.from_string(PAGE, default_timeout=20).run()
+    assert headers(page) == ["CnC Guide"]
+    page.text_input[0].set_value("wrong horse")
+    page.button[0].click().run()
+    assert headers(page) == ["CnC Guide"]
+    assert page.error[0].value == "That was not it."
+    page.text_input[0].set_value("correct horse")
+    page.button[0].click().run()
+    assert headers(page) == ["inside"]
+
+
+def test_a_password_kept_unhashed_keeps_everybody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CNC_PASSWORD", "hunter2")
+    page = AppTest.from_string(PAGE).run()
+    assert headers(page) == []
+    assert "hunter2" not in page.error[0].value

@@ -1,0 +1,35 @@
+"""The password in a real browser: asked for once, kept over a reload, asked of everybody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from guide.ui.password import PasswordHash
+from tests.dashboard import browse, require_chromium, serve
+
+pytestmark = pytest.mark.browser
+
+
+def give(page: Page, password: str) -> None:
+    page.get_by_test_id("stTextInputField").fill(password)
+    page.get_by_role("button", name="Come in").click()
+
+
+def test_a_password_is_asked_for_once_in_each_browser(tmp_path: Path) -> None:
+    require_chromium()
+    with serve(tmp_path, CNC_PASSWORD=PasswordHash.of("correct horse").line()) as address, browse() as page:
+        page.goto(address)
+        give(page, "wrong horse")
+        expect(page.get_by_text("That was not it.")).to_be_visible()
+        assert page.get_by_text("no learned procedure").count() == 0
+        give(page, "correct horse")
+        expect(page.get_by_text("no learned procedure")).to_be_visible()
+        page.wait_for_function("document.cookie.includes('guide_pass=')")
+        page.reload()
+        expect(page.get_by_text("no learned procedure")).to_be_visible()
+        page.context.clear_cookies()
+        page.reload()
+        expect(page.get_by_role("button", name="Come in")).to_be_visible()

@@ -1,0 +1,126 @@
+"""Uploads: looked at, renamed, kept in their folder; whatever is no video is refused in one sentence."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.errors import InputError, OutputError
+from guide.ui import uploads
+from guide.ui.uploads import clean_name, examine, recognise, store
+from tests.synth import grey_levels, steady, write_video
+
+
+@pytest.fixture
+def video(tmp_path: Path) -> bytes:
+    return write_video(tmp_path / "made.mp4", grey_levels(8), steady(8, 5)).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "codec", "reader"),
+    [(".mp4", "libx264", "mov"), (".mov", "libx264", "mov"), (".mkv", "libx264", "matroska"), (".avi", "mpeg4", "avi")],
+)
+def test_every_kind_of_video_is_told_by_its_content(tmp_path: Path, suffix: str, codec: str, reader: str) -> None:
+    path = write_video(tmp_path / f"a{suffix}", grey_levels(8), steady(8, 30), codec)
+    with path.open("rb") as stream:
+        assert examine(stream, "a.txt").reader == reader
+        assert stream.tell() == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"just a text that somebody called a video",
+        b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n",
+        b"ffconcat version 1.0\nfile /etc/passwd\n",
+        b"<html><script>alert(1)</script></html>",
+        b"\x7fELF" + bytes(600),
+    ],
+)
+def test_what_is_no_video_is_refused_whatever_it_is_called(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(InputError, match=r"^a\.mp4 is called a video, but its content is none: [^.]*\.$"):
+        store(io.BytesIO(content), "a.mp4", tmp_path / "box")
+    assert not (tmp_path / "box").exists()
+
+
+def test_a_video_cut_off_or_without_pictures_is_refused(tmp_path: Path, video: bytes) -> None:
+    for content in (video[:40], video[:8] + bytes(500)):
+        with pytest.raises(InputError, match="damaged or no video"):
+            store(io.BytesIO(content), "a.mp4", tmp_path)
+
+
+def test_it_lies_under_a_clean_name_with_the_suffix_of_its_content(tmp_path: Path, video: bytes) -> None:
+    path = store(io.BytesIO(video), "../../etc/<img src=x>.exe", tmp_path / "box")
+    assert path.parent == tmp_path / "box"
+    assert path.name == "img-src-x.mp4"
+    assert path.read_bytes() == video
+    assert path.stat().st_mode & 0o077 == 0, "only its owner may read it"
+    assert (tmp_path / ".gitignore").read_text() == "*\n"
+
+
+def test_another_of_the_same_name_gets_a_number_and_the_same_one_is_kept_once(tmp_path: Path, video: bytes) -> None:
+    other = write_video(tmp_path / "other.mp4", grey_levels(9), steady(9, 5)).read_bytes()
+    names = [store(io.BytesIO(content), "a.mp4", tmp_path / "box").name for content in (video, other, video, other)]
+    assert names == ["a.mp4", "a-2.mp4", "a.mp4", "a-2.mp4"]
+    assert sorted(path.name for path in (tmp_path / "box").iterdir()) == ["a-2.mp4", "a.mp4"]
+
+
+def test_a_link_in_the_way_is_not_followed(tmp_path: Path, video: bytes) -> None:
+    (tmp_path / "box").mkdir()
+    (tmp_path / "secret").write_text("keep me")
+    (tmp_path / "box" / "a.mp4").symlink_to(tmp_path / "secret")
+    assert store(io.BytesIO(video), "a.mp4", tmp_path / "box").name == "a-2.mp4"
+    assert (tmp_path / "secret").read_text() == "keep me"
+
+
+def test_a_folder_that_leads_elsewhere_is_refused(tmp_path: Path, video: bytes) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "box").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputError, match="is a link"):
+        store(io.BytesIO(video), "a.mp4", tmp_path / "box")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+class Huge(io.BytesIO):
+    """Says that it holds 2 GB; reading it fails the test."""
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 2 * 2**30 if whence == 2 else super().seek(offset, whence)
+
+    def read(self, size: int | None = -1) -> bytes:
+        pytest.fail("it was read")
+
+
+def test_two_gigabytes_are_refused_unread(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has 2\.0 GB, and 1 GB go .* name the folder instead\.$"):
+        store(Huge(), "long.mp4", tmp_path)
+
+
+def test_a_full_disk_is_said_before_writing(tmp_path: Path, video: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "SPARE_BYTES", 2**60)
+    with pytest.raises(OutputError, match="make room first"):
+        store(io.BytesIO(video), "a.mp4", tmp_path / "box")
+
+
+@given(st.text())
+@settings(derandomize=True, deadline=None)
+def test_a_clean_name_stays_in_its_folder(text: str) -> None:
+    name = clean_name(text, "x")
+    assert name == Path(name).name
+    assert name not in ("", ".", "..")
+    assert not name.startswith((".", "-"))
+    assert len(name) <= uploads.LONGEST_NAME
+    assert not set(name) & set("/\\\x00<>\"'&\n")
+    assert clean_name(name, "x") == name
+
+
+@given(st.binary(max_size=600))
+@settings(derandomize=True, deadline=None)
+def test_any_beginning_is_recognised_or_not(head: bytes) -> None:
+    found = recognise(head)
+    assert found is None or f"{found.suffix[1:]}" in uploads.SUFFIXES
