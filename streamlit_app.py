@@ -17,12 +17,15 @@ def main() -> None:
     """Draws the page that was asked for."""
     st.set_page_config(page_title="Guide", page_icon="guide/serve/page/icon.svg", layout="wide")
     shell.enter()
+    live = st.Page(_page("live"), title="Live", icon=":material/play_circle:", url_path="", default=True)
     pages = [
-        st.Page(_page("live"), title="Live", icon=":material/play_circle:", url_path="live", default=True),
+        live,
         st.Page(_page("learn"), title="Learn", icon=":material/school:", url_path="learn"),
         st.Page(_page("review"), title="Review", icon=":material/edit_note:", url_path="review"),
         st.Page(_page("sessions"), title="Sessions", icon=":material/history:", url_path="sessions"),
         st.Page(_page("bundles"), title="Learned procedures", icon=":material/checklist:", url_path="bundles"),
+        # The first page lies at the root; who types /live is to find it too.
+        st.Page(lambda: st.switch_page(live), title="Live", url_path="live", visibility="hidden"),
     ]
     st.navigation(pages, position="top").run()
 

@@ -5,6 +5,7 @@ Times are seconds since the session or recording began. Step numbers are 1..K; 0
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -128,6 +129,8 @@ class Belief:
     """How probably a step was come back to after another."""
     swapped: tuple[tuple[tuple[int, int], float], ...] = ()
     """How probably the second of two steps was begun before the first, and the first after that."""
+    since: float = -math.inf
+    """Nothing is said of what was done until then: the course was begun anew."""
 
     def chance_lacking(self, step: int) -> float:
         return dict(self.lacking).get(step, 1.0)

@@ -164,7 +164,8 @@ class Session:
 
     def act(self, action: Action) -> tuple[Guidance, ...]:
         """What is said because of an operator's action, which counts at once; InputError where it makes no sense."""
-        said = self.tracker.act(action)
+        said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
+        self._unsaid = ()
         if action.kind == "restart":
             self._labeller.restart()
         if self.listener is not None:
@@ -187,7 +188,8 @@ class Session:
         if self._last is None:
             return ()
         last = updates.pop() if updates else Update(self._last)
-        said = tuple(said for event in events for said in self._tell(event)) + self.tracker.finish(self._last.at)
+        said, self._unsaid = self._unsaid, ()  # where no label was held back to bring it along
+        said += tuple(word for event in events for word in self._tell(event)) + self.tracker.finish(self._last.at)
         return (*updates, replace(last, events=last.events + events, guidance=last.guidance + said))
 
     def _take(self, labelled: Labelled) -> tuple[Update, ...]:

@@ -112,10 +112,12 @@ def main(options: TrialOptions) -> None:
 
 
 def _counts(options: TrialOptions) -> list[int]:
-    try:
-        return [options.recordings if part == "all" else int(part) for part in options.labelled.split(",")]
-    except ValueError:
-        raise InputError(f"--labelled takes numbers or all with commas between, got {options.labelled!r}.") from None
+    wanted = [str(options.recordings) if part == "all" else part.strip() for part in options.labelled.split(",")]
+    if not all(part.isdecimal() and int(part) <= options.recordings for part in wanted):
+        raise InputError(
+            f"--labelled takes numbers up to {options.recordings} or all with commas between, got {options.labelled!r}."
+        )
+    return [int(part) for part in wanted]
 
 
 def _look(recordings: Sequence[Recording], console: Console) -> Iterator[Drawn]:

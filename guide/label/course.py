@@ -224,7 +224,7 @@ class Course:
         """The courses that go on as they do, and those that end it and go on with anything else."""
         courses = self._courses._replace(lasted_s=self._courses.lasted_s + self._held_s)
         ended = courses.score + self.model.ending(courses.label, courses.lasted_s, self._tick_s)
-        rows = np.argsort(-ended)[: self._spawning]
+        rows = np.argsort(-ended, kind="stable")[: self._spawning]
         rows = rows[ended[rows] > -self._width]  # the likeliest course has 0
         if not len(rows):
             return courses

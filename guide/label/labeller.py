@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,7 @@ class Labeller:
         self._window, self._track, self._course = window, track, course
         self._told: object = None
         self._at = 0.0
+        self._since = -math.inf
 
     def push(self, costs: Floats, at: float) -> Labelled:
         """Takes one frame's costs (C,)."""
@@ -70,6 +72,7 @@ class Labeller:
         """What was done until now counts no more."""
         self._course.reset()
         self._told = None
+        self._since = self._at
 
     def belief(self, is_over: bool = False) -> Belief:
         """What has probably been done until now."""
@@ -89,6 +92,7 @@ class Labeller:
             tuple((step, 1 - float(chance)) for step, chance in zip(steps, done, strict=True) if step > BACKGROUND),
             tuple((step, float(chance)) for step, chance in zip(steps, again, strict=True) if step > BACKGROUND),
             tuple(swapped),
+            self._since,
         )
 
     def _visits(self, is_over: bool) -> tuple[Segment, ...]:

@@ -130,7 +130,7 @@ class _Turn:
         self._say(state, said)
 
     def _settle(self, causes: Iterable[Cause], is_withdrawn: bool) -> None:
-        voice, said = speak.settle(self.state.voice, causes, self.state.at, is_withdrawn)
+        voice, said = speak.settle(self.state.voice, causes, self.state.known_at, is_withdrawn)
         self._say(replace(self.state, voice=voice), said)
 
     def _say(self, state: State, said: Iterable[Guidance]) -> None:
@@ -181,6 +181,8 @@ class _Turn:
     def _believe(self, cause: Cause, answer: bool) -> None:
         """The operator confirms what was only suspected: the question becomes an alert."""
         kind, step = cause
+        if kind == "missed":  # said by a person: no later look back makes it doubtful
+            self._advance(Marked(step, self.state.at, is_done=False))
         faults = tuple(
             replace(fault, is_sure=True) if step in (fault.early, fault.lacking) else fault
             for fault in self.state.faults
@@ -189,7 +191,7 @@ class _Turn:
         before = next((fault.lacking for fault in faults if kind == "out_of_order" and fault.early == step), None)
         evidence = f'the operator answered {"yes" if answer else "no"}, when asked about "{self.procedure.name(step)}"'
         finding = Finding(_kind(kind), step, _SEVERITY.get(kind, "warning"), evidence, before)
-        voice, said = speak.tell(self.state.voice, finding, self.state.at, self.procedure, self.settings)
+        voice, said = speak.tell(self.state.voice, finding, self.state.known_at, self.procedure, self.settings)
         self._say(replace(self.state, voice=voice), said)
 
     def _go_on(self) -> None:
@@ -197,13 +199,11 @@ class _Turn:
         choices = rank_next(self.procedure, self.state)
         if not choices or self.state.is_finished:
             return
-        last = self.state.last
-        state, said = advance(
-            self.procedure, self.settings, self.state, Confirmed(choices[0].step, self.state.at, 1.0, self.state.at)
-        )
+        last, begun = self.state.last, Confirmed(choices[0].step, self.state.at, 1.0, self.state.known_at)
+        state, said = advance(self.procedure, self.settings, self.state, begun)
         voice, _ = speak.settle(state.voice, [("too_short", last or 0)], state.at, is_withdrawn=True)
         kept = [one for one in said if not (isinstance(one, Alert) and one.kind == "too_short")]
-        self._say(replace(state, voice=voice, kept_until=state.at), kept)
+        self._say(replace(state, voice=voice, kept_until=state.known_at), kept)
 
     def _go_back(self) -> None:
         """The newest visit is forgotten with all that was said on its account; the one before it goes on."""
@@ -217,14 +217,17 @@ class _Turn:
         late = [("out_of_order", fault.early) for fault in state.faults if fault.lacking == step]
         own = [(kind, step) for kind in ("out_of_order", "repeated", "too_long", "too_short", "differs")]
         marked = tuple(other for other in state.marked if other != step)
+        denied = tuple(dict.fromkeys((*state.denied, step))) if is_gone else state.denied
         self._put(
             replace(
                 state,
                 visits=rest,
                 faults=faults,
                 marked=marked,
-                running_since=state.at if rest else None,
-                kept_until=state.at,
+                denied=denied,
+                running_since=state.known_at if rest else None,
+                doing=rest[-1].step if rest else None,
+                kept_until=state.known_at,
             )
         )
         self._settle([*blamed, *late, *own], is_withdrawn=True)

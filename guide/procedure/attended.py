@@ -147,7 +147,7 @@ class AttendedTracker(Tracker):
             number = None if cause in self.attended.dismissed else gone.pop((type(item), cause), None)
             if number is not None or not self.attended.is_muted(cause):
                 said += self._tell_again(item, cause, number)
-        withdrawn = [Resolution(number, self.state.at, is_withdrawn=True) for number in sorted(gone.values())]
+        withdrawn = [Resolution(number, self.state.known_at, is_withdrawn=True) for number in sorted(gone.values())]
         return (*withdrawn, *said)
 
     def _tell_again(self, item: Alert | Question, cause: Cause, number: int | None) -> list[Guidance]:

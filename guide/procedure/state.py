@@ -60,6 +60,8 @@ class State:
     """What has probably been done, where anybody says; without it what was confirmed is taken as certain."""
     kept_until: float = -math.inf
     """Visits begun until then are as a person left them; no later look back changes them."""
+    doing: int | None = None
+    """The step that was last confirmed and has not ended; a look back may already be at another one."""
     voice: Voice = Voice()
     is_finished: bool = False
 
@@ -78,6 +80,11 @@ class State:
     def current(self) -> int | None:
         return self.last if self.running_since is not None else None
 
+    @property
+    def known_at(self) -> float:
+        """When the newest news came: a look back runs ahead of the labels, which wait to settle."""
+        return self.at if self.belief is None else max(self.at, self.belief.at)
+
     def busy_s(self, at: float) -> float:
         """Seconds spent on the newest visit's step until `at`."""
         running = max(at - self.running_since, 0.0) if self.running_since is not None else 0.0
@@ -86,18 +93,20 @@ class State:
     def pause(self, at: float) -> State:
         """The newest visit rests from `at` on; going on with the same step continues it."""
         if self.running_since is None:
-            return self
+            return replace(self, doing=None)
         visit = replace(self.visits[-1], end=max(at, self.visits[-1].end), busy_s=self.busy_s(at))
-        return replace(self, visits=(*self.visits[:-1], visit), running_since=None)
+        return replace(self, visits=(*self.visits[:-1], visit), running_since=None, doing=None)
 
     def review(self, belief: Belief) -> State:
         """The visits as they look now, but for those that a person has left as they are."""
-        kept = tuple(visit for visit in self.visits if visit.start <= self.kept_until)
-        seen = [segment for segment in belief.visits if segment.start > self.kept_until]
-        visits = (*kept, *visits_of(seen))
-        if self.running_since is None or not visits or visits[-1].step != self.last:
-            return replace(self, visits=visits, belief=belief, running_since=None)
-        return replace(self, visits=(*visits[:-1], self.visits[-1]), belief=belief)
+        kept_until = max(self.kept_until, belief.since)
+        kept = tuple(visit for visit in self.visits if visit.start <= kept_until)
+        seen = visits_of(segment for segment in belief.visits if segment.start > kept_until)
+        visits = _joined(kept, seen)
+        if visits and self.running_since is not None and visits[-1].step == self.last:
+            return replace(self, visits=(*visits[:-1], self.visits[-1]), belief=belief)
+        is_going_on = bool(visits) and visits[-1].step == self.doing  # another step was only thought to be under way
+        return replace(self, visits=visits, belief=belief, running_since=visits[-1].end if is_going_on else None)
 
     def begin(self, step: int, start: float) -> State:
         """The step is being done since `start`: a new visit, or the newest one goes on."""
@@ -109,4 +118,14 @@ class State:
             visits = (*visits[:-1], replace(last, end=max(last.start, start), busy_s=busy_s))
         since = paused.running_since if paused.running_since is not None else start
         denied = tuple(other for other in paused.denied if other != step)
-        return replace(paused, visits=visits, running_since=since, denied=denied)
+        return replace(paused, visits=visits, running_since=since, denied=denied, doing=step)
+
+
+def _joined(kept: tuple[Visit, ...], seen: tuple[Visit, ...]) -> tuple[Visit, ...]:
+    """Both in a row; where one goes on with the step of the other, that is one visit."""
+    if not kept or not seen or kept[-1].step != seen[0].step:
+        return (*kept, *seen)
+    last, more = kept[-1], seen[0]
+    # The longer of both: the same look back comes many times, and its time must not add up.
+    visit = replace(last, end=max(last.end, more.end), busy_s=max(last.busy_s, more.busy_s))
+    return (*kept[:-1], visit, *seen[1:])

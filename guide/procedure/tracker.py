@@ -115,7 +115,7 @@ class _Turn:
         self.procedure = procedure
         self.settings = settings
         self.state = state
-        self.at = state.at  # when what is said became known
+        self.at = state.known_at  # when what is said became known
         self.said: list[Guidance] = []
 
     def tell(self, *findings: Finding | None) -> None:
@@ -128,23 +128,26 @@ class _Turn:
         voice, said = speak.settle(self.state.voice, causes, self.at, is_withdrawn)
         self._say(replace(self.state, voice=voice), said)
 
-    def settle_passing(self) -> None:
-        kinds = {cause for cause, _ in self.state.voice.standing if cause[0] in flags.PASSING}
-        self.settle(kinds, is_withdrawn=False)
+    def settle_passing(self, but: Cause | None = None) -> None:
+        causes = {cause for cause, _ in self.state.voice.standing if cause[0] in flags.PASSING}
+        self.settle(causes - {but}, is_withdrawn=False)
 
     def confirm(self, event: Confirmed) -> None:
         before = self.state
-        start = min(before.at if event.start is None else event.start, before.at)
+        start = min(before.known_at if event.start is None else event.start, before.known_at)
         is_sure = event.confidence >= self.settings.sure_confidence
         if before.last != event.step:
             self.settle_passing()
             if before.belief is None:
                 self.tell(flags.too_short(self.procedure, before.last, before.busy_s(start)))
         else:
-            self.settle([("unknown", UNKNOWN), *self._stalls()], is_withdrawn=False)
+            self.settle_passing(but=("too_long", event.step))
         if before.belief is None:
             self._judge(before, event, is_sure)
-        self.state = self.state.begin(event.step, start)
+        if before.belief is not None and before.last != event.step and _is_past(before, start):
+            self.state = replace(self.state, doing=event.step)
+        else:
+            self.state = self.state.begin(event.step, start)
 
     def _judge(self, before: State, event: Confirmed, is_sure: bool) -> None:
         """What doing this step now says about the order."""
@@ -189,6 +192,9 @@ class _Turn:
             self.tell(flags.too_long(self.procedure, self.state, end))
             self.settle([("too_long", event.step)], is_withdrawn=False)
             self.state = self.state.pause(end)
+        elif event.step == self.state.doing:  # a look back is at another step already
+            self.settle([("too_long", event.step)], is_withdrawn=False)
+            self.state = replace(self.state, doing=None)
 
     def review(self, event: Reviewed) -> None:
         """Says what the course looks like now, and takes back what it no longer looks like."""
@@ -247,12 +253,14 @@ class _Turn:
         self.tell(*(self._weigh(finding) for finding in flags.missed_at_end(self.procedure, self.state)))
         self.state = replace(self.state.pause(self.state.at), is_finished=True)
 
-    def _stalls(self) -> list[Cause]:
-        return [cause for cause, _ in self.state.voice.standing if cause[0] == "stalled"]
-
     def _say(self, state: State, said: tuple[Guidance, ...]) -> None:
         self.state = state
         self.said.extend(said)
+
+
+def _is_past(state: State, start: float) -> bool:
+    """Whether what began at `start` is over by now: a look back has already seen something begin later."""
+    return bool(state.visits) and start < state.visits[-1].start
 
 
 class _Course(_Turn):
@@ -266,11 +274,10 @@ class _Course(_Turn):
 
     def found(self) -> list[Finding]:
         """What goes against the rules and was not put right since."""
-        for visit in self._visits:
-            event = Confirmed(visit.step, visit.start)
-            self._judge(self.state, event, is_sure=True)
-            denied = self.state.denied  # a step that a person called not done stays so, however often it was seen
-            self.state = replace(self.state.begin(visit.step, visit.start), denied=denied)
+        for count, visit in enumerate(self._visits):
+            # Not `begin`: a step that a person called not done stays so, however often it was seen.
+            self.state = replace(self.state, visits=self._visits[:count])
+            self._judge(self.state, Confirmed(visit.step, visit.start), is_sure=True)
         return list(self._found.values())
 
     def tell(self, *findings: Finding | None) -> None:

@@ -36,7 +36,7 @@ MOST_REHEARSALS = 40
 
 @dataclass(frozen=True, slots=True)
 class _Showing:
-    """A demonstration, or the same in another order."""
+    """A demonstration, or the same in another order or before another bench."""
 
     features: NDArray[Any]  # (T, 2P)
     labels: Labels
@@ -59,7 +59,7 @@ def rehearse(
     costs: Floats, times: Times, steps: tuple[int, ...], links: LinkSettings, course: Course
 ) -> tuple[Event, ...]:
     """What the tracker would hear of costs (T, C), through the live window, course and hysteresis."""
-    rate = (len(times) - 1) / max(float(times[-1] - times[0]), 1e-9)
+    rate = max(len(times) - 1, 1) / max(float(times[-1] - times[0]), 1e-9)  # one frame is linked to none
     labeller = Labeller(WindowCut(WindowSettings(), links, rate, steps), StepTrack(StepSettings()), course)
     events: list[Event] = []
     for row, at in zip(costs, times, strict=True):
@@ -80,7 +80,7 @@ def _heard(labelled: Labelled) -> list[Event]:
 def _showings(
     demonstrations: Demonstrations, labels: Sequence[Labels], rng: np.random.Generator
 ) -> list[list[_Showing]]:
-    """Each demonstration as it is and, where there is not too much of it, in two other orders."""
+    """Each demonstration as it is and, where there is not too much of it, in other orders and before another bench."""
     chosen = _chosen(demonstrations)
     is_small = sum(len(demonstrations.items[number]) for number in chosen) <= MOST_REORDERED
     groups = []

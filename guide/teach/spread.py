@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Labels
+from guide.domain import BACKGROUND, Labels, Times
 from guide.teach.collection import Collection, Found
+from guide.teach.consensus import Consensus
 from guide.teach.refine import Floats, Lesson, RefineSettings, teach
 from guide.teach.thin import fewer
 from guide.teach.view import learn_view
+
+Given: TypeAlias = NDArray[np.intp] | None
+MOST_FOLDS = 3  # labelled recordings left out to see whether consensus pays
+
+
+class _Task(NamedTuple):
+    """What labels are carried over: rows (T, d) and times of each recording, and what a change of label costs."""
+
+    rows: Sequence[Floats]
+    times: Sequence[Times]
+    numbers: Labels  # the step of each column
+    change: float
+    step_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +48,8 @@ class Spread:
     """Scores rise by ever less from round to round; on drawn and cooking recordings four get nearly all of it."""
     say: int = 4
     """How much more a recording labelled by a person counts than one labelled by us."""
+    consensus: Consensus = field(default_factory=Consensus)
+    """How the carried labels are read again as whole courses, where that pays."""
 
     def spread(self, collection: Collection, given: Sequence[Labels | None]) -> Found:
         """Labels (T,) for every recording; at least one is given. 0 is background where people left gaps."""
@@ -46,7 +63,10 @@ class Spread:
         view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
         columns = [None if (own := given[n]) is None else np.searchsorted(numbers, few.thin(own)) for n in few.numbers]
         change = self.settings.change * step_s * some.rate
-        lesson, spread = self._rounds(rows, columns, len(numbers), change)
+        task = _Task(rows, some.times, numbers, change, step_s)
+        lesson, spread = self._rounds(task, columns)
+        if self._does_consensus_pay(task, columns):
+            spread = self._agreed(task, columns, spread)
         carried = dict(zip(few.numbers, spread, strict=True))
         for number in few.others:
             one = few.collection([number])
@@ -55,20 +75,46 @@ class Spread:
         everywhere = [few.all_frames(number, numbers[carried[number]]) for number in range(len(given))]
         return Found(tuple(own if own is not None else each for own, each in zip(given, everywhere, strict=True)))
 
-    def _rounds(
-        self, rows: Sequence[Floats], given: Sequence[NDArray[np.intp] | None], columns: int, change: float
-    ) -> tuple[Lesson, list[Labels]]:
-        known = [number for number, labels in enumerate(given) if labels is not None]
+    def _rounds(self, task: _Task, given: Sequence[Given]) -> tuple[Lesson, list[Labels]]:
+        rows, columns = task.rows, len(task.numbers)
+        known = _known(given)
         lesson = teach([rows[n] for n in known], [_must(given[n]) for n in known], columns, self.settings)
         current: list[Labels] = []
         for _ in range(self.rounds):
             current = [
-                lesson.label(row, change, self.settings) if labels is None else _must(labels)
+                lesson.label(row, task.change, self.settings) if labels is None else _must(labels)
                 for row, labels in zip(rows, given, strict=True)
             ]
             teachers = [*range(len(rows)), *known * (self.say - 1)]
             lesson = teach([rows[n] for n in teachers], [current[n] for n in teachers], columns, self.settings)
         return lesson, current
+
+    def _agreed(self, task: _Task, given: Sequence[Given], labels: Sequence[Labels]) -> list[Labels]:
+        steps = [task.numbers[each] for each in labels]
+        agreed = self.consensus.settle(task.rows, task.times, steps, _known(given), task.step_s)
+        return [np.searchsorted(task.numbers, each) for each in agreed]
+
+    def _does_consensus_pay(self, task: _Task, given: Sequence[Given]) -> bool:
+        """Whether reading whole courses comes nearer to labels that people gave, each left out in turn.
+
+        It does where steps look different and come in many orders, and does harm where only their place tells them
+        apart. With a single labelled recording nobody can know.
+        """
+        known = _known(given)
+        if len(known) < 2 or len(known) == len(given):
+            return False
+        gain = 0.0
+        for number in known[:MOST_FOLDS]:
+            others: list[Given] = [None if other == number else labels for other, labels in enumerate(given)]
+            _, carried = self._rounds(task, others)
+            truth, agreed = _must(given[number]), self._agreed(task, others, carried)
+            is_step = task.numbers[truth] > BACKGROUND  # where background lies is a matter of taste
+            gain += float((agreed[number] == truth)[is_step].sum() - (carried[number] == truth)[is_step].sum())
+        return gain > 0
+
+
+def _known(given: Sequence[Given]) -> list[int]:
+    return [number for number, labels in enumerate(given) if labels is not None]
 
 
 def _must(labels: NDArray[np.intp] | None) -> Labels:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from guide.ui.shell import lead_to
 from guide.ui.state import bundles as state
 from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView, plain
 
@@ -61,9 +62,10 @@ def _tell_empty(exported: Path) -> None:
     st.header("Learned procedures")
     st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
     st.code(state.HOW_TO_MAKE_ONE, language="bash")
-    st.markdown("It draws a small task, learns it and puts it there. With recordings of your own task:")
-    st.code("python -m offline.train VIDEOS --out exported/NAME", language="bash")
-    st.button("Look again", icon=":material/refresh:")
+    st.markdown("It draws a small task, learns it and puts it there.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Look again", icon=":material/refresh:")
+        lead_to("learn", "Learn from recordings of your own task", ":material/school:")
 
 
 def _draw_bundle(view: BundleView) -> None:

@@ -50,7 +50,7 @@ def _tell_missing(lacks: tuple[str, ...]) -> None:
         "elsewhere work without. To learn here, run this in a terminal, then start the dashboard again:",
         icon=":material/download:",
     )
-    st.code(HOW_TO_INSTALL, language="bash")
+    st.code(HOW_TO_INSTALL, language="bash", wrap_lines=True)
 
 
 def _choose(jobs: dict[str, Job]) -> str:
@@ -158,7 +158,7 @@ def _ask_to_replace(workshop: Workshop, name: str) -> bool:
 def _ask_recordings(recordings: Path, name: str) -> tuple[str, ...]:
     """What to learn from, as paths; nothing as long as it is too little."""
     st.session_state.setdefault("learn_source", DROP)
-    how = st.segmented_control("How", [DROP, FOLDER], label_visibility="collapsed", key="learn_source")
+    how = st.segmented_control("How", [DROP, FOLDER], label_visibility="collapsed", required=True, key="learn_source")
     if how == FOLDER:
         return _ask_folder()
     folder = recordings / name
@@ -225,7 +225,7 @@ def _ask_choices(wish: Wish) -> Wish:
     left, right = st.columns(2)
     with left:
         st.session_state.setdefault("learn_how", AUTO)
-        how = st.segmented_control("Number of steps", [AUTO, GIVEN], key="learn_how")
+        how = st.segmented_control("Number of steps", [AUTO, GIVEN], required=True, key="learn_how")
         k = 0
         if how == GIVEN:
             st.session_state.setdefault("learn_k", USUAL_STEPS)

@@ -75,7 +75,8 @@ def draw_ended(workshop: Workshop, job: Job) -> None:
         st.error(words, icon=":material/error:")
     else:
         st.info(words, icon=":material/pause_circle:")
-    if st.button("Go on", type="primary", icon=":material/play_arrow:"):
+    again = "Try again" if job.state == "failed" else "Go on"
+    if st.button(again, type="primary", icon=":material/play_arrow:"):
         try:
             workshop.start(job.wish)
         except GuideError as error:

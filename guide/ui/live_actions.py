@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import streamlit as st
 
 from guide.errors import GuideError
 from guide.ui import live_html as html
 from guide.ui.client import Client
+from guide.ui.shell import lead_to
 from guide.ui.state.bundles import plain
 from guide.ui.state.live import AlertView, LiveView, view_live
 
@@ -81,17 +83,28 @@ def draw_head(deeds: Deeds, view: LiveView) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head"):
         st.html(html.head(view), width="stretch")
         if view.is_over:
+            lead_to("sessions", "Replay it on Sessions", ":material/history:")
             st.button("Start another", type="primary", icon=":material/play_arrow:", key="again", on_click=_leave)
         else:
             muted = bool(st.session_state.get("muted", False))
             icon = ":material/volume_off:" if muted else ":material/volume_up:"
             st.button("Sound off" if muted else "Sound on", icon=icon, key="mute", shortcut="M", on_click=_mute)
             with st.container(key="keys", width="content"), st.popover("Keys", icon=":material/keyboard:"):
-                rows = (f"| **{key}** | {what} |" for key, what in KEYS)
-                st.markdown("\n".join(["| Key | What it does |", "|---|---|", *rows]))
+                st.markdown(_keys())
             st.button("End", icon=":material/stop:", key="end", on_click=deeds.end)
     if trouble:
         st.warning(plain(trouble))
+
+
+def _keys() -> str:
+    """The keys as a table of two halves side by side: one below the other they are higher than a small laptop."""
+    half = (len(KEYS) + 1) // 2
+    rows = [f"| **{key}** | {what} |" for key, what in KEYS[:half]]
+    rest = [f" **{key}** | {what} |" for key, what in KEYS[half:]]
+    head = "| Key | What it does | Key | What it does |"
+    return "\n".join(
+        [head, "|---|---|---|---|", *(left + right for left, right in zip_longest(rows, rest, fillvalue=""))]
+    )
 
 
 def draw_controls(deeds: Deeds, steps: Sequence[tuple[int, str]]) -> None:

@@ -12,6 +12,7 @@ from guide.errors import GuideError
 from guide.ingest.camera import list_cameras
 from guide.ui import uploads
 from guide.ui.server import DEMO, ServerKeeper, bundle_names
+from guide.ui.shell import lead_to
 from guide.ui.state.bundles import HOW_TO_MAKE_ONE, plain
 from guide.ui.state.learn import recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
@@ -42,8 +43,9 @@ def _tell_empty(exported: Path) -> None:
     st.header("Live")
     st.info(f"There is no learned procedure in {plain(str(exported))} yet. This makes the demo, in a terminal:")
     st.code(HOW_TO_MAKE_ONE, language="bash")
-    st.markdown("With recordings of your own task, go to the page Learn.")
-    st.button("Look again", icon=":material/refresh:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Look again", icon=":material/refresh:")
+        lead_to("learn", "Learn from recordings of your own task", ":material/school:")
 
 
 def _draw_running(keeper: ServerKeeper) -> None:
@@ -86,9 +88,11 @@ def _draw_form(keeper: ServerKeeper, names: Sequence[str]) -> None:
     if kind == SOURCES[2]:
         takes_phones = st.checkbox("Let phones and headsets on this network connect", key="live_phones")
         st.caption("Without it only a browser on this computer can be the camera. The next page shows where to go.")
+    told = st.container()  # above the button, where it is seen on a small laptop
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not source, key="start"):
         wish: dict[str, object] = {"source": source, "bundle": bundle}
-        start(keeper, wish | ({"person": person.strip()} if person and person.strip() else {}), takes_phones)
+        with told:
+            start(keeper, wish | ({"person": person.strip()} if person and person.strip() else {}), takes_phones)
 
 
 def _draw_source(kind: str) -> str:
@@ -106,8 +110,20 @@ def _draw_source(kind: str) -> str:
     if kind == SOURCES[2]:
         name = str(st.text_input("A name for the device", value="phone", max_chars=64, key="live_name"))
         return f"headset:{name.strip()}" if name.strip() else ""
-    words = "Address, beginning with rtsp:// or http://"
-    return str(st.text_input(words, key="live_address", placeholder="rtsp://camera.local/stream") or "").strip()
+    return _draw_address()
+
+
+def _draw_address() -> str:
+    """The address of a stream; once it holds a password, which stands before an @, it is shown as dots."""
+    holds_password = "@" in str(st.session_state.get("live_address", ""))
+    address = st.text_input(
+        "Address, beginning with rtsp:// or http://",
+        key="live_address",
+        placeholder="rtsp://camera.local/stream",
+        type="password" if holds_password else "default",
+        autocomplete="off",
+    )
+    return str(address or "").strip()
 
 
 def _draw_recording() -> str:

@@ -14,8 +14,9 @@ from guide.teach.edits import tell
 from guide.teach.relearn import is_quick, version_of
 from guide.ui import review_label, review_order, review_steps, review_try, review_versions
 from guide.ui.review_desk import Opened, open_bundle, teach
+from guide.ui.shell import lead_to
 from guide.ui.state import review as state
-from guide.ui.state.bundles import exported_folder, list_bundles, plain
+from guide.ui.state.bundles import HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain
 
 STEPS, LABEL, ORDER, VERSIONS = "Steps", "Label a recording", "Order", "Versions and training"
 SHOWN_EDITS = 4
@@ -43,7 +44,12 @@ def draw(exported: Path) -> None:
         return
     with right:
         part = st.segmented_control(
-            "Part", [STEPS, LABEL, ORDER, VERSIONS], default=STEPS, key="review_part", label_visibility="collapsed"
+            "Part",
+            [STEPS, LABEL, ORDER, VERSIONS],
+            default=STEPS,
+            required=True,
+            key="review_part",
+            label_visibility="collapsed",
         )
     _draw_waiting(opened)
     {STEPS: review_steps.draw, LABEL: review_label.draw, ORDER: review_order.draw, VERSIONS: review_versions.draw}[
@@ -53,7 +59,10 @@ def draw(exported: Path) -> None:
 
 def _tell_empty(exported: Path) -> None:
     st.info(f"There is no procedure in {plain(str(exported))} yet. Learn one first, or make the demo in a terminal:")
-    st.code("make demo", language="bash")
+    st.code(HOW_TO_MAKE_ONE, language="bash")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Look again", icon=":material/refresh:")
+        lead_to("learn", "Learn a procedure", ":material/school:")
 
 
 def _draw_waiting(opened: Opened) -> None:

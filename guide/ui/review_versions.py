@@ -52,14 +52,14 @@ def _restore(opened: Opened, number: int) -> None:
 
 
 def _draw_training(opened: Opened) -> None:
-    st.markdown("**Train the embedder from the labels**")
+    st.markdown("**Train the network again, from your labels**")
     st.caption(
-        "Relearning keeps the network that turns pictures into numbers. Training it again with your labels takes "
-        "longer and may see more; it goes on when you close this page."
+        "When steps are learned anew, the network that looks at the pictures stays as it is. Training it with your "
+        "labels takes longer and may see more; it goes on when you close this page."
     )
     if lacks := missing():
         st.info(f"Training needs {plain(' and '.join(lacks))}, which this installation lacks. In a terminal:")
-        st.code(HOW_TO_INSTALL, language="bash")
+        st.code(HOW_TO_INSTALL, language="bash", wrap_lines=True)
         return
     labelled = opened.review.start.labelled
     if not labelled:

@@ -14,6 +14,7 @@ from guide.errors import GuideError
 from guide.record.page import clock
 from guide.ui import sessions_many, sessions_replay
 from guide.ui.server import data_folder
+from guide.ui.shell import lead_to
 from guide.ui.state import sessions as state
 from guide.ui.state.bundles import plain
 from guide.ui.state.sessions import SessionRow, Wanted
@@ -75,8 +76,10 @@ def _tell_empty(folder: Path) -> None:
         "every session is kept here. Or record in a terminal:",
         icon=":material/videocam_off:",
     )
-    st.code(state.HOW_TO_RECORD, language="bash")
-    st.button("Look again", icon=":material/refresh:")
+    st.code(state.HOW_TO_RECORD, language="bash", wrap_lines=True)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Look again", icon=":material/refresh:")
+        lead_to("", "Go to Live", ":material/play_circle:")
 
 
 def _ask_view() -> str:
@@ -84,7 +87,7 @@ def _ask_view() -> str:
     wanted = st.session_state.pop("sessions_next", None)
     if wanted is not None or "sessions_view" not in st.session_state:
         st.session_state["sessions_view"] = wanted or LIST
-    return st.segmented_control("View", VIEWS, label_visibility="collapsed", key="sessions_view") or LIST
+    return st.segmented_control("View", VIEWS, label_visibility="collapsed", required=True, key="sessions_view") or LIST
 
 
 def _ask_filter(rows: Sequence[SessionRow]) -> Wanted:

@@ -129,20 +129,20 @@ def _draw_durations(reports: Sequence[Report]) -> None:
             "encoding": {"y": step, "x": {**seconds, "field": "seconds"}, "tooltip": [{"field": "seconds"}]},
         },
     ]
-    _chart(many.duration_rows(times), layers, 40 + 34 * len(order))
+    _chart(many.duration_rows(times), layers, 70 + 34 * len(order))
 
 
 def _draw_pareto(reports: Sequence[Report]) -> None:
-    st.markdown("**Deviations, the most frequent first**")
+    st.markdown("**Deviations, the most frequent first:** how many, and their shares of all added up")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        by = st.segmented_control("By", many.DEVIATION_BY, default="step", key="count_by") or "step"
+        by = st.segmented_control("By", many.DEVIATION_BY, default="step", required=True, key="count_by") or "step"
         with_withdrawn = st.toggle("Count withdrawn alerts too", key="count_withdrawn")
     bars = many.pareto(reports, by, with_withdrawn)
     if not bars:
         st.caption("No alert stands in these sessions.")
         return
     rows = [
-        {"what": bar.name, "count": bar.count, "words": f"{bar.count}, {100 * bar.cumulative:.0f} % added up"}
+        {"what": bar.name, "count": bar.count, "words": f"{bar.count}, {100 * bar.cumulative:.0f} %"}
         for bar in bars[:MOST_BARS]
     ]
     what = {"field": "what", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}}
@@ -160,7 +160,7 @@ def _draw_pareto(reports: Sequence[Report]) -> None:
             "encoding": {"y": what, "x": count, "text": {"field": "words"}},
         },
     ]
-    _chart(rows, layers, 40 + 34 * len(rows))
+    _chart(rows, layers, 90 + 34 * len(rows))
 
 
 def _chart(rows: list[dict[str, Any]], layers: list[dict[str, Any]], height: int) -> None:

@@ -65,7 +65,8 @@ def _part(view: ReplayView) -> tuple[int, float]:
     if len(view.clips) > 1:
         st.session_state.setdefault(key, 0)
         parts = range(len(view.clips))
-        part = st.segmented_control("Part of the video", parts, format_func=lambda at: f"Part {at + 1}", key=key) or 0
+        words = "Part of the video"
+        part = st.segmented_control(words, parts, format_func=lambda at: f"Part {at + 1}", required=True, key=key) or 0
     for_session, for_part, begin = st.session_state.get("sessions_begin", ("", 0, 0.0))
     if (for_session, for_part) != (view.row.id, part) or not view.clips:
         return part, 0.0

@@ -43,6 +43,12 @@ def enter() -> None:
         _keep()(data={"handed": st.session_state["pass"]}, key="door_of_the_page")
 
 
+def lead_to(name: str, words: str, icon: str) -> None:
+    """A link to another page: `name` is its address, and nothing is the first page's."""
+    page = st.Page(_nothing, title=words, icon=icon, url_path=name, default=not name)
+    st.page_link(page, label=words, icon=icon)
+
+
 def is_open() -> bool:
     """Whether the dashboard listens on more than this machine."""
     return (st.get_option("server.address") or "") not in LOCAL
@@ -58,6 +64,10 @@ def _ask(door: Door) -> None:
                 st.session_state["pass"] = handed
                 st.rerun()
             st.error("That was not it.")
+
+
+def _nothing() -> None:
+    """In place of a page that is only led to: its address is what tells it."""
 
 
 @st.cache_resource(show_spinner=False)

@@ -36,10 +36,7 @@ from offline.train import TrainOptions, learn_task
 from offline.videos import find_recordings
 
 RANDOM_SEEDS = range(3)
-NOT_BUILT = (
-    "not built yet: priors of the live recogniser, calibrated confidence, the live dashboard; flags gain most from "
-    "labelling one or two recordings (python -m offline.train --labels)"
-)
+ADVICE = "flags gain most from labels: make dashboard, page Review, or python -m offline.train --labels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +210,7 @@ def _tell_faults(judged: Sequence[tuple[str, Planted, Judged]], console: Console
         besides = f", {len(each.false_alarms)} false alarms" if each.false_alarms else ""
         console.print(f"  {name:<16} {_words(planted)}: {word}{besides}", soft_wrap=True)
     console.print(str(total([(planted, each) for _, planted, each in judged])))
-    console.print(NOT_BUILT)
+    console.print(ADVICE, soft_wrap=True)
 
 
 if __name__ == "__main__":

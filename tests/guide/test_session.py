@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from guide.bundle import Bundle
-from guide.domain import Alert, Frame, Update
+from guide.domain import Alert, Frame, Resolution, Update
 from guide.errors import BundleError, InputError
 from guide.ingest.files import VideoFile
 from guide.label.energy import LinkSettings
 from guide.perceive.perceiver import Percept
+from guide.procedure.actions import Action
 from guide.session import Session, follow, follow_features, make_unaries, start_networks
 from guide.settings import LiveSettings
 from guide.teach.collection import Collection
@@ -120,6 +121,26 @@ def test_the_end_judges_the_whole(frames_task: Learned) -> None:
     assert live.tracker.state.current is None
     required = set(live.procedure.rules.required) - set(live.tracker.state.done)
     assert {one.step for one in said if isinstance(one, Alert) and one.kind == "missed"} >= required
+
+
+def test_without_a_lag_the_last_look_back_is_still_heard(frames_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    live, word = session(frames_task.bundle, LiveSettings(lag_s=0.0)), Resolution(7, 1.0, is_withdrawn=True)
+    for frame in list(VideoFile(videos(frames_task)[1]))[:30]:
+        live.push(frame)
+    monkeypatch.setattr(live.tracker, "review", lambda belief: (word,))
+    (update,) = live.finish()
+    assert word in update.guidance
+
+
+def test_an_action_finds_said_what_waited_for_a_label(frames_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = session(frames_task.bundle, LiveSettings(lag_s=100.0))
+    word = Resolution(7, 0.0, is_withdrawn=True)
+    monkeypatch.setattr(live.tracker, "review", lambda belief: (word,))
+    live.push(next(iter(VideoFile(videos(frames_task)[1]))))
+    with pytest.raises(InputError):
+        live.act(Action("acknowledge", target=99))
+    assert live.act(Action("pause")) == (word,)
+    assert live.act(Action("resume")) == ()
 
 
 def test_without_a_frame_nothing_is_said(frames_task: Learned) -> None:

@@ -60,5 +60,6 @@ def test_a_row_counts_what_was_found() -> None:
 
 def test_labelled_takes_numbers_and_all() -> None:
     assert _counts(TrialOptions(labelled="0,2,all", recordings=6)) == [0, 2, 6]
-    with pytest.raises(InputError, match="numbers or all"):
-        _counts(TrialOptions(labelled="some"))
+    for labelled in ("some", "", "-1", "0,7"):
+        with pytest.raises(InputError, match="numbers up to 6 or all"):
+            _counts(TrialOptions(labelled=labelled, recordings=6))

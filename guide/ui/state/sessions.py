@@ -79,7 +79,8 @@ class SessionRow:
     def title(self) -> str:
         """The session in a line, for choosing it."""
         alerts = f"{self.alerts} alert{'' if self.alerts == 1 else 's'}"
-        return f"{self.when}  {self.bundle_name}, {self.who}, {clock(self.length_s)}, {alerts}"
+        parts = [self.bundle_name, "" if self.who == NOBODY else self.who, clock(self.length_s), alerts]
+        return f"{self.when}  {', '.join(part for part in parts if part)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.domain import Alert, Guidance, Resolution, Segment
+from guide.domain import Alert, Belief, Guidance, Resolution, Segment
 from guide.errors import InputError
 from guide.procedure.actions import ABOUT_STEPS, ABOUT_WORDS, KINDS, Action, ActionKind, in_force
 from guide.procedure.attend import Deed, attend
 from guide.procedure.attended import AttendedTracker
-from guide.procedure.events import Confirmed, Ended, Event, Finished, Ticked
+from guide.procedure.events import Confirmed, Ended, Event, Finished, Reviewed, Ticked
 from guide.procedure.learn import learn_procedure
 from guide.procedure.tracker import Tracker
 
@@ -18,10 +18,25 @@ TASK = learn_procedure(
     [[Segment(step, 10.0 * place, 10.0 * place + 8) for place, step in enumerate((1, 2, 3, 4, 5))] for _ in range(6)]
 )
 times = st.floats(0, 300, allow_nan=False)
+chances = st.sampled_from([0.0, 0.5, 0.9])
+
+
+@st.composite
+def looks_back(draw: st.DrawFn) -> Reviewed:
+    """Any course until any time, with chances that need not fit it."""
+    at, steps = draw(times), draw(st.lists(st.integers(1, 5), max_size=6))
+    visits = [Segment(step, at * n / len(steps), at * (n + 1) / len(steps)) for n, step in enumerate(steps)]
+    lacking, again = ([(step, draw(chances)) for step in range(1, 6)] for _ in range(2))
+    swapped = [((first, then), draw(chances)) for first, then in ((1, 2), (1, 3), (2, 5))]
+    since = draw(st.sampled_from([-1.0, at / 2, at]))
+    return Reviewed(at, Belief(at, tuple(visits), tuple(lacking), tuple(again), tuple(swapped), since))
+
+
 events = st.one_of(
     st.builds(Confirmed, st.integers(-1, 5), times, st.sampled_from([0.2, 0.9])),
     st.builds(Ended, st.integers(-1, 5), times),
     st.builds(Ticked, times),
+    looks_back(),
 )
 
 

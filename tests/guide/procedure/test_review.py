@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.domain import Alert, Belief, Guidance, KeyStep, Question, Resolution, Segment
+from guide.domain import Alert, Belief, Guidance, KeyStep, Ordering, Question, Resolution, Segment
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import Confirmed
@@ -142,3 +144,113 @@ def test_what_stands_at_the_end_depends_on_the_last_look_back_alone(before: list
 
 def _without_pairs(steps: Sequence[int]) -> list[int]:
     return [step for place, step in enumerate(steps) if place == 0 or step != steps[place - 1]]
+
+
+TIMED = replace(TASK, rules=replace(RULES, longest_s=((1, 5.0),), patience_s=30.0))
+
+
+def looked_back(at: float, *visits: tuple[int, float, float], since: float = -math.inf) -> Belief:
+    """The course of these visits, certain."""
+    done = {step for step, _, _ in visits}
+    lacking = tuple((step, float(step not in done)) for step in range(1, 6))
+    return Belief(at, tuple(Segment(*visit) for visit in visits), lacking, since=since)
+
+
+def test_too_long_ends_with_its_step_though_a_look_back_is_ahead() -> None:
+    tracker = Tracker(TIMED)
+    tracker.review(looked_back(1.0, (1, 0.0, 1.0)))
+    tracker.push(1, 2.0, start=0.0)
+    (alert,) = tracker.tick(8.0)
+    tracker.review(looked_back(10.0, (1, 0.0, 9.0), (2, 9.0, 10.0)))
+    (said,) = tracker.end(1, 10.0, end=9.0)
+    assert isinstance(alert, Alert)
+    assert isinstance(said, Resolution)
+    assert (alert.kind, said.id, said.is_withdrawn) == ("too_long", alert.id, False)
+
+
+def test_a_step_goes_on_after_a_look_back_took_it_for_over() -> None:
+    tracker = Tracker(TIMED)
+    tracker.review(looked_back(1.0, (2, 0.0, 1.0)))
+    tracker.push(2, 2.0, start=0.0)
+    tracker.review(looked_back(3.0, (2, 0.0, 2.5), (3, 2.5, 3.0)))
+    assert tracker.state.current is None
+    tracker.review(looked_back(4.0, (2, 0.0, 4.0)))
+    assert tracker.state.current == 2
+    assert tracker.state.busy_s(6.0) == 6.0
+    assert "stalled" not in [kind for kind, _ in kinds(tracker.tick(60.0))]
+    tracker.end(2, 62.0, end=61.0)
+    assert tracker.state.current is None
+
+
+def test_a_label_that_lags_does_not_begin_again_what_is_over() -> None:
+    tracker = Tracker(TASK)
+    tracker.review(looked_back(4.0, (1, 0.0, 2.5), (2, 2.5, 4.0)))
+    tracker.push(1, 2.5, start=0.0)
+    assert [visit.step for visit in tracker.state.visits] == [1, 2]
+    tracker.end(1, 4.5, end=2.5)
+    tracker.push(2, 4.6, start=2.6)
+    assert ([visit.step for visit in tracker.state.visits], tracker.state.current) == ([1, 2], 2)
+
+
+def test_words_never_carry_a_time_before_earlier_words() -> None:
+    tracker = AttendedTracker(TIMED)
+    (alert,) = tracker.review(looked_back(10.0, (1, 0.0, 5.0), (3, 5.0, 10.0)))
+    tracker.push(3, 7.0, start=5.0)
+    (said,) = tracker.act(Action("false_alarm", 10.5, target=1))
+    assert isinstance(alert, Alert)
+    assert isinstance(said, Resolution)
+    assert said.at >= alert.at == 10.0
+
+
+def test_what_goes_on_after_a_restart_is_one_visit() -> None:
+    tracker = AttendedTracker(TASK)
+    tracker.review(looked_back(3.0, (1, 0.0, 3.0)))
+    tracker.push(1, 2.0, start=0.0)
+    tracker.act(Action("restart", 3.0))
+    for at in (4.0, 5.0, 6.0):
+        tracker.review(looked_back(at, (1, 3.2, at), since=3.0))
+    assert [visit.step for visit in tracker.state.visits] == [1]
+    tracker.end(1, 7.0, end=6.0)
+    tracker.review(looked_back(9.0, (1, 3.2, 6.0), (2, 6.0, 9.0), since=3.0))
+    tracker.review(looked_back(9.5, (1, 3.2, 6.0), (2, 6.0, 9.5), since=3.0))
+    assert [(visit.step, visit.busy_s) for visit in tracker.state.visits] == [(1, 4.0), (2, 3.5)]
+
+
+def test_a_restart_taken_back_brings_back_what_was_done_before() -> None:
+    tracker = AttendedTracker(TASK)
+    tracker.review(looked_back(8.0, (1, 0.0, 4.0), (2, 4.0, 8.0)))
+    tracker.act(Action("restart", 8.0))
+    (alert,) = tracker.review(looked_back(12.0, (3, 8.5, 12.0), since=8.0))
+    assert isinstance(alert, Alert)
+    (said,) = tracker.act(Action("undo", 12.0, target=1))
+    assert said == Resolution(alert.id, 12.0, is_withdrawn=True)
+    assert [visit.step for visit in tracker.state.visits] == [1, 2, 3]
+    assert tracker.review(looked_back(13.0, (3, 8.5, 12.5), since=8.0)) == ()
+
+
+def test_going_back_holds_though_the_look_back_was_ahead_of_the_labels() -> None:
+    tracker = AttendedTracker(TASK)
+    tracker.push(1, 2.0, start=0.0)
+    tracker.review(looked_back(6.0, (1, 0.0, 5.0), (2, 5.0, 6.0)))
+    tracker.act(Action("previous", 6.0))
+    tracker.review(looked_back(7.0, (1, 0.0, 5.0), (2, 5.0, 7.0)))
+    assert [visit.step for visit in tracker.state.visits] == [1]
+    said = tracker.review(looked_back(12.0, (1, 0.0, 5.0), (2, 5.0, 7.0), (3, 9.0, 12.0)))
+    assert kinds(said) == [("missed", 2)]  # a person said that it was not done
+
+
+def test_next_is_taken_though_the_look_back_was_ahead_of_the_labels() -> None:
+    tracker = AttendedTracker(replace(TASK, orderings=(Ordering((1, 2, 3, 4, 5), 8),)))
+    tracker.push(1, 2.0, start=0.0)
+    tracker.review(looked_back(6.0, (1, 0.0, 5.0), (2, 5.0, 6.0)))
+    tracker.act(Action("next", 6.0))
+    assert ([visit.step for visit in tracker.state.visits], tracker.state.current) == ([1, 2, 3], 3)
+
+
+def test_what_a_person_answered_is_not_doubted_by_a_later_look_back() -> None:
+    tracker = AttendedTracker(TASK)
+    (question,) = tracker.review(belief([1, 3], lacking={2: 0.5}))
+    assert isinstance(question, Question)
+    tracker.act(Action("answer", 8.0, target=question.id, answer=False))
+    assert tracker.review(belief([1, 3], lacking={2: 0.2})) == ()
+    assert ("missed", 2) in [(one.kind, one.step) for one in tracker.standing if isinstance(one, Alert)]

@@ -55,6 +55,11 @@ def rehearsals_of(rows: list[NDArray[np.float64]], labels: list[Labels]) -> list
     ]
 
 
+def test_a_single_frame_is_rehearsed() -> None:
+    rows, labels = make_task()
+    assert confirmed(rehearsals_of([rows[0][:1], *rows[1:]], [labels[0][:1], *labels[1:]])[0]) == []
+
+
 def test_a_plain_task_is_rehearsed_as_it_was_done() -> None:
     rehearsals = rehearsals_of(*make_task())
     assert [confirmed(events) for events in rehearsals] == [[1, 2, 3], [1, 2, 3], [2, 1, 3], [1, 2, 3]]

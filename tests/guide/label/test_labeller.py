@@ -1,0 +1,81 @@
+"""The labelling room as one stage: any columns, any length, begun anew at any time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from guide.label.course import Course, CourseModel
+from guide.label.energy import LinkSettings
+from guide.label.labeller import Labelled, Labeller
+from guide.label.steps import StepSettings, StepTrack
+from guide.label.window import WindowCut, WindowSettings
+
+RATE = 5.0
+
+
+def make_labeller(steps: tuple[int, ...], lag_s: float = 2.0) -> Labeller:
+    is_step = np.array(steps) > 0
+    before = np.triu(np.ones((len(steps), len(steps)), bool), 1) & is_step & is_step[:, None]
+    model = CourseModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, is_step, weight=2.0)
+    window = WindowCut(WindowSettings(lag_s=lag_s), LinkSettings(), RATE, steps)
+    return Labeller(window, StepTrack(StepSettings()), Course(model, tick_s=0.4))
+
+
+def costs_of(steps: tuple[int, ...], shown: int) -> NDArray[np.float64]:
+    return np.where(np.array(steps) == shown, 0.1, 0.95)
+
+
+def show(labeller: Labeller, steps: tuple[int, ...], shown: list[int], begin: int = 0) -> list[Labelled]:
+    """Three seconds of each."""
+    frames = enumerate((step for step in shown for _ in range(15)), begin)
+    return [labeller.push(costs_of(steps, step), number / RATE) for number, step in frames]
+
+
+@pytest.mark.parametrize("steps", [(1,), (1, -1), (3, 7), (7, 3, -1), (0, 3, 7, -1), (0, 2), (0, -1)], ids=str)
+@pytest.mark.parametrize("lag_s", [0.0, 2.0])
+def test_any_columns_are_followed(steps: tuple[int, ...], lag_s: float) -> None:
+    labeller = make_labeller(steps, lag_s)
+    seen = show(labeller, steps, list(steps))
+    last, _ = labeller.finish()
+    assert sum(len(one.settled) for one in (*seen, last)) == 15 * len(steps)
+    assert last.belief is not None
+    assert [visit.step for visit in last.belief.visits] == [step for step in steps if step > 0]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_few_frames_are_enough(count: int) -> None:
+    labeller = make_labeller((1, 2, 0))
+    for number in range(count):
+        labeller.push(costs_of((1, 2, 0), 1), number / RATE)
+    last, events = labeller.finish()
+    assert len(last.settled) == count
+    assert (last.belief is None) == (count == 0)
+    assert [event.state for event in events] == ["ended"] * bool(count)
+
+
+def test_after_a_restart_nothing_is_said_of_what_was_done_before() -> None:
+    steps = (1, 2, 0)
+    labeller = make_labeller(steps)
+    show(labeller, steps, [1, 2])
+    assert labeller.belief().since == -math.inf
+    labeller.restart()
+    show(labeller, steps, [2], begin=30)
+    belief = labeller.belief()
+    assert belief.since == 29 / RATE
+    assert [visit.step for visit in belief.visits] == [2]
+    assert belief.visits[0].start > belief.since
+    assert belief.chance_lacking(1) > 0.9
+
+
+def test_a_restart_just_before_the_end_leaves_nothing_done() -> None:
+    steps = (1, 2, 0)
+    labeller = make_labeller(steps)
+    show(labeller, steps, [1])
+    labeller.restart()
+    last, _ = labeller.finish()
+    assert last.belief is not None
+    assert (last.belief.visits, last.belief.chance_lacking(1)) == ((), 1.0)
