@@ -15,12 +15,14 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[train,dev]"
 	@touch $(STAMP)
 
+# First from the videos alone, then with the labels of four demonstrations: that bundle guides.
 demo: $(STAMP)
-	$(BIN)/python -m offline.demo.show --data $(DEMO) --out exported/demo
+	$(BIN)/python -m offline.demo.show --data $(DEMO) --out exported/demo-unlabelled
+	$(BIN)/python -m offline.demo.show --data $(DEMO) --out exported/demo --labelled 4
 
 # The demo's recordings are played on the first page: both must be there.
 dashboard: $(STAMP)
-	@test -f exported/demo/manifest.json && ls $(DEMO)/live/*.mp4 >/dev/null 2>&1 || $(MAKE) demo
+	@$(BIN)/python -m guide check exported/demo >/dev/null 2>&1 && ls $(DEMO)/live/*.mp4 >/dev/null 2>&1 || $(MAKE) demo
 	CNC_DEMO=$(DEMO) $(BIN)/streamlit run streamlit_app.py
 
 test: $(STAMP) lint types browser-note rtsp-note pytest

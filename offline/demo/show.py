@@ -64,7 +64,7 @@ def main(options: ShowOptions) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.rule("1  drawing the task")
     draw_once(World(options.seed, options.recordings, options.live), options.data, console)
-    console.rule("2  learning it from the videos alone")
+    console.rule("2  learning it from the videos " + ("and a few labels" if options.labelled else "alone"))
     learned = _learn(options, console)
     truth, found = _labels(options, learned)
     names = match_steps(truth, found)

@@ -64,10 +64,6 @@ class CycleLoss:
             error = self._return_error(beta, positions[first])
             return (self._trusted(start, neighbour, alpha, positions[second]) * error).mean()
 
-    def cycle(self, start: Tensor, other: Tensor) -> Tensor:
-        """Give beta (P, N, N), eq. 1-2: where each frame of `start` (P, N, D) returns to after a visit to `other`."""
-        return self._similarity(self._visit(start, other)[1], start).softmax(-1)
-
     def _visit(self, start: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
         """Give alpha (P, N, N) and the soft neighbours (P, N, D), eq. 1."""
         alpha = self._similarity(start, other).softmax(-1)

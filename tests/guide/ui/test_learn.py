@@ -144,6 +144,7 @@ def test_another_browser_finds_it_running_and_stops_it(
     press(page, "Go on")
     ended(workshop)
     assert "No videos\\: add some" in texts(sound(page.run()))
+    assert "Try again" in [button.label for button in page.button]
 
 
 def test_the_result_is_shown_and_can_be_learned_again(

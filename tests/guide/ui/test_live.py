@@ -207,6 +207,7 @@ def test_an_address_with_a_password_is_never_shown_whole(page: AppTest, served: 
     page.text_input(key="live_address").set_value("http://me:secret@127.0.0.1:9/video?key=hidden")
     run(page)
     press(page, "start")
+    assert page.text_input(key="live_address").proto.type == page.text_input(key="live_address").proto.PASSWORD  # dots
     assert "secret" not in html(page)
     assert "hidden" not in html(page)
     assert not any("secret" in error.value or "hidden" in error.value for error in page.error)

@@ -217,4 +217,6 @@ def test_screenshots(tmp_path: Path) -> None:
             shown.goto(address)
             expect(shown.locator(".guide-alert h4").first).to_be_visible()
             shown.wait_for_function("document.querySelector('.guide-alert img')?.naturalWidth > 0")
+            shown.wait_for_function("document.querySelector('.guide-picture img')?.naturalWidth > 0")
+            expect(shown.get_by_placeholder("A comment").first).to_be_visible()
             keep_screenshot(shown, name)

@@ -57,3 +57,11 @@ def test_a_password_kept_unhashed_keeps_everybody_out(monkeypatch: pytest.Monkey
     page = AppTest.from_string(PAGE).run()
     assert headers(page) == []
     assert "hunter2" not in page.error[0].value
+
+
+def test_a_page_leads_to_another() -> None:
+    lead = 'from guide.ui import shell\nshell.lead_to("learn", "Learn a procedure", ":material/school:")'
+    page = AppTest.from_string(lead).run()
+    assert not page.exception, page.exception
+    [link] = page.get("page_link")
+    assert (link.proto.page, link.proto.label) == ("learn", "Learn a procedure")
