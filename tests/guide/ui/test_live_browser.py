@@ -206,6 +206,7 @@ def test_screenshots(tmp_path: Path) -> None:
         page.goto(address)
         expect(page.get_by_role("button", name="Start", exact=True)).to_be_visible()
         page.wait_for_function("document.images.length && [...document.images].every(each => each.naturalWidth > 0)")
+        page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
         keep_screenshot(page, "dashboard-first")
         play(page)
         page.wait_for_function("document.querySelector('.guide-alert img')?.naturalWidth > 0")

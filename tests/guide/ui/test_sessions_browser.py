@@ -101,5 +101,5 @@ def test_screenshot(tmp_path: Path) -> None:
         open_replay(page, address)
         page.get_by_role("button", name="Show the moment of").first.click()
         page.wait_for_function("!document.querySelector('video').seeking")
-        expect(page.get_by_text("step 8", exact=False).first).to_be_visible()
+        expect(page.get_by_text("insert battery", exact=False).first).to_be_visible()
         keep_screenshot(page, "dashboard-sessions")
