@@ -6,19 +6,10 @@ import io
 import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import cv2
-import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect
 from rich.console import Console
 
 from guide.bundle import read_bundle
@@ -26,76 +17,12 @@ from guide.ingest.files import VideoFile
 from guide.session import Session, follow, start_networks
 from guide.settings import LiveSettings
 from guide.watch import Terminal
+from tests.dashboard import ROOT, browse, keep_screenshot, serve
 from tests.tiny import Learned, altered
-
-ROOT = Path(__file__).parents[3]
-SCREENSHOT = ROOT / "docs" / "dashboard-review.png"
-LARGEST_SCREENSHOT_BYTES = 400_000
-SHADES = 64
-ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-gpu"]
-PATIENCE_S = 90.0
 
 LOADED = "document.images.length > 8 && [...document.images].every(each => each.naturalWidth > 0)"
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def chromium() -> str:
-    """Where Chromium is; without one the test is left out, or fails where REQUIRE_BROWSER=1 asks for it."""
-    found = shutil.which("chromium")
-    if found is None:
-        reason = "no Chromium was found: install the package chromium."
-        if os.environ.get("REQUIRE_BROWSER") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
-
-
-@contextmanager
-def serve(exported: Path, work: Path) -> Iterator[str]:
-    """The app on a free port; gives the address of the page."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py"]
-    options = ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.port", str(port)]
-    places = {
-        "CNC_EXPORTED": exported,
-        "CNC_CACHE": work / "cache",
-        "CNC_RECORDINGS": work / "recordings",
-        "CNC_DATA": work / "sessions",
-    }
-    environment = {**os.environ, **{key: str(path) for key, path in places.items()}}
-    with subprocess.Popen(command + options, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as server:
-        try:
-            wait_until_up(f"http://127.0.0.1:{port}/_stcore/health", server)
-            yield f"http://127.0.0.1:{port}/review"
-        finally:
-            server.terminate()
-            server.wait(10)
-
-
-def wait_until_up(address: str, server: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail("the page did not start")
-
-
-@contextmanager
-def browse(chromium: str, height: int = 720) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": 1280, "height": height})
-        page.set_default_timeout(1000 * PATIENCE_S)
-        expect.set_options(timeout=1000 * PATIENCE_S)
-        yield page
-        browser.close()
 
 
 @pytest.fixture
@@ -116,10 +43,10 @@ def watched(bundle: Path, video: Path) -> str:
     return said.getvalue()
 
 
-def test_a_named_step_is_named_live(chromium: str, exported: Path, tmp_path: Path) -> None:
+def test_a_named_step_is_named_live(exported: Path, tmp_path: Path) -> None:
     names = {number: f"colour {word}" for number, word in enumerate(("one", "two", "three", "four"), start=1)}
-    with serve(exported, tmp_path) as address, browse(chromium) as page:
-        page.goto(address)
+    with serve(tmp_path, CNC_EXPORTED=str(exported)) as address, browse() as page:
+        page.goto(f"{address}/review")
         for number, name in names.items():
             field = page.get_by_label(f"Name of step {number}")
             field.fill(name)
@@ -132,11 +59,9 @@ def test_a_named_step_is_named_live(chromium: str, exported: Path, tmp_path: Pat
     assert not re.search(r"step [1-4]\b", said)
 
 
-def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(
-    chromium: str, exported: Path, tmp_path: Path
-) -> None:
-    with serve(exported, tmp_path) as address, browse(chromium, height=1000) as page:
-        page.goto(address)
+def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exported: Path, tmp_path: Path) -> None:
+    with serve(tmp_path, CNC_EXPORTED=str(exported)) as address, browse(height_px=1000) as page:
+        page.goto(f"{address}/review")
         page.get_by_text("Label a recording").first.click()
         timeline = page.frame_locator("iframe[title*='guide_timeline']")
         expect(timeline.locator(".part").first).to_be_visible()
@@ -180,14 +105,14 @@ def drag(page: Page, edge: Locator, by: int) -> None:
 
 
 @pytest.mark.skipif(os.environ.get("CNC_SCREENSHOTS") != "1", reason="CNC_SCREENSHOTS=1 takes the screenshots")
-def test_screenshot(chromium: str, tmp_path: Path) -> None:
+def test_screenshot(tmp_path: Path) -> None:
     """Leaves docs/dashboard-review.png: the demo, one recording being labelled."""
     demo = ROOT / "exported" / "demo"
     if not (demo / "manifest.json").is_file():
         pytest.skip("the screenshot shows exported/demo, which is not built: run make demo first.")
     shutil.copytree(demo, tmp_path / "exported" / "demo")
-    with serve(tmp_path / "exported", tmp_path) as address, browse(chromium, height=900) as page:
-        page.goto(address)
+    with serve(tmp_path) as address, browse(height_px=900) as page:
+        page.goto(f"{address}/review")
         page.wait_for_function(
             "document.images.length > 8 && [...document.images].every(each => each.naturalWidth > 0)"
         )
@@ -199,9 +124,4 @@ def test_screenshot(chromium: str, tmp_path: Path) -> None:
             "document.images.length > 8 && [...document.images].every(each => each.naturalWidth > 0)"
         )
         page.wait_for_timeout(1500)
-        taken = page.screenshot(animations="disabled")
-    picture = cv2.imdecode(np.frombuffer(taken, np.uint8), cv2.IMREAD_COLOR)
-    assert picture is not None
-    shades = (np.arange(256) * (SHADES - 1) / 255).round() * (255 / (SHADES - 1))
-    cv2.imwrite(str(SCREENSHOT), cv2.LUT(picture, shades.round().astype(np.uint8)), [cv2.IMWRITE_PNG_COMPRESSION, 9])
-    assert SCREENSHOT.stat().st_size < LARGEST_SCREENSHOT_BYTES
+        keep_screenshot(page, "dashboard-review")
