@@ -1,12 +1,24 @@
-"""Bundles that many tests share: learned once a run, never changed."""
+"""Bundles that many tests share, learned once a run and never changed; and what no test may do to the others."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.tiny import FEATURE_RATE, RECIPE, Learned, learn, write_features, write_task
+
+
+@pytest.fixture(autouse=hasattr(os, "sched_getscheduler"))
+def usual_scheduling() -> Iterator[None]:
+    """A library that makes this thread a real-time one would let later tests starve the whole machine."""
+    before = os.sched_getscheduler(0)
+    yield
+    after = os.sched_getscheduler(0)
+    os.sched_setscheduler(0, before, os.sched_param(0))
+    assert after == before, "this test changed how the thread is scheduled"
 
 
 @pytest.fixture(scope="session")

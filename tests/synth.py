@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ def write_video(
 ) -> Path:
     """Writes the pictures with exactly these times (seconds, to 1/90000), whatever rate they amount to."""
     height_px, width_px = images[0].shape[:2]
-    with av.open(str(path), "w") as container:
+    with _same_scheduling(), av.open(str(path), "w") as container:
         stream: Any = container.add_stream(codec, rate=30)
         stream.width, stream.height, stream.pix_fmt = width_px, height_px, pixels
         # MPEG-4 knows only coarse clocks and must keep the stated rate.
@@ -47,6 +49,19 @@ def write_video(
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
     return path
+
+
+@contextmanager
+def _same_scheduling() -> Iterator[None]:
+    """SVT-AV1 gives a thread of root's the highest priority of all, and children inherit it: that is taken back."""
+    if not hasattr(os, "sched_getscheduler"):
+        yield
+        return
+    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, policy, param)
 
 
 def steady(count: int, rate: float) -> list[float]:
