@@ -123,7 +123,7 @@ class Session:
         track = StepTrack(StepSettings(settings.confirm_s, settings.bridge_s))
         smoothing_s = perception_settings(bundle).appearance.smoothing_s
         course = course_of(self.procedure, self._unaries.steps, smoothing_s, rate, settings.priors)
-        self._labeller = Labeller(self._window, track, course)
+        self._labeller = Labeller(self._window, track, course, self._unaries.reluctance)
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
 

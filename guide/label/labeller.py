@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from guide.domain import BACKGROUND, Belief, Segment, SettledLabel, StepEvent
 from guide.label.course import Course
 from guide.label.steps import StepTrack
+from guide.label.unaries import reluctant
 from guide.label.window import WindowCut
 
 Floats = NDArray[np.float64]
@@ -31,8 +32,8 @@ class Labelled:
 class Labeller:
     """Cut, course and hysteresis, one frame at a time.
 
-    Labels are those of the cut. Steps follow the likeliest course at the same moment: it weighs the whole past, so a
-    step is not lost because each of its frames was a close race.
+    Labels are those of the cut, where background has to be ahead by the `reluctance`. Steps follow the likeliest course
+    at the same moment: it weighs the whole past, so a step is not lost because each of its frames was a close race.
 
     >>> from guide.label.course import CourseModel
     >>> from guide.label.energy import LinkSettings
@@ -49,8 +50,9 @@ class Labeller:
     (Segment(step=1, start=0.0, end=3.0),)
     """
 
-    def __init__(self, window: WindowCut, track: StepTrack, course: Course) -> None:
+    def __init__(self, window: WindowCut, track: StepTrack, course: Course, reluctance: float = 0.0) -> None:
         self._window, self._track, self._course = window, track, course
+        self._reluctance = reluctance
         self._told: object = None
         self._at = 0.0
         self._since = -math.inf
@@ -60,7 +62,8 @@ class Labeller:
         self._at = at
         is_new = self._course.push(costs, at)
         belief = self._news() if is_new else None
-        return Labelled(belief, self._settle(self._window.push(costs, at)))
+        shown = reluctant(costs, self._course.model.steps, self._reluctance) if self._reluctance else costs
+        return Labelled(belief, self._settle(self._window.push(shown, at)))
 
     def finish(self) -> tuple[Labelled, tuple[StepEvent, ...]]:
         """The labels still held back, what was done in all, and the end of the step that is open."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from guide.domain import Labels
+from guide.domain import BACKGROUND, Labels
 from guide.errors import BundleError
 from guide.label.membership import squared_distances
 
@@ -21,8 +21,10 @@ Floats = NDArray[np.float64]
 
 _TINY = 1e-9
 POWER_ITERATIONS = 4
+ROWS_AT_ONCE = 4096  # of a recording that are held in full width and precision
 OVERSAMPLED = 20  # columns beyond those wanted, which make the wanted ones exact to many digits
 _TEMPERATURES = tuple(2.0 ** (n / 2) for n in range(15))  # 1 to 128
+_RELUCTANCES = tuple(n / 2 for n in range(9))  # 0 to 4 nats
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,19 @@ class Recogniser:
     """Squared distance beyond which a frame is unknown activity."""
     temperature: float
     """Divides the log-likelihoods: frames of strangers are less certain than the demonstrations' own."""
+    reluctance: float = 0.0
+    """Nats by which background must be ahead to be shown: it is a bit of everything, so what is hard to tell looks like
+    it. Probabilities here are without it."""
+
+    def project(self, features: NDArray[Any]) -> Floats:
+        """Features (T, P) along the directions that tell the steps apart, (T, d); few rows at a time in full width."""
+        starts = range(0, max(len(features), 1), ROWS_AT_ONCE)
+        parts = (np.asarray(features[start : start + ROWS_AT_ONCE], np.float64) for start in starts)
+        return np.concatenate([(part - self.mean) @ self.projection for part in parts])
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""
-        return squared_distances((np.asarray(features, np.float64) - self.mean) @ self.projection, self.centres)
+        return squared_distances(self.project(features), self.centres)
 
     def log_posterior(self, features: NDArray[Any]) -> Floats:
         """The calibrated logarithm of each step's probability, (T, C)."""
@@ -70,7 +81,7 @@ class Recogniser:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """What goes into the bundle."""
-        scalars = np.array([self.distance_limit, self.temperature])
+        scalars = np.array([self.distance_limit, self.temperature, self.reluctance])
         return {
             "mean": self.mean,
             "projection": self.projection,
@@ -87,7 +98,8 @@ class Recogniser:
                 np.asarray(arrays[key], np.float64) for key in ("mean", "projection", "centres")
             )
             numbers = np.asarray(arrays["numbers"], np.int64)
-            limit, temperature = (float(value) for value in arrays["scalars"])
+            limit, temperature, *more = (float(value) for value in arrays["scalars"])
+            reluctance = more[0] if more else 0.0  # bundles of before have none
         except (KeyError, ValueError, TypeError) as cause:
             raise BundleError(f"the recogniser lacks or spoils {cause}: train or export the bundle again.") from cause
         fits = mean.ndim == numbers.ndim == 1 and centres.ndim == 2 and len(centres) == len(numbers) > 0
@@ -96,12 +108,12 @@ class Recogniser:
                 f"the recogniser's shapes {mean.shape}, {projection.shape}, {centres.shape} and {numbers.shape} "
                 "do not fit together: train or export the bundle again."
             )
-        if not (0 < limit < np.inf and 0 < temperature < np.inf):
+        if not (0 < limit < np.inf and 0 < temperature < np.inf and 0 <= reluctance < np.inf):
             raise BundleError(
-                f"the recogniser's distance limit {limit} and temperature {temperature} should be above 0: "
-                "train or export the bundle again."
+                f"the recogniser's distance limit {limit} and temperature {temperature} should be above 0, its "
+                f"reluctance {reluctance} not below: train or export the bundle again."
             )
-        return Recogniser(mean, projection, centres, numbers, limit, temperature)
+        return Recogniser(mean, projection, centres, numbers, limit, temperature, reluctance)
 
 
 def learn_recogniser(
@@ -111,34 +123,45 @@ def learn_recogniser(
 
     How far is too far and how sure is sure are set on each recording by a recogniser learned from the others.
     """
-    rows = np.concatenate([np.asarray(features, np.float64) for features in recordings])
-    mean, spread = rows.mean(0), rows.std(0)
+    rows = np.concatenate(list(recordings), dtype=np.float64)
+    mean = rows.mean(0)
+    rows -= mean  # in place, and squared nowhere as a whole: of a long collection they take half a gigabyte
+    spread = np.sqrt(np.einsum("tp,tp->p", rows, rows) / len(rows))
     scale = 1.0 / np.where(spread > _TINY, spread, 1.0)
-    components = principal_directions((rows - mean) * scale, settings.components)
+    rows *= scale
+    components = principal_directions(rows, settings.components)
+    del rows
     reduced = [((np.asarray(features) - mean) * scale) @ components for features in recordings]
     numbers, centres, whitening = fit_discriminant(reduced, labels, settings.shrinkage)
-    limit, temperature = _calibrate(reduced, labels, settings)
-    return Recogniser(mean, scale[:, None] * (components @ whitening), centres @ whitening, numbers, limit, temperature)
+    calibrated = _calibrate(reduced, labels, settings)
+    return Recogniser(mean, scale[:, None] * (components @ whitening), centres @ whitening, numbers, *calibrated)
 
 
 def judge_left_out(
-    recogniser: Recogniser, recordings: Sequence[NDArray[Any]], labels: Sequence[Labels], shrinkage: float
+    recogniser: Recogniser,
+    recordings: Sequence[NDArray[Any]],
+    labels: Sequence[Labels],
+    shrinkage: float,
+    stride: int = 1,
 ) -> list[Floats]:
     """Squared distances (T, C) of each recording as a recogniser learned from the others has them.
 
-    Columns are the recogniser's classes; one that no other recording holds is infinitely far.
+    Columns are the recogniser's classes; one that no other recording holds is infinitely far. With a `stride` the
+    others teach with every so many-th frame, for collections whose frames do not fit into memory together.
     """
-    rows = [(np.asarray(each, np.float64) - recogniser.mean) @ recogniser.projection for each in recordings]
+    rows = [recogniser.project(each[::stride]) for each in recordings]
+    taught = [each[::stride] for each in labels]
     judged = []
-    for number, each in enumerate(rows):
+    for number, each in enumerate(recordings):
         others = [other for other in range(len(rows)) if other != number] or [number]
         numbers, centres, whitening = fit_discriminant(
-            [rows[other] for other in others], [labels[other] for other in others], shrinkage
+            [rows[other] for other in others], [taught[other] for other in others], shrinkage
         )
         known = np.isin(numbers, recogniser.numbers)  # a recogniser taught on fewer frames may lack a short step
+        own = rows[number] if stride == 1 else recogniser.project(each)
         distances = np.full((len(each), len(recogniser.numbers)), np.inf)
         distances[:, np.searchsorted(recogniser.numbers, numbers[known])] = squared_distances(
-            each @ whitening, centres[known] @ whitening
+            own @ whitening, centres[known] @ whitening
         )
         judged.append(distances)
     return judged
@@ -154,11 +177,24 @@ def fit_discriminant(
     return numbers.astype(np.int64), centres, _whitening(rows - centres[classes], shrinkage)
 
 
+class _Judged(NamedTuple):
+    """What a recogniser of the others made of a recording."""
+
+    distances: Floats  # (T, C)
+    numbers: Labels  # (C,)
+    truth: Labels  # (T,)
+
+    @property
+    def columns(self) -> NDArray[np.intp]:
+        """The column (T,) of each frame's true class."""
+        return np.searchsorted(self.numbers, self.truth)
+
+
 def _calibrate(
     recordings: Sequence[Floats], labels: Sequence[Labels], settings: RecogniserSettings
-) -> tuple[float, float]:
-    """Distance limit and temperature, from every recording judged by the others (by itself where it is alone)."""
-    nearest, correct = [], []
+) -> tuple[float, float, float]:
+    """Distance limit, temperature and reluctance, from each recording judged by the others (a single one by itself)."""
+    nearest, judged = [], []
     for number, (rows, truth) in enumerate(zip(recordings, labels, strict=True)):
         others = [i for i in range(len(recordings)) if i != number] or [number]
         numbers, centres, whitening = fit_discriminant(
@@ -167,22 +203,36 @@ def _calibrate(
         distances = squared_distances(rows @ whitening, centres @ whitening)
         known = np.isin(truth, numbers)
         nearest.append(distances.min(1))
-        correct.append((distances[known], np.searchsorted(numbers, truth[known])))
+        judged.append(_Judged(distances[known], numbers, truth[known]))
     limit = max(float(np.quantile(np.concatenate(nearest), settings.known_share)), _TINY)
-    return limit, min(_TEMPERATURES, key=lambda t: _surprise(correct, t))
+    temperature = min(_TEMPERATURES, key=lambda t: _surprise(judged, t))
+    return limit, temperature, max(_RELUCTANCES, key=lambda r: _fairness(judged, temperature, r))
 
 
-def _surprise(judged: Sequence[tuple[Floats, NDArray[np.intp]]], temperature: float) -> float:
+def _surprise(judged: Sequence[_Judged], temperature: float) -> float:
     """How improbable the true labels are on the whole."""
     return -sum(
-        float(np.take_along_axis(log_posterior(distances, temperature), truth[:, None], 1).sum())
-        for distances, truth in judged
+        float(np.take_along_axis(log_posterior(one.distances, temperature), one.columns[:, None], 1).sum())
+        for one in judged
     )
 
 
-def log_posterior(distances: Floats, temperature: float) -> Floats:
-    """The logarithm of each class's probability (T, C), from squared distances."""
-    scores = -0.5 * distances / temperature
+def _fairness(judged: Sequence[_Judged], temperature: float, reluctance: float) -> float:
+    """The share of frames that are named right, each step and background counting the same."""
+    right: dict[int, list[int]] = {}
+    for distances, numbers, truth in judged:
+        scores = log_posterior(distances, temperature, reluctance * (numbers == BACKGROUND))
+        is_right = numbers[scores.argmax(1)] == truth
+        for number in np.unique(truth):
+            found, count = right.get(int(number), (0, 0))
+            chosen = is_right[truth == number]
+            right[int(number)] = [found + int(chosen.sum()), count + len(chosen)]
+    return float(np.mean([found / count for found, count in right.values()]))
+
+
+def log_posterior(distances: Floats, temperature: float, handicap: Floats | float = 0.0) -> Floats:
+    """The logarithm of each class's probability (T, C), from squared distances, classes put back by a `handicap`."""
+    scores = -0.5 * distances / temperature - handicap
     scores = scores - scores.max(1, keepdims=True)
     return np.asarray(scores - np.log(np.exp(scores).sum(1, keepdims=True)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +25,11 @@ class Unaries(Protocol):
     @property
     def steps(self) -> tuple[int, ...]: ...
 
+    @property
+    def reluctance(self) -> float:
+        """By how many nats background must be ahead to be shown."""
+        ...
+
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs: ...
 
 
@@ -45,6 +51,10 @@ class EmbeddingUnaries:
     def steps(self) -> tuple[int, ...]:
         return self.numbers or tuple(range(1, len(self.centres) + 1))
 
+    @property
+    def reluctance(self) -> float:
+        return 0.0
+
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
         _require_fit(embedding, self.centres.shape[1:], "prototypes")
         return np.asarray(1.0 - memberships(embedding[None], self.centres, self.fuzzifier)[0])
@@ -60,6 +70,10 @@ class AppearanceUnaries:
     def steps(self) -> tuple[int, ...]:
         return (*(int(number) for number in self.recogniser.numbers), UNKNOWN)
 
+    @property
+    def reluctance(self) -> float:
+        return self.recogniser.reluctance
+
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
         _require_fit(appearance, self.recogniser.mean.shape, "recogniser")
         return np.asarray(costs_of(self.recogniser, self.recogniser.distances(appearance[None]))[0])
@@ -74,6 +88,19 @@ def costs_of(recogniser: Recogniser, distances: NDArray[np.float64]) -> NDArray[
     return np.asarray(1.0 - np.concatenate([known * (1.0 - unknown), unknown], axis=1))
 
 
+def reluctant(costs: Costs, steps: Sequence[int], reluctance: float) -> Costs:
+    """Costs (C,) of the labels in `steps` where background is put back by so many nats, unknown activity as it was.
+
+    >>> reluctant(np.array([0.5, 0.6, 0.9]), (0, 1, -1), np.log(4)).round(2).tolist()
+    [0.79, 0.31, 0.9]
+    """
+    numbers, chances = np.asarray(steps), 1.0 - costs
+    is_known = numbers != UNKNOWN
+    put_back = np.where(numbers == BACKGROUND, np.exp(-reluctance), 1.0) * chances
+    share = chances[is_known].sum() / max(put_back[is_known].sum(), np.finfo(np.float64).tiny)
+    return np.asarray(1.0 - np.where(is_known, np.minimum(share * put_back, 1.0), chances))
+
+
 @dataclass(frozen=True, slots=True)
 class BothUnaries:
     """The mean of both for the key-steps; background and unknown activity as the appearance has them."""
@@ -84,6 +111,10 @@ class BothUnaries:
     @property
     def steps(self) -> tuple[int, ...]:
         return self.appearance.steps
+
+    @property
+    def reluctance(self) -> float:
+        return self.appearance.reluctance
 
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
         costs = self.appearance.costs(appearance, embedding)

@@ -19,6 +19,7 @@ Confidence: TypeAlias = Callable[[Unaries, Labels, int], float]
 
 # Frames on either side that speak for a label's confidence: one frame's unary is as noisy as what the cut removes.
 NEIGHBOURS = 2
+LEAST_LAG_S = 1.0  # labels hold together a little even where they are wanted at once
 
 
 def margin(unary: Unaries, labels: Labels, frame: int) -> float:
@@ -51,6 +52,11 @@ class WindowSettings:
         if self.frames < 1 or self.lag_s < 0:
             raise ValueError(f"a window holds at least one frame and lags 0 s or more, got {self}")
 
+    @property
+    def shortest_s(self) -> float:
+        """How long a step must be that links may outvote: a new one has only the lag to speak for itself."""
+        return 2 * max(self.lag_s, LEAST_LAG_S)
+
 
 class WindowCut:
     """Labels frames as they come, by the same energy and cut as whole recordings.
@@ -74,7 +80,7 @@ class WindowCut:
         steps: tuple[int, ...] | None = None,
         confidence: Confidence = margin,
     ) -> None:
-        self._settings, self._links, self._rate = settings, links, rate
+        self._settings, self._links, self._rate = settings, links.capped(settings.shortest_s), rate
         self._steps, self._confidence = steps, confidence
         self._unary: deque[NDArray[np.float64]] = deque()
         self._times: deque[float] = deque()

@@ -17,12 +17,12 @@ from guide.label.window import WindowCut, WindowSettings
 RATE = 5.0
 
 
-def make_labeller(steps: tuple[int, ...], lag_s: float = 2.0) -> Labeller:
+def make_labeller(steps: tuple[int, ...], lag_s: float = 2.0, reluctance: float = 0.0) -> Labeller:
     is_step = np.array(steps) > 0
     before = np.triu(np.ones((len(steps), len(steps)), bool), 1) & is_step & is_step[:, None]
     model = CourseModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, is_step, weight=2.0)
     window = WindowCut(WindowSettings(lag_s=lag_s), LinkSettings(), RATE, steps)
-    return Labeller(window, StepTrack(StepSettings()), Course(model, tick_s=0.4))
+    return Labeller(window, StepTrack(StepSettings()), Course(model, tick_s=0.4), reluctance)
 
 
 def costs_of(steps: tuple[int, ...], shown: int) -> NDArray[np.float64]:
@@ -44,6 +44,18 @@ def test_any_columns_are_followed(steps: tuple[int, ...], lag_s: float) -> None:
     assert sum(len(one.settled) for one in (*seen, last)) == 15 * len(steps)
     assert last.belief is not None
     assert [visit.step for visit in last.belief.visits] == [step for step in steps if step > 0]
+
+
+def test_reluctance_changes_the_labels_shown_and_not_the_course() -> None:
+    steps = (0, 1)
+    shown, plain = make_labeller(steps, reluctance=2.0), make_labeller(steps)
+    for number in range(30):
+        shown.push(np.array([0.4, 0.6]), number / RATE)
+        plain.push(np.array([0.4, 0.6]), number / RATE)
+    assert shown.belief() == plain.belief()
+    (one, _), (other, _) = shown.finish(), plain.finish()
+    assert {label.step for label, _ in one.settled} == {1}
+    assert {label.step for label, _ in other.settled} == {0}
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

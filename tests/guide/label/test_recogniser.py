@@ -74,12 +74,41 @@ def test_many_features_have_the_directions_of_the_full_decomposition() -> None:
     assert np.allclose(np.abs(exact @ directions), np.eye(6), atol=1e-6)
 
 
+def test_background_that_is_a_bit_of_everything_is_put_back() -> None:
+    """Background frames look like one of the steps or like none: nearest means take many step frames for background."""
+    rng = np.random.default_rng(5)
+    means = np.array([[0.0, 0.0], [1.2, 0.0], [-1.2, 0.0], [0.0, 1.2]])
+    labels = [rng.integers(0, 4, 400) for _ in range(4)]
+    rows = [means[truth] + rng.normal(size=(400, 2)) * np.where(truth == 0, 1.0, 0.8)[:, None] for truth in labels]
+    learned = learn_recogniser(rows, labels, SETTINGS)
+    assert 0.0 < learned.reluctance < 4.0
+
+    def fairness(reluctance: float) -> float:
+        truth = np.concatenate(labels)
+        scores = learned.log_posterior(np.concatenate(rows)) - reluctance * (learned.numbers == 0)
+        right = learned.numbers[scores.argmax(1)] == truth
+        return float(np.mean([right[truth == number].mean() for number in range(4)]))
+
+    assert fairness(learned.reluctance) > fairness(0.0)
+
+
+def test_without_background_nothing_is_put_back() -> None:
+    rows, labels = make_recordings(0)
+    assert learn_recogniser(rows, [each + 1 for each in labels], SETTINGS).reluctance == 0.0
+
+
+def test_a_file_of_before_puts_nothing_back() -> None:
+    arrays = learn_recogniser(*make_recordings(0), SETTINGS).to_arrays()
+    assert Recogniser.from_arrays({**arrays, "scalars": arrays["scalars"][:2]}).reluctance == 0.0
+
+
 def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
     rows, labels = make_recordings(0)
     learned = learn_recogniser(rows, labels, SETTINGS)
     np.savez(tmp_path / "recogniser.npz", **learned.to_arrays())  # type: ignore[arg-type]
     read = Recogniser.from_arrays(read_arrays(tmp_path / "recogniser.npz"))
     assert np.array_equal(read.log_posterior(rows[0]), learned.log_posterior(rows[0]))
+    assert read.reluctance == learned.reluctance
 
 
 @pytest.mark.parametrize(
@@ -95,6 +124,8 @@ def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
         {"scalars": np.zeros(1)},
         {"scalars": np.array(1.0)},
         {"scalars": np.array([1.0, 0.0])},
+        {"scalars": np.array([1.0, 1.0, np.nan])},
+        {"scalars": np.array([1.0, 1.0, -1.0])},
         {"scalars": np.array([1.0, -1.0])},
         {"scalars": np.array([1.0, np.inf])},
         {"scalars": np.array([0.0, 1.0])},

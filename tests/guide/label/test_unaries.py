@@ -11,7 +11,7 @@ from guide.domain import BACKGROUND, UNKNOWN
 from guide.errors import BundleError
 from guide.label.membership import memberships
 from guide.label.recogniser import Recogniser
-from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries
+from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, reluctant
 
 CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
 # Background and two of the three steps: step 2 was never recognised.
@@ -72,3 +72,19 @@ def test_what_does_not_fit_is_refused() -> None:
         EMBEDDING.costs(at(0, 0), wide)
     with pytest.raises(BundleError, match="recogniser take"):
         APPEARANCE.costs(wide, at(0, 0))
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4), st.floats(0.0, 4.0))
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_background_is_put_back_and_the_rest_share_what_it_loses(parts: list[float], nats: float) -> None:
+    chances = (np.array(parts) + 1e-6) / (sum(parts) + 4e-6)
+    left = 1 - reluctant(1 - chances, (BACKGROUND, 1, 3, UNKNOWN), nats)
+    assert left.sum() == pytest.approx(1.0)
+    assert left[3] == pytest.approx(chances[3])
+    assert left[1] / left[2] == pytest.approx(chances[1] / chances[2])
+    assert np.log(left[0] / left[1]) == pytest.approx(np.log(chances[0] / chances[1]) - nats)
+
+
+def test_only_the_appearance_knows_background() -> None:
+    assert EMBEDDING.reluctance == 0.0
+    assert BOTH.reluctance == APPEARANCE.reluctance == RECOGNISER.reluctance

@@ -112,3 +112,13 @@ def test_refuses_time_that_runs_back_and_unaries_that_change_length() -> None:
         window.push(np.zeros(2), 2.0)
     with pytest.raises(ValueError, match="at least one frame"):
         WindowSettings(frames=0)
+
+
+@pytest.mark.parametrize("lag_s", [1.0, 2.0, 4.0])
+def test_a_change_is_seen_within_the_lag_however_strong_the_links(lag_s: float) -> None:
+    unary = np.tile([0.2, 0.8], (100, 1))
+    unary[40:] = [0.8, 0.2]
+    window = WindowCut(WindowSettings(lag_s=lag_s), LinkSettings(weight=50.0), RATE)
+    got = [label.step for label in follow(window, unary, np.arange(100) / RATE)]
+    assert got[:40] == [1] * 40
+    assert got[40:].count(1) <= lag_s * RATE

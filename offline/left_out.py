@@ -1,0 +1,233 @@
+"""How right live labels are on recordings that nobody learned from, with few labels, many or none.
+
+`python -m offline.left_out --features DIR --task 1,3,12`: each recording is left out in turn; the others teach as
+`offline.train` would have them teach, and the one left out is then labelled frame by frame as a session labels it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from guide.command import entry
+from guide.domain import BACKGROUND, Labels
+from guide.errors import InputError
+from guide.label.energy import LinkSettings
+from guide.label.membership import squared_distances
+from guide.label.unaries import AppearanceUnaries, costs_of, reluctant
+from guide.label.window import WindowCut, WindowSettings
+from guide.perceive.appearance import AppearanceSettings, appearance
+from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.teach.rehearse import teach_live
+from offline.config import resolve
+from offline.evaluation.embedders import Embedders
+from offline.evaluation.feature_tasks import read_feature_tasks
+from offline.evaluation.few import choices
+from offline.evaluation.finding import Search
+from offline.evaluation.methods import Method
+from offline.evaluation.task import LabelledTask
+from offline.features import RecordingFeatures
+from offline.metrics import match_steps
+from offline.metrics.live import StepFrames, step_frames
+
+NEAREST, ELAPSED = "nearest prototype", "elapsed time alone"
+NEARBY_S = 5.0  # on either side: what others did about then
+ALL = "all"
+
+Scores: TypeAlias = dict[str, list[StepFrames]]  # by row of the table
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutOptions:
+    """Leave each recording out in turn, learn from the others, and score its live labels on the frames of steps."""
+
+    features: Path
+    """Folder of a data set with features, such as CaptainCook4D."""
+    task: str = ""
+    """Tasks with commas between; all where none is named."""
+    labelled: str = "0,1,2,4,all"
+    """How many of the others come with their true labels."""
+    lags: str = "2,5"
+    """Seconds after which a label is released."""
+    choices: int = 3
+    """Of the ways to choose the labelled ones, so many are tried for each recording left out."""
+    cache: Path = Path(".cache/cnc")
+    """Where embeddings and found steps are kept between runs."""
+
+
+def main(options: LeftOutOptions) -> None:
+    """Runs the command."""
+    console = Console(highlight=False)
+    lags = _lags(options.lags)
+    counts = _counts(options.labelled)
+    tasks = read_feature_tasks(options.features, [word for word in options.task.split(",") if word], False)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    search = Search(resolve("default", None, {}), Embedders(options.cache / "evaluate", device))
+    results = {task.title: _task(task, counts, lags, search, options.choices, console) for task in tasks}
+    console.print(_table(results))
+
+
+def _lags(text: str) -> list[float]:
+    try:
+        lags = [float(part) for part in text.split(",")]
+    except ValueError:
+        lags = [-1.0]
+    if not all(0 <= lag < np.inf for lag in lags):
+        raise InputError(f"--lags takes seconds with commas between, such as 2,5, got {text!r}.")
+    return lags
+
+
+def _counts(text: str) -> list[str]:
+    counts = [part.strip() for part in text.split(",")]
+    if not all(part == ALL or part.isdecimal() for part in counts):
+        raise InputError(f"--labelled takes numbers or all with commas between, such as 0,1,all, got {text!r}.")
+    return counts
+
+
+def _task(
+    task: LabelledTask, counts: Sequence[str], lags: Sequence[float], search: Search, most: int, console: Console
+) -> Scores:
+    """The scores of every recording left out, by row."""
+    if len(task.recordings) < 3 or not task.is_seen:
+        raise InputError(
+            f"{task.title} needs at least 3 recordings with features, one to leave out and two to learn from, got "
+            f"{len(task.recordings) if task.is_seen else 0}: choose another task."
+        )
+    scores: Scores = {}
+    for number, recording in enumerate(task.recordings):
+        others, truth = _without(task, number), task.truth[number]
+        for count in dict.fromkeys(_within(counts, len(others.recordings))):
+            for labels, names in _taught(others, count, search, most, number):
+                for row, found in _followed(others, labels, recording, count, lags).items():
+                    scores.setdefault(row, []).append(step_frames(truth, _named(found, names)))
+        console.print(f"{task.title}: {number + 1} of {len(task.recordings)} left out", style="dim")
+    return scores
+
+
+def _without(task: LabelledTask, number: int) -> LabelledTask:
+    """The task less one recording."""
+    return replace(
+        task,
+        recordings=(*task.recordings[:number], *task.recordings[number + 1 :]),
+        truth=(*task.truth[:number], *task.truth[number + 1 :]),
+    )
+
+
+def _within(counts: Sequence[str], most: int) -> Iterator[str]:
+    """The numbers of labelled recordings that there are; as many as there are, or more, is all."""
+    for count in counts:
+        yield count if count != ALL and int(count) < most else ALL
+
+
+def _taught(
+    others: LabelledTask, count: str, search: Search, most: int, seed: int
+) -> Iterator[tuple[Sequence[Labels], Mapping[int, int]]]:
+    """Labels that the others teach with, and the true step of each number in them; one of each choice."""
+    same = {step: step for step in others.steps}
+    if count == ALL:
+        yield others.truth, same
+    elif count == "0":
+        found = search.find(others, Method("ours", search.recipe.loss), others.k, 0, lambda iteration, words: None)
+        yield found.labels, match_steps(others.truth, found.labels)
+    else:
+        for chosen in choices(len(others.recordings), int(count), most, seed):
+            yield search.carry(others, chosen).labels, same
+
+
+def _followed(
+    others: LabelledTask, labels: Sequence[Labels], recording: RecordingFeatures, count: str, lags: Sequence[float]
+) -> dict[str, Labels]:
+    """Labels (T,) of a recording, by row."""
+    demonstrations = _demonstrations(others)
+    recogniser, _ = teach_live(demonstrations, labels)
+    steps = AppearanceUnaries(recogniser).steps
+    seen = appearance(np.asarray(recording.pooled, np.float32), recording.times, demonstrations.settings)
+    costs = costs_of(recogniser, recogniser.distances(seen))
+    shown = [reluctant(row, steps, recogniser.reluctance) for row in costs]
+    links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / others.k)
+    rows: dict[str, Labels] = {}
+    for lag in lags:
+        window = WindowCut(WindowSettings(lag_s=lag), links, recording.rate, steps)
+        released = [label for row, at in zip(shown, recording.times, strict=True) for label in window.push(row, at)]
+        rows[f"{count} labelled, {lag:g} s"] = np.array([label.step for label in (*released, *window.finish())])
+    rows[f"{NEAREST}, {count} labelled"] = _nearest(demonstrations, labels, recording)
+    if count == ALL:
+        rows[ELAPSED] = _elapsed(others, labels, recording)
+    return rows
+
+
+def _demonstrations(task: LabelledTask) -> Demonstrations:
+    step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k
+    items = tuple(
+        Demonstration(one.id, one.times, one.pooled, np.zeros((len(one), 1), np.float32)) for one in task.recordings
+    )
+    return Demonstrations(items, task.recordings[0].rate, AppearanceSettings.for_step(step_s))
+
+
+def _nearest(demonstrations: Demonstrations, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:
+    """The step whose mean is nearest, in smoothed features: what a prototype can do."""
+    settings = demonstrations.settings
+    rows, numbers = np.concatenate([_present(each) for each in demonstrations.features]), np.concatenate(list(labels))
+    steps = np.unique(numbers[numbers > BACKGROUND])
+    centres = np.stack([rows[numbers == step].mean(0) for step in steps])
+    seen = _present(appearance(np.asarray(recording.pooled, np.float32), recording.times, settings))
+    return np.asarray(steps[squared_distances(seen.astype(np.float64), centres.astype(np.float64)).argmin(1)])
+
+
+def _present(
+    features: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    """The half of order-free features that says what is seen now."""
+    return features[:, : features.shape[1] // 2]
+
+
+def _elapsed(task: LabelledTask, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:
+    """What most others did about as long after the beginning."""
+    found, last = np.zeros(len(recording), np.int64), BACKGROUND
+    for frame, at in enumerate(recording.times):
+        near = [
+            own[(np.abs(one.times - at) <= NEARBY_S) & (own > BACKGROUND)]
+            for one, own in zip(task.recordings, labels, strict=True)
+        ]
+        counts = np.bincount(np.concatenate(near))
+        last = int(counts.argmax()) if len(counts) else last
+        found[frame] = last
+    return found
+
+
+def _named(found: Labels, names: Mapping[int, int]) -> Labels:
+    """Found numbers as true steps; what matches none is no step."""
+    return np.array([names.get(int(step), BACKGROUND) for step in found], np.int64)
+
+
+def _table(results: Mapping[str, Scores]) -> Table:
+    """Accuracy and macro F1 in percent, a column a task."""
+    table = Table(title="live labels of recordings left out: accuracy / macro F1 on the frames of steps")
+    table.add_column("row")
+    for title in (*results, "mean"):
+        table.add_column(title, justify="right")
+    for row in sorted({row for scores in results.values() for row in scores}, key=_place):
+        means = [np.nanmean(np.array(scores[row]), axis=0) if row in scores else None for scores in results.values()]
+        there = [mean for mean in means if mean is not None]
+        table.add_row(row, *map(_figure, means), _figure(np.mean(there, axis=0)))
+    return table
+
+
+def _place(row: str) -> tuple[bool, bool, str]:
+    """Ours come first, by number of labels, then what they are compared with."""
+    return row.startswith(ELAPSED), row.startswith(NEAREST), row
+
+
+def _figure(mean: np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None) -> str:
+    return "" if mean is None else f"{100 * mean[0]:.1f} / {100 * mean[1]:.1f}"
+
+
+if __name__ == "__main__":
+    entry(LeftOutOptions, main)
