@@ -12,6 +12,7 @@ import math
 import os
 import re
 import shutil
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -121,7 +122,14 @@ def _require_room(path: Path) -> None:
 
 def require_place(folder: Path) -> None:
     """Raises OutputError where no bundle can be written, so that a command can say so before its long work."""
-    _place(folder)
+    standing = _standing(_place(folder))
+    try:  # permissions alone do not tell: the file system itself may be read-only or none to write to
+        with tempfile.TemporaryFile(dir=standing):
+            pass
+    except OSError as cause:
+        raise OutputError(
+            f"{folder} cannot be written ({cause.strerror} in {standing}): choose a folder you may write to."
+        ) from cause
 
 
 def _place(folder: Path) -> Path:
@@ -134,10 +142,15 @@ def _place(folder: Path) -> Path:
         raise OutputError(f"{folder} is a file, a folder was expected: choose another place for the bundle.")
     if place.is_dir() and any(place.iterdir()) and not (place / MANIFEST).is_file():
         raise OutputError(f"{folder} holds other things than a bundle: choose an empty folder, nothing was touched.")
-    standing = next(above for above in place.parents if above.exists())
+    standing = _standing(place)
     if not standing.is_dir() or not os.access(standing, os.W_OK):
         raise OutputError(f"{folder} cannot be written ({standing} refuses it): choose a folder you may write to.")
     return place
+
+
+def _standing(place: Path) -> Path:
+    """The nearest folder above that exists."""
+    return next(above for above in place.parents if above.exists())
 
 
 @contextmanager

@@ -153,6 +153,7 @@ _REGISTRY: dict[str, Callable[[Path | None, Layout], Trunk]] = {
     "resnet50": _resnet50,
     "random-tiny": _random_tiny,
 }
+BACKBONE_NAMES = tuple(_REGISTRY)
 
 
 def _download_resnet50() -> State:

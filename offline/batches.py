@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 HELD_OUT_EVERY = 8  # every eighth frame of a recording is never trained on: enough to watch convergence
+FEWEST_FRAMES = 2 * HELD_OUT_EVERY  # of a recording: two of them are left to watch convergence on
 _TRAIN, _HELD_OUT = 0, 1
 
 

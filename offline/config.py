@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from guide.errors import InputError
 from offline import paper
+from offline.backbones import BACKBONE_NAMES
 from offline.keysteps.registry import FINDERS
 from offline.losses.cycle import TrustKind
 from offline.losses.registry import LOSS_NAMES, LossName
@@ -128,6 +129,7 @@ PRESETS: dict[str, Recipe] = {"default": Recipe(), "paper": PAPER}
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
+    "backbone": BACKBONE_NAMES,
     "loss": LOSS_NAMES,
     "head": get_args(HeadKind),
     "trust": get_args(TrustKind),
@@ -170,6 +172,8 @@ def _apply(recipe: Recipe, values: dict[str, Any], where: str) -> Recipe:
 def _wanted(key: str, like: object) -> str:
     if key in _CHOICES:
         return f"one of {', '.join(_CHOICES[key])}"
+    if key in _ABOVE:
+        return f"a number above {_ABOVE[key]:g}"
     if key in _BELOW:
         return f"a number from 0 to below {_BELOW[key]:g}"
     if key in _AT_MOST:

@@ -27,6 +27,7 @@ from offline.npy_file import GrowingNpy
 
 ROWS_AT_ONCE = 256
 STATISTICS_ROWS = 4096  # enough for a mean and a spread
+SAMPLED_AT_ONCE = 32
 
 
 class StandardHead(nn.Module):
@@ -170,25 +171,33 @@ def _written(recording: RecordingFeatures, stage: Appearance, folder: Path) -> N
     return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
-def _sample(rows: Sequence[NDArray[Any]]) -> NDArray[np.float32]:
-    """Frames spread evenly over all recordings."""
+def _sample(rows: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float32]]:
+    """Frames spread evenly over all recordings, a few at a time: those of maps would take gigabytes together."""
     each = max(STATISTICS_ROWS // len(rows), 2)
-    picked = [part[np.unique(np.linspace(0, len(part) - 1, each).astype(np.int64))] for part in rows]
-    return np.concatenate([np.asarray(part, np.float32) for part in picked])
+    for part in rows:
+        picked = np.unique(np.linspace(0, len(part) - 1, each).astype(np.int64))
+        for start in range(0, len(picked), SAMPLED_AT_ONCE):
+            yield np.asarray(part[picked[start : start + SAMPLED_AT_ONCE]], np.float32)
 
 
 def _statistics(rows: Sequence[NDArray[Any]]) -> tuple[Tensor, Tensor]:
     """Mean and spread of each channel of maps, shaped to broadcast over them."""
-    sample = _sample(rows)
-    axes = (0, *range(2, sample.ndim))
-    mean, spread = sample.mean(axes), sample.std(axes)
-    shape = (len(mean),) + (1,) * (sample.ndim - 2)
+    axes = (0, *range(2, rows[0].ndim))
+    count, total, squares = 0, np.zeros(rows[0].shape[1]), np.zeros(rows[0].shape[1])
+    for part in _sample(rows):
+        values = part.astype(np.float64)
+        count += values.size // values.shape[1]
+        total += values.sum(axes)
+        squares += np.square(values).sum(axes)
+    mean = total / count
+    spread = np.sqrt(np.maximum(squares / count - mean**2, 0.0))
+    shape = (len(mean),) + (1,) * (rows[0].ndim - 2)
     return _tensor(mean.reshape(shape)), _tensor(np.where(spread > 1e-6, spread, 1.0).reshape(shape))
 
 
 def _projected(inputs: Inputs, recipe: Recipe) -> tuple[Tensor, Tensor, Tensor]:
     """Offset and scale (P,) of feature rows, and their principal directions (P, d), of unit spread on the whole."""
-    sample = _sample(inputs.rows).astype(np.float64)
+    sample = np.concatenate(list(_sample(inputs.rows)), dtype=np.float64)
     offset, spread = sample.mean(0), sample.std(0)
     scale = np.where(spread > 1e-9, spread, 1.0)
     standard = (sample - offset) / scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Iterable, Iterator
@@ -17,11 +18,13 @@ import torch
 from numpy.typing import NDArray
 
 from guide.domain import Frame, Times
-from guide.errors import InputError
+from guide.errors import BundleError, InputError
 from guide.perceive.embedder import Floats, OnnxTrunk, TrunkOutput
 from guide.perceive.preprocess import Preprocessing, level_values, squash, to_network_input
 from offline.backbones import Layout, Trunk, load_trunk
 from offline.onnx_trunk import export_trunk
+
+log = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 ExtractionDevice = Literal["auto", "cpu", "cuda"]
@@ -87,7 +90,9 @@ class TorchTrunk:
         batch = torch.from_numpy(inputs).to(self._device, non_blocking=True)
         if inputs.dtype == np.uint8:
             batch = self._look_up(batch)
-        maps, pooled = self._trunk(batch.contiguous(memory_format=torch.channels_last))
+        # By itself torch lets convolutions round their inputs to the 10 bits of TF32.
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+            maps, pooled = self._trunk(batch.contiguous(memory_format=torch.channels_last))
         return maps.contiguous(), pooled
 
     def _look_up(self, pictures: torch.Tensor) -> torch.Tensor:
@@ -132,8 +137,12 @@ class Extractor:
         if self.uses_gpu:
             return TorchTrunk(self.trunk, torch.device("cuda"))
         path = self._folder / f"{self.name}-{self.weights_hash}.onnx"
-        if not path.is_file():
-            export_trunk(self.trunk, path)
+        if path.is_file():
+            try:
+                return OnnxTrunk(path, "cpu", self._threads)
+            except BundleError as error:
+                log.warning("%s is damaged and is made anew (%s)", path, error)
+        export_trunk(self.trunk, path)
         return OnnxTrunk(path, "cpu", self._threads)
 
     def extract(self, frames: Iterable[Frame], keep_maps: bool = False) -> Iterator[FeatureBatch]:

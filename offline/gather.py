@@ -8,14 +8,13 @@ import numpy as np
 from rich.console import Console
 
 from guide.errors import InputError
-from offline.batches import HELD_OUT_EVERY
+from offline.batches import FEWEST_FRAMES
 from offline.config import Recipe
 from offline.extraction import Extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.progress import progress
 from offline.videos import Examined, RecordingFacts, examine_all, find_recordings, require_enough, working_rate
 
-FEWEST_FRAMES = 2 * HELD_OUT_EVERY  # two frames to watch convergence on
 LEAST_CHANGE = 1e-8  # of any feature; below it the directions of change drown in rounding
 
 
@@ -26,6 +25,11 @@ def find_task(
     if not inputs:
         raise InputError("recordings of one task were expected, none were given: name videos or a folder of them.")
     found = find_recordings(inputs, rate)
+    if not found.recordings:
+        raise InputError(
+            f"recordings were expected, but {', '.join(inputs)} gave none ({found.ignored} other files were ignored): "
+            "name videos (mp4, mkv, mov, avi, webm), folders of them, folders of stills, or features (.npy, .npz)."
+        )
     require_enough(len(found.recordings), found.ignored)
     facts = _without_short(examine_all(found.recordings, skip_bad), skip_bad)
     for problem in facts.problems:
@@ -38,9 +42,18 @@ def find_task(
 
 
 def see_task(
-    facts: Sequence[RecordingFacts], extractor: Extractor | None, recipe: Recipe, cache: FeatureCache, console: Console
+    facts: Sequence[RecordingFacts],
+    extractor: Extractor | None,
+    recipe: Recipe,
+    cache: FeatureCache,
+    console: Console,
+    skip_bad: bool = False,
 ) -> tuple[RecordingFeatures, ...]:
-    """The features of each recording, from the cache where they were made before."""
+    """The features of each recording, from the cache where they were made before.
+
+    What a file promises and what can be decoded may differ: a recording that gives too few frames is an InputError
+    too, unless `skip_bad`, which leaves it out.
+    """
     if extractor is None:
         return tuple(cache.features(fact.recording, None, fact.rate) for fact in facts)
     rate = working_rate(facts, recipe.fps, recipe.least_frames)
@@ -49,15 +62,35 @@ def see_task(
     words = f"at {rate:g} a second"
     with progress(console, "features", total) as advance:
         for fact in facts:
-            features.append(
-                cache.features(
+            try:
+                seen = cache.features(
                     fact.recording, extractor, rate, recipe.head == "conv",
                     lambda count, at, before=done: advance(before + at, words),  # type: ignore[misc]
-                )
-            )  # fmt: skip
+                )  # fmt: skip
+                _require_frames(fact, seen)
+                features.append(seen)
+            except InputError as error:
+                if not skip_bad:
+                    raise InputError(f"{error} Or give --skip-bad to go on without it.") from error
+                console.print(f"skipped: {error}", soft_wrap=True)
             done += fact.duration_s
             advance(done, words)
+    require_enough(len(features))
     return tuple(features)
+
+
+def seen_of(recordings: Sequence[RecordingFeatures], facts: Sequence[RecordingFacts]) -> tuple[RecordingFacts, ...]:
+    """The facts of those recordings that were seen, in the same order."""
+    seen = {recording.id for recording in recordings}
+    return tuple(fact for fact in facts if fact.recording.id in seen)
+
+
+def _require_frames(fact: RecordingFacts, seen: RecordingFeatures) -> None:
+    if len(seen) < FEWEST_FRAMES:
+        raise InputError(
+            f"a recording needs at least {FEWEST_FRAMES} frames, but {fact.recording.path} gives {len(seen)} of its "
+            f"{fact.frames} at {seen.rate:g} per second: it may be damaged; copy it again, raise --fps or leave it out."
+        )
 
 
 def require_change(recordings: Sequence[RecordingFeatures]) -> None:

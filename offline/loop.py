@@ -111,7 +111,7 @@ class _Run:
         self._world = dist.get_world_size() if dist.is_initialized() else 1
         self._rank = dist.get_rank() if dist.is_initialized() else 0
         self._parallel = model if self._world == 1 else _parallel(model)
-        self._held_out = [batch.to(self._device) for batch in batches.held_out()]
+        self._held_out = [batch.send(self._device) for batch in batches.held_out()]  # maps stay in half precision
         self._clock = time.monotonic()
         self.curves = Curves(folder)
         self._training_loss = loss
@@ -202,7 +202,8 @@ class _Run:
     @torch.no_grad()
     def _look(self) -> None:
         self._parallel.eval()
-        value = sum(float(self._evaluate(batch, self._loss)) for batch in self._held_out) / len(self._held_out)
+        value = sum(float(self._evaluate(batch.float(), self._loss)) for batch in self._held_out)
+        value /= len(self._held_out)
         state = self.progress
         if not math.isfinite(value):
             raise InputError(

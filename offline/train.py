@@ -30,7 +30,7 @@ from offline.embedding import Inputs, StandardHead, build_embedder, embed, make_
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import FeatureCache, RecordingFeatures
-from offline.gather import find_task, require_change, require_k, see_task
+from offline.gather import find_task, require_change, require_k, see_task, seen_of
 from offline.learn import find_steps
 from offline.loop import LoopSettings, Trained, train
 from offline.loop import Progress as LoopProgress
@@ -214,7 +214,8 @@ def _window_rule(recipe: Recipe) -> str:
 
 def _recipe(options: TrainOptions) -> Recipe:
     if options.config is not None and not options.config.is_file():
-        raise InputError(f"a settings file was expected, but {options.config} does not exist: check the path.")
+        what = "is a folder" if options.config.is_dir() else "does not exist"
+        raise InputError(f"a settings file was expected, but {options.config} {what}: check the path.")
     overrides = {name: getattr(options, name) for name in ("k", "fps", "backbone", "loss")}
     return resolve(options.preset, options.config, overrides)
 
@@ -234,7 +235,9 @@ def _gather(
         recipe = _with_given(recipe, given, options.k)
         _require_cache(options.cache)
         extractor = None if facts[0].recording.kind == "features" else _extractor(options, recipe)
-        recordings = see_task(facts, extractor, recipe, FeatureCache(options.cache / "features"), console)
+        cache = FeatureCache(options.cache / "features")
+        recordings = see_task(facts, extractor, recipe, cache, console, options.skip_bad)
+        facts = seen_of(recordings, facts)
         require_change(recordings)
         require_k(recordings, recipe)
         folder = options.cache / "runs" / _run_key(recordings, recipe, options)
@@ -354,7 +357,9 @@ def _tell(learned: Learned, console: Console) -> None:
     procedure = learned.procedure
     for note in learned.notes:
         console.print(f"note: {note}", soft_wrap=True)
-    console.print(f"{len(procedure.steps)} key-steps found; orders seen:")
+    seen = {segment.step for segments in learned.segments for segment in segments}
+    unseen = f" of {len(procedure.steps)}" if len(seen) < len(procedure.steps) else ""
+    console.print(f"{len(seen)}{unseen} key-steps found; orders seen:")
     for ordering in procedure.orderings[:FEW_ORDERS]:
         console.print(f"  {ordering.count} x  {' > '.join(str(step) for step in ordering.steps)}", soft_wrap=True)
 

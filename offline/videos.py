@@ -29,9 +29,10 @@ VIDEO_SUFFIXES = frozenset(
     {".mp4", ".m4v", ".mkv", ".mov", ".avi", ".webm", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".3gp", ".wmv", ".ogv"}
 )
 FEATURE_SUFFIXES = frozenset({".npy", ".npz"})
-FEWEST_FRAMES = 64  # the working rate rises until each recording gives as many
+LEAST_FRAMES = 64  # the working rate rises until each recording gives as many
 _UNFIT = re.compile(r"^\.|[\\/:\x00-\x1f\ud800-\udfff]")  # the last are bytes of a file name that is no UTF-8
 CHECKED_ROWS = 4096  # rows of a feature file looked at in one go, so that a long one needs little memory
+LARGEST_FEATURE = 1e12  # squares and their sums still fit into float32, which networks compute in
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,13 @@ def examine(recording: Recording) -> RecordingFacts:
     else:
         facts = VideoFile(recording.path).facts()
         frames, duration_s, rate = facts.frames, facts.duration_s, facts.rate
-    if frames < 2 or duration_s <= 0:
-        raise InputError(f"a recording needs at least 2 frames, but {recording.path} has 1: leave it out.")
+    if frames < 2:
+        raise InputError(f"a recording needs at least 2 frames, but {recording.path} has {frames}: leave it out.")
+    if duration_s <= 0:
+        raise InputError(
+            f"frames must follow one another in time, but all {frames} of {recording.path} have one timestamp: "
+            "convert it or leave it out."
+        )
     return RecordingFacts(recording, frames, duration_s, rate)
 
 
@@ -158,15 +164,17 @@ def require_enough(count: int, ignored: int = 0, fewest: int = 2) -> None:
         )
 
 
-def working_rate(facts: Sequence[RecordingFacts], asked: float, fewest: int = FEWEST_FRAMES) -> float:
+def working_rate(facts: Sequence[RecordingFacts], asked: float, fewest: int = LEAST_FRAMES) -> float:
     """The rate at which every recording gives at least `fewest` frames, and at least the rate asked for.
 
-    A recording that holds fewer frames in all asks for its own rate and no more. Rounded up to a tenth.
+    A recording that holds fewer frames in all asks for its own rate and no more. Rounded up to a tenth. Where all
+    recordings are slower than the rate asked for, it is that of the fastest: finders count frames by it.
 
     >>> short = RecordingFacts(Recording("a", Path("a.mp4"), "video"), frames=301, duration_s=10.0, rate=30.0)
     >>> working_rate([short], asked=2.0)
     6.4
     """
+    asked = min(asked, max((fact.rate for fact in facts), default=asked))
     needed = [min(fewest / fact.duration_s, fact.rate) for fact in facts if fact.duration_s > 0]
     highest = max(needed, default=asked)
     return asked if highest <= asked else math.ceil(highest * 10 - 1e-9) / 10
@@ -194,8 +202,8 @@ def read_feature_file(recording: Recording) -> tuple[NDArray[Any], float]:
         raise InputError(f"{path} must hold the keys features and rate, but lacks one ({error}).") from error
     except (ValueError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(
-            f"features were expected, but {path} cannot be read as a {path.suffix} file of numbers ({error}): "
-            "save it again with numpy."
+            f"features were expected, but {path} cannot be read as a {path.suffix} file of numbers "
+            f"({_why_unread(error)}): save it again with numpy."
         ) from error
     _check_features(path, features)
     if rate is None or not (math.isfinite(rate) and rate > 0):
@@ -203,20 +211,28 @@ def read_feature_file(recording: Recording) -> tuple[NDArray[Any], float]:
     return features, rate
 
 
+def _why_unread(error: Exception) -> str:
+    """What numpy says, less its advice to load what it takes for objects unsafely."""
+    return "it holds no array of numbers" if "pickle" in str(error) else str(error)
+
+
 def _check_features(path: Path, features: NDArray[Any]) -> None:
     if features.ndim != 2 or features.dtype.kind not in "fiu":
         raise InputError(
-            f"features must be a table of numbers T x D, but {path} holds {features.dtype} of shape {features.shape}."
+            f"features must be a table of numbers T x D, but {path} holds {features.dtype} of shape {features.shape}: "
+            "save one row for each moment."
         )
     if len(features) < 2 or features.shape[1] < 1:
         raise InputError(
             f"a recording needs at least 2 rows of features, but {path} has shape {features.shape}: leave it out."
         )
     for start in range(0, len(features), CHECKED_ROWS):
-        finite = np.isfinite(features[start : start + CHECKED_ROWS]).all(axis=1)
-        if not finite.all():
-            row = start + int(np.argmin(finite))
-            raise InputError(f"features must be finite, but row {row} of {path} holds NaN or infinity: repair it.")
+        # Compared in float64: in a narrower type the limit itself would not fit.
+        fits = (np.abs(features[start : start + CHECKED_ROWS], dtype=np.float64) <= LARGEST_FEATURE).all(axis=1)
+        if not fits.all():
+            row = start + int(np.argmin(fits))
+            what = f"NaN or infinity, or a number beyond {LARGEST_FEATURE:g}"
+            raise InputError(f"features must be finite, but row {row} of {path} holds {what}: repair it.")
 
 
 def _require_agreement(facts: Sequence[RecordingFacts]) -> None:

@@ -144,7 +144,9 @@ class VideoFile:
         """Decoded frames; packets that cannot be decoded are counted and passed over."""
         for packet in self._packets(stream):
             try:
-                yield from packet.decode()
+                for decoded in packet.decode():
+                    self.damaged += decoded.is_corrupt  # the decoder made up what it could not read
+                    yield decoded
             except av.FFmpegError as error:
                 self.damaged += 1
                 log.debug("%s: a packet could not be decoded (%s)", self.path, reason(error))
@@ -164,7 +166,7 @@ class VideoFile:
             )
         if self.damaged:
             log.warning(
-                "%s is damaged or cut off: %d packets could not be decoded, going on with the %d frames that could.",
+                "%s is damaged or cut off: %d packets could not be decoded whole, going on with the %d frames it gave.",
                 self.path, self.damaged, count,
             )  # fmt: skip
         elif clock.missing_s > RESTART_S:

@@ -197,7 +197,7 @@ def _checked(
         problems.add(1, what, "times taken as they stand")
     checked = check_rows(rows, duration_s, options.steps, problems)
     names = _names(checked, problems)
-    if not checked:
+    if not checked and (options.lenient or not problems.sentences):
         log.warning("%s labels no key-step: the whole recording counts as background.", path)
     return LabelFile(tuple(row.segment for row in checked), names, tuple(problems.changes)), problems
 

@@ -99,6 +99,12 @@ def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
 
 def _centres(embeddings: Sequence[Features], labels: Sequence[Labels], steps: Sequence[KeyStep]) -> NDArray[np.float64]:
     """The prototype of each key-step: the mean embedding of its frames, or of all where it has none."""
-    rows, numbers = np.concatenate(list(embeddings)).astype(np.float64), np.concatenate(list(labels))
-    chosen = [rows[numbers == step.number] for step in steps]
-    return np.stack([part.mean(0) if len(part) else rows.mean(0) for part in chosen])
+    # A recording at a time: a long collection does not fit into memory twice over.
+    sums, counts = np.zeros((len(steps), embeddings[0].shape[1])), np.zeros((len(steps), 1))
+    for rows, numbers in zip(embeddings, labels, strict=True):
+        for place, step in enumerate(steps):
+            chosen = rows[numbers == step.number]
+            sums[place] += chosen.sum(0, dtype=np.float64)
+            counts[place] += len(chosen)
+    everything = sum(rows.sum(0, dtype=np.float64) for rows in embeddings) / sum(len(rows) for rows in embeddings)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), everything)

@@ -115,7 +115,7 @@ def rehearsed(demonstrations: Demonstrations) -> list[Times]:
 
 def _recogniser(groups: Sequence[Sequence[_Showing]]) -> Recogniser:
     """The recogniser of the demonstrations; other orders of one belong to it where recordings are left out."""
-    stride = max(1, -(-sum(len(group[0].labels) for group in groups) // MOST_FRAMES))
+    stride = _stride(groups)
     strides = [stride, *[REORDERED_STRIDE * stride] * (len(groups[0]) - 1)]
     return learn_recogniser(
         [np.concatenate([each.features[::n] for each, n in zip(g, strides, strict=True)]) for g in groups],
@@ -127,7 +127,18 @@ def _recogniser(groups: Sequence[Sequence[_Showing]]) -> Recogniser:
 def _judge(recogniser: Recogniser, groups: Sequence[Sequence[_Showing]]) -> list[Floats]:
     return judge_left_out(
         recogniser,
-        [np.concatenate([each.features for each in group]) for group in groups],
-        [np.concatenate([each.labels for each in group]) for group in groups],
+        [_joined([each.features for each in group]) for group in groups],
+        [_joined([each.labels for each in group]) for group in groups],
         RecogniserSettings().shrinkage,
+        _stride(groups),
     )
+
+
+def _stride(groups: Sequence[Sequence[_Showing]]) -> int:
+    """Every which frame of the demonstrations teaches."""
+    return max(1, -(-sum(len(group[0].labels) for group in groups) // MOST_FRAMES))
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The parts one after another; a single one as it is, since that of a long recording stays on disk."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,18 @@ def write_taught(folder: Path, demonstrations: Demonstrations, learned: Learned,
     """Writes prototypes, recogniser, demonstrations, procedure and segments into a bundle's new folder."""
     numbers = np.array(learned.procedure.numbers, np.int64)
     np.savez(folder / "prototypes.npz", centres=learned.centres, fuzzifier=fuzzifier, numbers=numbers)
-    _save(folder / "recogniser.npz", learned.recogniser.to_arrays())
-    arrays: dict[str, NDArray[Any]] = {}
-    for number, one in enumerate(demonstrations.items):
-        arrays[f"times_{number}"] = one.times
-        arrays[f"pooled_{number}"] = halved(one.pooled)
-        arrays[f"embeddings_{number}"] = halved(one.embedding)
-        arrays[f"labels_{number}"] = learned.labels[number]
-    _save(folder / "demonstrations.npz", arrays)
+    _save(folder / "recogniser.npz", learned.recogniser.to_arrays().items())
+    _save(folder / "demonstrations.npz", _kept(demonstrations, learned))
     write_procedure(folder, demonstrations, learned.procedure, learned.segments)
+
+
+def _kept(demonstrations: Demonstrations, learned: Learned) -> Iterator[tuple[str, NDArray[Any]]]:
+    """What is kept of the demonstrations, made when it is asked for."""
+    for number, one in enumerate(demonstrations.items):
+        yield f"times_{number}", one.times
+        yield f"pooled_{number}", halved(one.pooled)
+        yield f"embeddings_{number}", halved(one.embedding)
+        yield f"labels_{number}", learned.labels[number]
 
 
 def halved(rows: NDArray[Any]) -> NDArray[Any]:
@@ -47,8 +51,12 @@ def halved(rows: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(rows, np.float16 if fits else np.float32)
 
 
-def _save(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    np.savez(path, **dict(arrays))  # type: ignore[arg-type]
+def _save(path: Path, arrays: Iterable[tuple[str, NDArray[Any]]]) -> None:
+    """Writes what `np.savez` would, one array in memory at a time: those of a long collection do not fit together."""
+    with zipfile.ZipFile(path, "w") as file:
+        for name, array in arrays:
+            with file.open(f"{name}.npy", "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=False)
 
 
 def write_procedure(

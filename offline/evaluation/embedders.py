@@ -12,7 +12,7 @@ import torch
 
 from guide.domain import Features
 from guide.errors import InputError
-from offline.batches import HELD_OUT_EVERY, Batches
+from offline.batches import FEWEST_FRAMES, Batches
 from offline.config import Recipe
 from offline.embedding import build_embedder, embed, make_loss, prepare_inputs
 from offline.evaluation.keep import Kept, content_key, source_hash
@@ -21,7 +21,6 @@ from offline.loop import LoopSettings, Progress, train
 
 Telling = Callable[[int, str], None]  # iterations done, and a few words
 
-FEWEST_FRAMES = 2 * HELD_OUT_EVERY  # two frames to watch convergence on
 UNSEEN = ("clusterer", "fuzzifier")  # settings of the recipe that no embedder sees
 SOURCES = (
     "offline.embedding", "offline.model", "offline.loop", "offline.batches", "offline.losses",

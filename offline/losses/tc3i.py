@@ -37,5 +37,5 @@ class Tc3iLoss:
         return self.tcc_weight * cycle + self.xi * cidm
 
     def terms(self, embeddings: Tensor, steps: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Give the two terms apart, unweighted, so that a training log can show both."""
+        """Give the two terms apart, unweighted."""
         return self.cycle(embeddings, steps, lengths), self.cidm(embeddings, steps, lengths)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -174,3 +176,16 @@ def test_a_file_the_manifest_does_not_list_is_named(tmp_path: Path) -> None:
     assert isinstance(bundle, Bundle)
     with pytest.raises(BundleError, match=r"no head\.onnx"):
         bundle.path("head.onnx")
+
+
+def test_a_file_system_that_takes_nothing_is_told_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    require_place(tmp_path / "task")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    with pytest.raises(OutputError, match=r"task cannot be written \(Read-only file system in .*choose a folder"):
+        require_place(tmp_path / "task")

@@ -145,3 +145,24 @@ def test_on_a_cpu_the_exported_trunk_runs_and_is_kept(tmp_path: Path) -> None:
 def test_a_gpu_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="torch finds no CUDA device"):
         Extractor(load_trunk("random-tiny"), tmp_path, "cuda")
+
+
+def test_a_damaged_trunk_in_the_cache_is_made_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = Extractor(load_trunk("random-tiny"), tmp_path, "cpu")
+    pooled = first.runner.pool(np.ones((1, 3, 64, 64), np.float32))
+    (file,) = tmp_path.glob("*.onnx")
+    file.write_bytes(file.read_bytes()[:200])
+    again = Extractor(first.trunk, tmp_path, "cpu").runner.pool(np.ones((1, 3, 64, 64), np.float32))
+    np.testing.assert_array_equal(again, pooled)
+    assert f"{file} is damaged and is made anew" in caplog.text
+
+
+def test_a_gpu_computes_in_full_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch's own choice for convolutions is TF32, which keeps ten bits: features would differ from the CPU's."""
+    seen: list[bool] = []
+    trunk = load_trunk("random-tiny")
+    trunk.register_forward_hook(lambda *_: seen.append(torch.backends.cudnn.allow_tf32))
+    before = (torch.backends.cudnn.allow_tf32, torch.backends.cudnn.enabled)
+    TorchTrunk(trunk, torch.device("cpu")).pool(np.zeros((1, 3, 64, 64), np.float32))
+    assert seen == [False]
+    assert (torch.backends.cudnn.allow_tf32, torch.backends.cudnn.enabled) == before

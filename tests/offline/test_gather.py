@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
+from rich.console import Console
 
 from guide.command import entry
+from offline.config import PRESETS
+from offline.extraction import open_extractor
+from offline.features import FeatureCache
+from offline.gather import find_task, see_task, seen_of
 from offline.train import TrainOptions, main
 from offline.videos import find_recordings
 from tests.failing import arguments, said_on_failure
@@ -23,7 +29,9 @@ def test_one_video_only(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_an_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "nothing").mkdir()
-    assert "needs at least 2, got 0" in said_on_failure(arguments(tmp_path / "nothing", tmp_path), capsys)
+    (tmp_path / "nothing" / "notes.txt").write_text("no recording")
+    said = said_on_failure(arguments(tmp_path / "nothing", tmp_path), capsys)
+    assert f"{tmp_path / 'nothing'} gave none (1 other files were ignored): name videos (mp4," in said
 
 
 @pytest.mark.parametrize("content", [b"", b"this is no video" * 100], ids=["empty", "corrupt"])
@@ -44,6 +52,40 @@ def test_a_video_of_too_few_frames(
     write_video(videos / "c.mp4", grey_levels(frames), steady(frames, 5))
     said = said_on_failure(arguments(videos, tmp_path), capsys)
     assert re.search(rf"needs at least \d+ frames, but \S+c\.mp4 has {frames}: leave it out", said)
+
+
+def keep_first_frames(path: Path, count: int) -> None:
+    """Zeroes the pictures of an MP4 file after the first few; its index still promises all of them."""
+    data = bytearray(path.read_bytes())
+    with av.open(str(path)) as container:
+        packets = [packet for packet in container.demux(video=0) if packet.size]
+    for packet in packets[count:]:
+        assert packet.pos is not None
+        data[packet.pos : packet.pos + packet.size] = bytes(packet.size)
+    path.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_video_that_gives_less_than_it_promises_is_named(
+    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int
+) -> None:
+    keep_first_frames(videos / "b.mp4", count)
+    said = said_on_failure(arguments(videos, tmp_path), capsys)
+    assert re.search(rf"needs at least \d+ frames, but \S+b\.mp4 gives {count}\b", said)
+    assert "--skip-bad" in said
+
+
+def test_a_video_that_gives_less_than_it_promises_is_skipped_where_that_is_asked_for(
+    videos: Path, tmp_path: Path
+) -> None:
+    keep_first_frames(videos / "b.mp4", 5)
+    quiet = Console(quiet=True)
+    facts = find_task([str(videos)], None, True, quiet)
+    assert [fact.frames for fact in facts] == [20, 20, 20], "its index promises as many as the others'"
+    extractor = open_extractor("random-tiny", tmp_path / "trunks", device="cpu")
+    seen = see_task(facts, extractor, PRESETS["default"], FeatureCache(tmp_path / "cache"), quiet, skip_bad=True)
+    assert [recording.id for recording in seen] == ["a", "c"]
+    assert [fact.recording.id for fact in seen_of(seen, facts)] == ["a", "c"]
 
 
 def test_videos_in_which_nothing_happens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from torch.multiprocessing.spawn import spawn
 from guide.errors import InputError, OutputError
 from offline.batches import Batches, Clip
 from offline.curves import METRICS, read_points
-from offline.loop import CHECKPOINT, LoopSettings, Progress, train, weights_hash
+from offline.loop import CHECKPOINT, LoopSettings, Progress, _Run, train, weights_hash
 
 
 def make_batches(videos: int = 4, frames: int = 8) -> Batches:
@@ -185,3 +185,14 @@ def test_two_processes_get_the_loss_curve_of_one(tmp_path: Path) -> None:
     for name in states[0]:
         torch.testing.assert_close(states[1][name], states[0][name], atol=1e-4, rtol=1e-4)
     assert not (tmp_path / "elsewhere").exists(), "the first process alone writes"
+
+
+def test_held_out_maps_are_kept_as_narrow_as_they_are_cached(tmp_path: Path) -> None:
+    """Four batches of the paper's maps would take a gigabyte in float32."""
+    numbers = np.arange(32)
+    clip = Clip(np.ones((32, 6), np.float16), np.stack([numbers, numbers], 1), numbers.astype(np.float64))
+    run = _Run(make_model(), position_loss, Batches([clip, clip], 2, 4, seed=0), make_settings(10), tmp_path)
+    assert {batch.inputs.dtype for batch in run._held_out} == {torch.float16}
+    run.resume()
+    run.iterate(None)
+    assert np.isfinite(run.progress.smoothed)

@@ -297,7 +297,7 @@ def test_a_full_disk_leaves_nothing_half_written(
         ('colour = "red"', "sets 'colour', which is no setting"),
         ('loss = "hinge"', "sets loss to 'hinge', one of tc3i, tcc"),
         ('clusterer = "tea leaves"', "sets clusterer to 'tea leaves', one of random"),
-        ('backbone = "vgg"', "the backbone must be one of"),
+        ('backbone = "vgg"', "sets backbone to 'vgg', one of efficientnet_lite0, resnet50"),
         ("k = 0", "sets k to 0"),
         ("fps = inf", "sets fps to inf"),
         ("evaluate_every = 0", "sets evaluate_every to 0"),
@@ -333,6 +333,8 @@ def test_an_unknown_loss_is_refused_by_name(videos: Path, tmp_path: Path, capsys
 def test_a_missing_settings_file_is_named(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = said_on_failure(arguments(videos, tmp_path, "--config", "none.toml"), capsys)
     assert said == "a settings file was expected, but none.toml does not exist: check the path.\n"
+    said = said_on_failure(arguments(videos, tmp_path, "--config", str(tmp_path)), capsys)
+    assert f"but {tmp_path} is a folder" in said
 
 
 def test_a_cache_that_cannot_be_written_is_said_before_the_work(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from guide.errors import InputError
-from guide.ingest.files import VideoFile
+from guide.ingest.files import VideoFacts, VideoFile
 from guide.ingest.stills import StillFolder
 from offline.videos import (
     Recording,
@@ -157,6 +157,8 @@ def nan_at(row: int) -> np.ndarray[Any, Any]:
     ("table", "sentence"),
     [
         (nan_at(5000), r"row 5000 of .*a\.npy holds NaN"),
+        (np.full((3, 2), 1e300), r"row 0 of .*a\.npy holds .* a number beyond 1e\+12: repair it"),
+        (np.full((3, 2), -(2**62)), "a number beyond"),
         (np.zeros(5), r"T x D, but .*a\.npy holds float64 of shape \(5,\)"),
         (np.zeros((5, 2, 2)), "T x D"),
         (np.zeros((1, 4)), "at least 2 rows"),
@@ -190,8 +192,15 @@ def test_bad_archives_are_named(tmp_path: Path, keys: dict[str, Any], sentence: 
 def test_files_that_are_no_arrays_are_named(tmp_path: Path, name: str) -> None:
     for content in (b"", b"nonsense"):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(InputError, match="cannot be read as"):
+        with pytest.raises(InputError, match="cannot be read as") as told:
             examine(Recording("a", tmp_path / name, "features", 1.0))
+        assert "unsafe" not in str(told.value), "numpy's own advice is a dangerous one"
+
+
+def test_a_video_whose_frames_have_one_time_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(VideoFile, "facts", lambda _: VideoFacts(frames=9, duration_s=0.0, width_px=8, height_px=8))
+    with pytest.raises(InputError, match=r"all 9 of .*a\.mp4 have one timestamp"):
+        examine(Recording("a", tmp_path / "a.mp4", "video"))
 
 
 @pytest.mark.parametrize("damage", ["cut short", "garbled"])
@@ -248,6 +257,8 @@ def facts(*lengths: tuple[float, float]) -> list[RecordingFacts]:
         ([(7.0, 30.0)], 2.0, 9.2),  # 64 / 7 = 9.14, rounded up
         ([(1.0, 30.0), (100.0, 60.0)], 2.0, 30.0),  # no more than the short one holds
         ([(10.0, 30.0)], 10.0, 10.0),  # never below what was asked
+        ([(300.0, 1.0), (400.0, 0.5)], 5.0, 1.0),  # never above what the fastest holds
+        ([(2000.0, 0.03)], 5.0, 0.03),
         ([], 2.0, 2.0),
     ],
 )

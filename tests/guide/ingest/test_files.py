@@ -135,6 +135,19 @@ def test_a_video_that_ends_in_the_middle_is_lived_through(tmp_path: Path, caplog
     assert "cut off" in caplog.text
 
 
+def test_damage_that_the_decoder_hides_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A decoder makes up what it cannot read, and a container finds its way again: frames are lost without an error."""
+    path = write_video(tmp_path / "a.mkv", grey_levels(90), steady(90, 30))
+    data = bytearray(path.read_bytes())
+    quarter = len(data) // 4
+    data[quarter : 2 * quarter] = np.random.default_rng(0).integers(0, 255, quarter, dtype=np.uint8).tobytes()
+    path.write_bytes(bytes(data))
+    with caplog.at_level(logging.WARNING):
+        frames = list(VideoFile(path))
+    assert len(frames) < 90
+    assert "a.mkv is damaged or cut off" in caplog.text
+
+
 def test_damage_in_the_middle_is_lived_through(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     noise = np.random.default_rng(0).integers(0, 255, (60, 48, 64, 3), dtype=np.uint8)
     path = write_video(tmp_path / "a.mp4", list(noise), steady(60, 30))
@@ -146,6 +159,7 @@ def test_damage_in_the_middle_is_lived_through(tmp_path: Path, caplog: pytest.Lo
         frames = list(VideoFile(path))
     assert len(frames) > 20
     assert all(a.at <= b.at for a, b in itertools.pairwise(frames))
+    assert "a.mp4 is damaged or cut off" in caplog.text
 
 
 def stamped(*stamps: int | None) -> list[Any]:

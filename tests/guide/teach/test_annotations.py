@@ -273,3 +273,13 @@ def test_two_label_files_for_one_recording_are_refused(tmp_path: Path) -> None:
     write_elan(tmp_path / "helmet.eaf", [])
     with pytest.raises(InputError, match=r"helmet\.csv and helmet\.eaf both stand"):
         read_label_folder(tmp_path, ends("helmet"))
+
+
+def test_a_file_with_mistakes_alone_is_not_called_background(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """One sentence says what is wrong; that no row is left of it is no second finding."""
+    (tmp_path / "a.csv").write_text('zero,2.5,"1 open box"\n', encoding="utf-8")
+    with pytest.raises(InputError, match="a problem in the labels"):
+        read_label_folder(tmp_path, {"a": 9.0})
+    assert "background" not in caplog.text
+    read_label_folder(tmp_path, {"a": 9.0}, lenient=True)
+    assert "the whole recording counts as background" in caplog.text

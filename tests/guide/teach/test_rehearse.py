@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from guide.courses import course_of
@@ -99,3 +102,39 @@ def test_a_glimpse_is_not_a_step() -> None:
     costs[:, 0] = 0.0
     costs[30:32] = [1.0, 0.0]
     assert confirmed(rehearse(costs, np.arange(60) / RATE, (1, 2), LINKS, course_of(PLAIN, (1, 2), 0.4, RATE))) == [1]
+
+
+def test_with_a_stride_every_frame_is_judged_by_fewer_of_the_others() -> None:
+    rows, labels = make_task()
+    learned = learn_recogniser(rows, labels, RecogniserSettings())
+    whole, thin = (judge_left_out(learned, rows, labels, 0.3, stride) for stride in (1, 3))
+    for one, two, truth in zip(whole, thin, labels, strict=True):
+        assert one.shape == two.shape == (len(truth), 4)
+        assert not np.allclose(one, two)
+        assert (learned.numbers[two.argmin(1)] == truth).mean() > 0.8
+
+
+def test_a_long_collection_is_not_taken_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Features of long recordings lie on disk: teaching must not hold them all at once."""
+    monkeypatch.setattr("guide.teach.rehearse.MOST_FRAMES", 1000)
+    monkeypatch.setattr("guide.teach.rehearse.MOST_REORDERED", 1000)
+    rng = np.random.default_rng(0)
+    labels = [np.repeat([1, 2, 0, 3], 400) for _ in range(8)]
+    features = []
+    for number, each in enumerate(labels):
+        path = tmp_path / f"{number}.npy"
+        np.save(path, (np.tile(DIRECTIONS[each], 50) + rng.normal(size=(len(each), 600))).astype(np.float32))
+        features.append(np.load(path, mmap_mode="r"))
+    items = tuple(
+        Demonstration(str(number), np.arange(len(rows)) / RATE, rows[:, :300], rows[:, :2])
+        for number, rows in enumerate(features)
+    )
+    demonstrations = Demonstrations(items, RATE, AppearanceSettings.for_step(5.0), tuple(features))
+    tracemalloc.start()
+    try:
+        _, costs = teach_live(demonstrations, labels)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [len(each) for each in costs] == [1600] * 8
+    assert peak < sum(rows.nbytes for rows in features), "less than they take on disk"
