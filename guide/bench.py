@@ -19,6 +19,7 @@ from guide.bundle import read_bundle
 from guide.errors import InputError, OutputError
 
 FEWEST_FRAMES = 2
+SHORTEST_S = 10  # of the server's measurements, half of which it takes to start
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,14 @@ class BenchOptions:
     hours: float = 0.0
     """Measure memory over so many hours of video instead; 2 take some minutes."""
     serve: bool = False
-    """Measure the server instead."""
+    """Measure the server instead: a crowd of headsets (on the first of --also, if given), then how many are held."""
+    seconds: float = 120.0
+    """With --serve: how long the crowd sends."""
     json: Path | None = None
     """Write all figures to this file as well."""
 
     def __post_init__(self) -> None:
-        least = {"frames": FEWEST_FRAMES, "streams": 1, "cores": 1, "hours": 0}
+        least = {"frames": FEWEST_FRAMES, "streams": 1, "cores": 1, "hours": 0, "seconds": SHORTEST_S}
         for name, lowest in least.items():
             if not lowest <= getattr(self, name) < 1e9:
                 raise InputError(f"--{name} needs a number from {lowest} up, got {getattr(self, name)}: give another.")
@@ -57,7 +60,10 @@ def main(options: BenchOptions) -> None:
     told = machine()
     console.print(told)
     if options.serve:
-        _serve(options)
+        figures = _serve(options)
+        if options.json is not None:
+            _write({"machine": told, "serve": figures}, options.json)
+            console.print(f"\nWrote {options.json}.")
         return
     parts = []
     for part in measure(options, console.print):
@@ -84,12 +90,12 @@ def measure(options: BenchOptions, say: Say | None = None) -> Iterator[Part]:
     )
 
 
-def _serve(options: BenchOptions) -> None:
+def _serve(options: BenchOptions) -> list[dict[str, object]]:
     try:
         bench = importlib.import_module("guide.serve.bench")
     except ModuleNotFoundError as lack:
         raise InputError("the server's own measurements are not installed here: leave --serve out.") from lack
-    bench.run(options)
+    return [one.as_json() for one in bench.run(options)]
 
 
 def _write(figures: dict[str, object], path: Path) -> None:

@@ -161,9 +161,9 @@ class Recording:
     def _about(self) -> dict[str, Any]:
         return {
             "session": self.name,
-            "person": self._person,
-            "bundle": self._session.bundle.folder.name,
-            "source": self._source.name,
+            "person": _text(self._person),
+            "bundle": _text(self._session.bundle.folder.name),
+            "source": _text(self._source.name),
         }
 
     def _sample(self) -> None:
@@ -201,14 +201,23 @@ def _facts(name: str, started: float, session: Session, options: RecordingOption
     return SessionFacts(
         id=name,
         started=started,
-        person=options.person,
-        bundle=str(session.bundle.folder),
+        person=_text(options.person),
+        bundle=_text(str(session.bundle.folder)),
         bundle_hash=fingerprint(session.bundle),
-        source=source.name,
+        source=_text(source.name),
         settings=json.dumps(asdict(session.settings)),
         procedure=json.dumps(to_plain(session.procedure)),
         keep_days=options.keep_days or None,
     )
+
+
+def _text(words: str) -> str:
+    """Words that can be stored and sent: a file's name may hold bytes that are no letters, which become question marks.
+
+    >>> _text("vid\\udce9o.mp4")
+    'vid?o.mp4'
+    """
+    return words.encode("utf-8", "replace").decode()
 
 
 def _rows(updates: tuple[Update, ...]) -> list[Row]:

@@ -23,7 +23,7 @@ from guide.record.store import Store
 from guide.record.values import Contents, Seen, StoredAction, StoredSession
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
-from guide.watch import Terminal, _Jsonl
+from guide.watch import JsonLines, Terminal
 
 DIFFERS = 1
 
@@ -125,7 +125,7 @@ def main(options: ReplayOptions) -> None:
     """Runs the command; exits with 1 where the same bundle does not give the same."""
     console, aside = Console(highlight=False), Console(stderr=options.jsonl, highlight=False)
     replay = open_replay(options)
-    view = _Jsonl(console, replay.session, False) if options.jsonl else Terminal(console, replay.session)
+    view = JsonLines(console, replay.session, False) if options.jsonl else Terminal(console, replay.session)
     updates = []
     for update in replay.updates():
         view.show(update)

@@ -16,6 +16,7 @@ from guide.procedure.reading import from_plain
 from guide.record.elan import write_elan
 from guide.record.page import to_html
 from guide.record.report import Report, StepFacts, make_report, to_plain
+from guide.record.retention import REPORT
 from guide.record.store import Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.values import StoredSession
@@ -40,7 +41,7 @@ def main(options: ReportOptions) -> None:
     with Store(options.data, is_new=False) as store:
         store.close_orphans()
         stored = store.find(options.session)
-        written = write_report(store, stored, options.out or store.place(stored.id) / "report")
+        written = write_report(store, stored, options.out or store.place(stored.id) / REPORT)
     console = Console(highlight=False, markup=False)
     for path in written:
         console.print(f"wrote {path}", soft_wrap=True)

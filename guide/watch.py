@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +29,9 @@ from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.source import SourceOptions, open_source
 from guide.ingest.streams import is_address
+from guide.keys import Hands, listening
 from guide.perceive.embedder import Device
+from guide.procedure.actions import Action
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
@@ -71,9 +73,13 @@ def main(options: WatchOptions) -> None:
     """Runs the command; Ctrl-C on a live source ends the session properly."""
     console = Console(highlight=False)
     aside = Aside(Console(stderr=options.jsonl, highlight=False), is_brief=options.jsonl)
-    session, updates = watch(options, aside)
-    view = _Jsonl(console, session, options.emit_labels) if options.jsonl else Terminal(console, session)
-    with _recorded(options, session, aside) as recording, ending_on_signals(aside.source):
+    session, hands, updates = watch(options, aside)
+    view = JsonLines(console, session, options.emit_labels) if options.jsonl else Terminal(console, session)
+    with (
+        _recorded(options, session, aside) as recording,
+        ending_on_signals(aside.source),
+        _attended(hands, view, aside),
+    ):
         aside.heard = None if recording is None else recording.note
         for update in updates:
             view.show(update)
@@ -91,16 +97,25 @@ def _recorded(options: WatchOptions, session: Session, aside: Aside) -> Abstract
     return recorded(session, options.recording, source, aside.say)
 
 
+def _attended(hands: Hands, view: JsonLines | Terminal, aside: Aside) -> AbstractContextManager[None]:
+    """Within it a person at the terminal may act by keys, where a live source is followed for people."""
+    if aside.source is None or isinstance(view, JsonLines):
+        return nullcontext()
+    hands.shown, hands.end = view.acted, aside.source.close
+    return listening(hands, aside.say)
+
+
 def _data(options: WatchOptions) -> str:
     folder = options.recording.data
     return "" if folder == RecordingOptions().data else f" --data {shlex.quote(str(folder))}"
 
 
-def watch(options: WatchOptions, aside: Aside) -> tuple[Session, Iterator[Update]]:
-    """A session on the bundle and the updates of the source."""
+def watch(options: WatchOptions, aside: Aside) -> tuple[Session, Hands, Iterator[Update]]:
+    """A session on the bundle, who may act on it, and the updates of the source."""
     bundle = read_bundle(options.bundle)
     networks = start_networks(bundle, options.device, precision=options.live.precision)
     session = Session(bundle, networks, options.live)
+    hands = Hands(session, options.recording.person)
     path = Path(options.source)
     if path.suffix.lower() in FEATURE_SUFFIXES and not is_address(options.source):
         if bundle.has("trunk.onnx"):
@@ -108,22 +123,29 @@ def watch(options: WatchOptions, aside: Aside) -> tuple[Session, Iterator[Update
                 f"this bundle was learned from pictures, {path} holds features: give it a video or a folder of stills."
             )
         rows, rate = _features(options, path)
-        return session, follow_features(_keep_pace(rows, rate) if options.realtime else rows, rate, session)
+        return session, hands, follow_features(_keep_pace(rows, rate) if options.realtime else rows, rate, session)
     live = CaptureSettings(give_up_s=options.give_up_s)
     source = open_source(options.source, SourceOptions(options.rate, live), aside.note)
     aside.source = source if isinstance(source, LiveSource) else None
-    return session, _follow(source, session, options.realtime and not source.is_live, aside)
+    began = time.monotonic() if options.realtime and not source.is_live else None
+    return session, hands, _follow(source, session, hands, aside, began)
 
 
-def _follow(source: FrameSource, session: Session, keeps_pace: bool, aside: Aside) -> Iterator[Update]:
-    """Updates of a source's frames; only the frames that are due are converted to pictures."""
-    began = time.monotonic()
+def _follow(source: FrameSource, session: Session, hands: Hands, aside: Aside, began: float | None) -> Iterator[Update]:
+    """Updates of a source's frames; only the frames that are due are converted to pictures.
+
+    The session is locked until an update was shown: hands that act in between would be shown before what they act on.
+    """
     for frame in source.frames(session.perceiver.is_due):
-        if keeps_pace:
+        if began is not None:
             time.sleep(max(0.0, frame.at - (time.monotonic() - began)))
-        yield from session.see(frame)
+        percept = session.perceive(frame)  # takes its time, and touches nothing that an action would
+        with hands.lock:
+            hands.at = frame.at
+            yield from session.perceived(percept)
         aside.pulse(frame.at, session.perceiver.rate)
-    yield from session.finish()
+    with hands.lock:
+        yield from session.finish()
 
 
 def _keep_pace(rows: Iterable[Row], rate: float) -> Iterator[Row]:
@@ -169,7 +191,9 @@ def _rate(options: WatchOptions, path: Path) -> float:
     return options.rate
 
 
-class _Jsonl:
+class JsonLines:
+    """The view for programs: one JSON object a line, a summary at the end."""
+
     def __init__(self, console: Console, session: Session, with_labels: bool) -> None:
         self._console, self._session, self._with_labels = console, session, with_labels
         self._frames = self._steps = 0
@@ -214,6 +238,15 @@ class Terminal:
         self._print(f"  timeline: {self._timeline()}")
         count = len(self._standing)
         self._print(f"  {count} alert{'s stand' if count > 1 else ' stands'}" if count else "  no alert stands")
+
+    def acted(self, action: Action, said: tuple[Guidance, ...]) -> None:
+        """Shows what somebody did at the terminal, and what was said because of it."""
+        about = "" if action.step is None else f": {self._session.procedure.name(action.step)}"
+        about += "" if action.target is None else f" {action.target}"
+        answer = {True: ": yes", False: ": no", None: ""}[action.answer]
+        self._print(f"  {action.at:6.1f} s  ☞ {action.number} {action.kind.replace('_', ' ')}{about}{answer}", "blue")
+        for one in said:
+            self._show_guidance(one)
 
     def _timeline(self) -> str:
         """The confirmed steps with their seconds, and the alerts that stand, in the order of time."""

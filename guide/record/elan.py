@@ -26,8 +26,14 @@ SCHEMA: Final = (
     'xsi:noNamespaceSchemaLocation="http://www.mpi.nl/tools/elan/EAFv3.0.xsd"'
 )
 """Some readers stumble without it."""
-MIME_TYPES: Final = {".mp4": "video/mp4", ".mpg": "video/mpeg", ".mpeg": "video/mpeg", ".wav": "audio/x-wav"}
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0 cannot hold these
+MIME_TYPES: Final = {
+    ".mp4": "video/mp4",
+    ".webm": "video/webm",
+    ".mpg": "video/mpeg",
+    ".mpeg": "video/mpeg",
+    ".wav": "audio/x-wav",
+}
+UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0 cannot hold these
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +183,7 @@ def _require_writable(tiers: Sequence[Tier]) -> None:
     if twice:
         raise OutputError(f"every tier needs a name of its own, but {twice[0]!r} comes twice: rename one.")
     for text in [*names, *(one.value for tier in tiers for one in tier.annotations)]:
-        if _UNFIT.search(text):
+        if UNFIT.search(text):
             raise OutputError(f"{text!r} holds a control character that ELAN files cannot hold: take it out.")
 
 

@@ -1,4 +1,7 @@
-"""Deletes the pictures of sessions whose days are over; what was seen, said and done stays."""
+"""Deletes the pictures of sessions whose days are over; what was seen, said and done stays.
+
+A report page that was written beside them holds their stills, so it goes with them; it can be written again without.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ log = logging.getLogger(__name__)
 
 DAY_S = 86_400.0
 PICTURE_SUFFIXES = frozenset({".mp4", ".webm", ".jpg"})
+PAGE_SUFFIXES = frozenset({".html", ".new"})  # a page, or one whose writing was cut short
+REPORT = "report"
 
 
 def drop_old_pictures(store: Store, now: float) -> tuple[str, ...]:
@@ -27,7 +32,9 @@ def drop_old_pictures(store: Store, now: float) -> tuple[str, ...]:
 
 def _drop(store: Store, session: str) -> bool:
     """Whether there was something to delete."""
-    pictures = [path for path in _files(store.place(session)) if path.suffix in PICTURE_SUFFIXES]
+    place = store.place(session)
+    pictures = [path for path in _files(place) if path.suffix in PICTURE_SUFFIXES]
+    pictures += [path for path in _files(place / REPORT) if path.suffix in PAGE_SUFFIXES]
     for path in pictures:
         try:
             path.unlink(missing_ok=True)

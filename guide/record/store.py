@@ -211,6 +211,8 @@ class Store:
             self._db.execute("DELETE FROM sessions WHERE id = ?", (session,))
         with self._explained():
             self._db.execute("PRAGMA incremental_vacuum").fetchall()
+            # The log of writes still holds what was deleted; where somebody reads, the next deletion empties it.
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def keep_pictures(self, days: float | None) -> None:
         """Sets for all sessions after how many days their pictures are deleted; none keeps them."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 
-from guide.record.elan import Annotation, Tier
+from guide.record.elan import UNFIT, Annotation, Tier
 from guide.record.report import Report
 
 LEAST_S = 1.0
@@ -54,7 +55,7 @@ def to_vtt(report: Report) -> str:
 
 
 def to_tiers(report: Report) -> tuple[Tier, ...]:
-    """Steps, alerts and actions as tiers of annotations."""
+    """Steps, alerts and actions as tiers of annotations; what overlaps goes to a further tier, as ELAN wants it."""
     alerts = [
         (one.raised_at, one.resolution.at if one.resolution else one.raised_at, f"{one.alert.kind}: {one.name}")
         for one in report.alerts
@@ -62,9 +63,28 @@ def to_tiers(report: Report) -> tuple[Tier, ...]:
     actions = [(one.at, one.at, f"{one.kind}: {one.comment}" if one.comment else one.kind) for one in report.actions]
     steps = [(visit.start, visit.end, visit.name) for visit in report.visits]
     return tuple(
-        Tier(name, tuple(Annotation(start, max(end, start + LEAST_S), text) for start, end, text in found))
+        Tier(name if not number else f"{name} {number + 1}", tuple(lane))
         for name, found in (("steps", steps), ("alerts", alerts), ("actions", actions))
+        for number, lane in enumerate(_lanes(found))
     )
+
+
+def _lanes(found: list[tuple[float, float, str]]) -> list[list[Annotation]]:
+    """Stretches in as few rows as hold them without overlap, at least one; brief ones are drawn out where room is.
+
+    ELAN lets no two annotations of a tier overlap.
+    """
+    rows = sorted((start, max(end, start), text) for start, end, text in found)
+    starts = [start for start, _, _ in rows]
+    lanes: list[list[Annotation]] = [[]]
+    for start, end, text in rows:
+        following = next((later for later in starts if later > start), math.inf)
+        drawn = max(end, min(start + LEAST_S, following))
+        lane = next((lane for lane in lanes if not lane or lane[-1].end <= start), None)
+        if lane is None:
+            lanes.append(lane := [])
+        lane.append(Annotation(start, drawn, UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)))
+    return lanes
 
 
 def _cell(value: object) -> object:

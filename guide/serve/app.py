@@ -21,18 +21,20 @@ from starlette.types import ASGIApp
 from guide import __version__
 from guide.errors import GuideError, InputError
 from guide.serve.channels import Channels
-from guide.serve.guard import COOKIE, Guard, Pauses
+from guide.serve.guard import COOKIE, Guard, Pauses, pass_of
 from guide.serve.limits import Limits
 from guide.serve.messages import read_object
 from guide.serve.run import Run
 from guide.serve.runs import FullError, Runs, TakenError, read_wish
 
 PAGE = Path(__file__).parent / "page"
+OPENAPI = Path(__file__).parent / "openapi.json"
 FILES = {
     "page.js": "text/javascript",
     "page.css": "text/css",
     "icon.svg": "image/svg+xml",
 }
+MOST_DIGITS = 9
 STREAM_S = 0.1  # ten pictures a second at most
 BEGIN_S = 3.0  # how long a source may take to open before the answer is given without it
 STILL_S = 5.0  # a picture that does not change is sent again after this long, so that a lost viewer is noticed
@@ -53,6 +55,7 @@ def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bo
         Route("/", site.page),
         Route("/page/{name}", site.file),
         Route("/health", site.health),
+        Route("/openapi.json", site.description),
         Route("/metrics", site.metrics),
         Route("/bundles", site.bundles),
         Route("/sessions", site.sessions, methods=["GET", "POST"]),
@@ -60,8 +63,8 @@ def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bo
         Route("/sessions/{session}/actions", site.act, methods=["POST"]),
         Route("/sessions/{session}/picture", site.picture),
         Route("/sessions/{session}/stream", site.stream),
-        Route("/sessions/{session}/stills/{step:int}/{number:int}", site.still),
-        Route("/sessions/{session}/alerts/{alert:int}/picture", site.snapshot),
+        Route("/sessions/{session}/stills/{step}/{number}", site.still),
+        Route("/sessions/{session}/alerts/{alert}/picture", site.snapshot),
         WebSocketRoute("/frames", site.channels.serve),
     ]
     handlers: Any = {GuideError: _refused, HTTPException: _not_so, Exception: _broken}
@@ -84,7 +87,7 @@ class _Site:
 
     async def page(self, _: Request) -> Response:
         response = FileResponse(PAGE / "index.html", headers=HEADERS | {"Permissions-Policy": "camera=(self)"})
-        response.set_cookie(COOKIE, self._token, httponly=True, samesite="strict", secure=self._is_secure)
+        response.set_cookie(COOKIE, pass_of(self._token), httponly=True, samesite="strict", secure=self._is_secure)
         return response
 
     async def file(self, request: Request) -> Response:
@@ -92,6 +95,9 @@ class _Site:
         if name not in FILES:
             raise HTTPException(404)
         return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
+
+    async def description(self, _: Request) -> Response:
+        return FileResponse(OPENAPI, media_type="application/json", headers=HEADERS)
 
     async def health(self, _: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -140,11 +146,11 @@ class _Site:
         return StreamingResponse(pictures, 200, headers, "multipart/x-mixed-replace; boundary=frame")
 
     async def still(self, request: Request) -> Response:
-        step, number = request.path_params["step"], request.path_params["number"]
-        return _jpeg_file(self._find(request).still(step, number), "private, max-age=3600")
+        run, step, number = self._find(request), _whole(request, "step"), _whole(request, "number")
+        return _jpeg_file(run.still(step, number), "private, max-age=3600")
 
     async def snapshot(self, request: Request) -> Response:
-        found = await run_in_threadpool(self._find(request).snapshot, request.path_params["alert"])
+        found = await run_in_threadpool(self._find(request).snapshot, _whole(request, "alert"))
         return _jpeg_file(found, "private, max-age=60")
 
     async def _pictures(self, run: Run, has_words: bool) -> AsyncIterator[bytes]:
@@ -203,6 +209,14 @@ class _Site:
                 ("guide_network_busy_seconds", {"network": name}, batcher.busy_s),
             ]
         return gauges
+
+
+def _whole(request: Request, name: str) -> int:
+    """A number of the address; what is none leads to no picture, like a number that nothing has."""
+    text = str(request.path_params[name])
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        raise HTTPException(404, "there is no such picture.")
+    return int(text)
 
 
 def _jpeg_file(path: Path | None, kept: str) -> Response:

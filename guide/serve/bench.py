@@ -30,6 +30,9 @@ PROMPT_S = 0.6
 PICTURES = 120
 IN_FLIGHT = 2
 MOST_TRIED = 64
+AGE_NOISE_S = 0.1
+MEMORY_NOISE_BYTES = 16 * 2**20
+END_S = 0.5
 SETTLE_S = 5.0  # the first seconds hold the loading of networks and the start of sessions
 
 
@@ -95,11 +98,36 @@ class Measured:
         return float(np.quantile(self.replies_s, 0.95)) if self.replies_s else float("inf")
 
     @property
+    def has_steady_age(self) -> bool:
+        """Whether frames were not older at the end than at the beginning, but for noise."""
+        return self.ages_s[1] <= self.ages_s[0] + AGE_NOISE_S
+
+    @property
+    def has_steady_memory(self) -> bool:
+        return self.memory_bytes[1] <= 1.1 * self.memory_bytes[0] + MEMORY_NOISE_BYTES
+
+    @property
     def is_steady(self) -> bool:
         """Neither age nor memory grew by more than noise, and every client was answered."""
-        first, last = self.ages_s
-        before, after = self.memory_bytes
-        return not self.silent and last <= first + 0.1 and after <= 1.1 * before + 16 * 2**20
+        return not self.silent and self.has_steady_age and self.has_steady_memory
+
+    def verdicts(self) -> list[str]:
+        """What was wanted of the crowd, a line each, and whether it was so."""
+        answered = self.clients - self.silent
+        grown_ms = 1e3 * (self.ages_s[1] - self.ages_s[0])
+        grown_mb = (self.memory_bytes[1] - self.memory_bytes[0]) / 1e6
+        return [
+            f"  every client answered: {answered} of {self.clients}: {_met(not self.silent)}",
+            f"  age of frames does not grow: {grown_ms:+.0f} ms from the first third to the last: "
+            f"{_met(self.has_steady_age)}",
+            f"  memory does not grow: {grown_mb:+.1f} MB since the first third: {_met(self.has_steady_memory)}",
+            f"  frame to reply: p95 {1e3 * self.p95_s:.0f} ms",
+        ]
+
+    def as_json(self) -> dict[str, object]:
+        """The figures without the single replies."""
+        plain = {name: getattr(self, name) for name in self.__slots__ if name != "replies_s"}
+        return {**plain, "p50_s": self.p50_s, "p95_s": self.p95_s, "is_steady": self.is_steady}
 
     def line(self) -> str:
         """One line for people."""
@@ -111,6 +139,10 @@ class Measured:
             f"{1e3 * ages[1]:.0f} ms, memory {memory[0] / 1e6:.0f} -> {memory[1] / 1e6:.0f} MB: "
             f"{'steady' if self.is_steady else 'NOT steady'}"
         )
+
+
+def _met(is_so: bool) -> str:
+    return "met" if is_so else "MISSED"
 
 
 class Asked(Protocol):
@@ -126,25 +158,29 @@ class Asked(Protocol):
     def video(self) -> Path | None: ...
 
     @property
-    def frames(self) -> int: ...
+    def seconds(self) -> float: ...
 
 
 def run(options: Asked, console: Console | None = None) -> list[Measured]:
     """The server's figures, printed as they come: 16 headsets at 5 frames a second, then how many at 1 a second.
 
-    The first runs on the first other bundle if there is one, such as one with a small trunk, and takes `frames` frames
-    of each headset.
+    The first runs for `seconds`, on the first other bundle if there is one, such as one with a small trunk.
     """
     say = (console or Console(highlight=False, markup=False, soft_wrap=True)).print
     crowd = options.also[0] if options.also else options.bundle
-    steady = ServeBenchOptions(crowd, seconds=max(2 * SETTLE_S, options.frames / 5.0), video=options.video)
-    say(f"{crowd}: {steady.clients} headsets at {steady.fps:g} frames a second")
-    first = measure(steady, say)
-    few = ServeBenchOptions(options.bundle, fps=1.0, seconds=4 * SETTLE_S, video=options.video, most_clients=MOST_TRIED)
+    steady = ServeBenchOptions(crowd, seconds=options.seconds, video=options.video)
+    say(f"{crowd}: {steady.clients} headsets at {steady.fps:g} frames a second for {steady.seconds:g} s")
+    if not options.also:
+        say("  (no other bundle was given: --also BUNDLE measures the crowd on one with a small trunk)")
+    [first] = measure(steady, say)
+    say("\n".join(first.verdicts()))
+    seconds = min(options.seconds, 4 * SETTLE_S)
+    few = ServeBenchOptions(options.bundle, fps=1.0, seconds=seconds, video=options.video, most_clients=MOST_TRIED)
     say(f"{options.bundle}: how many at 1 frame a second get 95 % of their replies within {1e3 * PROMPT_S:.0f} ms")
     rest = measure(few, say)
-    say(f"{held(rest)} clients are held.")
-    return [*first, *rest]
+    most = " (as many as were tried)" if held(rest) == MOST_TRIED else ""
+    say(f"  clients at 1 frame a second held with p95 under {1e3 * PROMPT_S:.0f} ms: {held(rest)}{most}")
+    return [first, *rest]
 
 
 def measure(options: ServeBenchOptions, tell: Callable[[str], None] = lambda _: None) -> list[Measured]:
@@ -246,9 +282,12 @@ class _Crowd:
         )
 
     async def _look_on(self) -> None:
-        """Reads the metrics after the first seconds and after each third of the rest."""
+        """Reads the metrics after the first seconds and after each third of the rest.
+
+        The last time shortly before the end: all sessions ended at once take memory that tells nothing of growth.
+        """
         for share in range(4):
-            moment = self._began + SETTLE_S + share * (self._options.seconds - SETTLE_S) / 3
+            moment = self._began + SETTLE_S + share * (self._options.seconds - END_S - SETTLE_S) / 3
             await asyncio.sleep(max(0.0, moment - time.monotonic()))
             text = await asyncio.to_thread(self._metrics)
             count, total = _value(text, 'guide_stage_seconds_count{stage="wait"}'), _value(

@@ -58,6 +58,7 @@ class Channels:
 
     async def _greet(self, websocket: WebSocket) -> dict[str, Any] | None:
         """The first message, if it brings the token; anything else is answered alike, and late."""
+        address = address_of(websocket.scope)
         try:
             async with asyncio.timeout(GREET_S):
                 message = await websocket.receive()
@@ -69,10 +70,10 @@ class Channels:
             greeting = read_object(message.get("text"), self.limits)
         except InputError:
             greeting = {}
-        if is_right(greeting.get("token"), self._token):
+        if not self._pauses.is_crowded(address) and is_right(greeting.get("token"), self._token):
             return greeting
         self.runs.metrics.count("guide_refusals_total", why="token")
-        await self._pauses.punish(address_of(websocket.scope))
+        await self._pauses.punish(address)
         await close(websocket, WRONG_TOKEN)
         return None
 

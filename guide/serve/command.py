@@ -11,6 +11,7 @@ import secrets
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -20,11 +21,13 @@ from rich.console import Console
 
 from guide.errors import InputError, OutputError
 from guide.ingest.capture import CaptureSettings
+from guide.record.retention import drop_old_pictures
 from guide.record.store import Store
 from guide.serve.app import make_app
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
+from guide.serve.prompt import PromptProtocol
 from guide.serve.runs import Runs
 from guide.serve.tls import Certificate, address_on_the_network, own_certificate, write_private
 from guide.session import Session
@@ -86,6 +89,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     if options.recording.record:
         with Store(options.recording.data) as store:
             store.close_orphans()  # of a server that was killed
+            drop_old_pictures(store, time.time())
     capture = CaptureSettings(give_up_s=options.give_up_s)
     limits, token = options.limits, choose_token(options.token)
     runs = Runs(library, options.live, options.recording, metrics, limits.most_sessions, capture)
@@ -95,7 +99,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
         app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
         ws="websockets-sansio", ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
         limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
-        h11_max_incomplete_event_size=16_384, http="h11",
+        h11_max_incomplete_event_size=16_384, http=PromptProtocol,
         ssl_certfile=None if certificate is None else str(certificate.certificate),
         ssl_keyfile=None if certificate is None else str(certificate.key),
     )  # fmt: skip

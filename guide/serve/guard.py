@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import hmac
 import time
+from collections import Counter
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
@@ -20,16 +21,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from guide.serve.metrics import Metrics
 
 OPEN_PATH = "/health"
-COOKIE = "guide_token"
+COOKIE = "guide_look"
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 8.0
 FORGET_S = 300.0
 MOST_ADDRESSES = 1_000
-MOST_WAITING = 64
+MOST_WAITING = 16
+"""Of one address at the same time."""
+MOST_WAITING_IN_ALL = 256
 
 
 class Pauses:
     """How long somebody with a wrong token waits for the answer: twice as long each time, by address.
+
+    Where too many of an address wait, further tokens from there are not even looked at: many at once guess no faster.
 
     >>> pauses = Pauses(clock=lambda: 0.0)
     >>> [pauses.failed("192.0.2.7") for _ in range(6)]
@@ -39,7 +44,7 @@ class Pauses:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failures: dict[str, tuple[int, float]] = {}
-        self._waiting = 0
+        self._waiting: Counter[str] = Counter()
 
     def failed(self, address: str) -> float:
         """Notes a failure and gives the pause in seconds before it is answered."""
@@ -51,16 +56,24 @@ class Pauses:
             del self._failures[next(iter(self._failures))]
         return float(min(FIRST_PAUSE_S * 2 ** min(count, 10), LONGEST_PAUSE_S))
 
+    def is_crowded(self, address: str) -> bool:
+        """Whether so many wait already that whoever comes from there is turned away unseen, and at once."""
+        is_full = self._waiting.total() >= MOST_WAITING_IN_ALL and address in self._failures
+        return is_full or self._waiting[address] >= MOST_WAITING
+
     async def punish(self, address: str) -> None:
-        """Waits; where very many wait already the answer comes at once, so that they take up no room."""
+        """Waits, unless it is crowded there: they should take up no room."""
+        is_crowded = self.is_crowded(address)
         pause_s = self.failed(address)
-        if self._waiting >= MOST_WAITING:
+        if is_crowded:
             return
-        self._waiting += 1
+        self._waiting[address] += 1
         try:
             await asyncio.sleep(pause_s)
         finally:
-            self._waiting -= 1
+            self._waiting[address] -= 1
+            if not self._waiting[address]:
+                del self._waiting[address]
 
 
 def is_right(given: object, token: str) -> bool:
@@ -82,24 +95,38 @@ def look_of(token: str, session: str) -> str:
     return hmac.new(token.encode(), f"look {session}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
+def pass_of(token: str) -> str:
+    """What the page's cookie holds. Browsers bring it to every port of a machine, so it is less than the token.
+
+    >>> pass_of("secret") == look_of("secret", "")
+    False
+    """
+    return hmac.new(token.encode(), b"cookie", hashlib.sha256).hexdigest()[:32]
+
+
 def address_of(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
 class Guard:
-    """Lets requests through that bring the token: as Authorization, as `?token=`, or (only to look) as cookie."""
+    """Lets requests through that bring the token: as Authorization, as `?token=`, or, to look only, the page's cookie.
+
+    What is not let through gets the same answer whatever it asked for.
+    """
 
     def __init__(self, app: ASGIApp, token: str, pauses: Pauses, metrics: Metrics) -> None:
         self._app, self._token, self._pauses, self._metrics = app, token, pauses, metrics
+        self._pass = pass_of(token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_http = scope["type"] == "http"
-        if not is_http or scope["path"] == OPEN_PATH or self._is_allowed(scope):
+        is_http, address = scope["type"] == "http", address_of(scope)
+        is_crowded = is_http and self._pauses.is_crowded(address)
+        if not is_http or scope["path"] == OPEN_PATH or (not is_crowded and self._is_allowed(scope)):
             await self._app(scope, receive, send)
             return
         self._metrics.count("guide_refusals_total", why="token")
-        await self._pauses.punish(address_of(scope))
+        await self._pauses.punish(address)
         # Whatever was asked for, the answer is the same: not even whether there is such a page is told.
         headers = {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store", "Connection": "close"}
         await JSONResponse({"error": "a token is needed."}, 401, headers)(scope, receive, send)
@@ -107,22 +134,22 @@ class Guard:
     def _is_allowed(self, scope: Scope) -> bool:
         if any(is_right(one, self._token) for one in _tokens(scope)):
             return True
+        if scope["method"] not in ("GET", "HEAD"):  # what comes by itself or stands in a page changes nothing
+            return False
+        if any(is_right(one, self._pass) for one in _cookies(Headers(scope=scope).get("cookie", ""))):
+            return True
         _, first, *rest = f"{scope['path']}/".split("/")
-        if scope["method"] not in ("GET", "HEAD") or first != "sessions" or not rest[0]:
+        if first != "sessions" or not rest[0]:
             return False
         wanted = look_of(self._token, rest[0])
         return any(is_right(one, wanted) for one in _asked(scope, "look"))
 
 
 def _tokens(scope: Scope) -> list[str]:
-    """The tokens a request brings; a cookie comes by itself, so it opens nothing that changes something."""
-    headers = Headers(scope=scope)
-    kind, _, value = headers.get("authorization", "").partition(" ")
+    """The tokens a request brings."""
+    kind, _, value = Headers(scope=scope).get("authorization", "").partition(" ")
     found = [value.strip()] if kind.lower() == "bearer" else []
-    found += _asked(scope, "token")
-    if scope["method"] in ("GET", "HEAD"):
-        found += _cookies(headers.get("cookie", ""))
-    return found
+    return found + _asked(scope, "token")
 
 
 def _asked(scope: Scope, name: str) -> list[str]:

@@ -43,8 +43,8 @@ class Library:
 
     def names(self) -> list[str]:
         """The bundles that can be asked for."""
-        found = (path for path in self.folder.glob("*/manifest.json") if not path.parent.name.startswith("."))
-        return sorted(path.parent.name for path in found)
+        found = (path.parent.name for path in self.folder.glob("*/manifest.json"))
+        return sorted(name for name in found if not name.startswith(".") and name.isprintable())
 
     def open(self, name: str | None = None, in_use: frozenset[str] | set[str] = frozenset()) -> tuple[Bundle, Networks]:
         """A bundle and its networks; those of bundles not `in_use` make room. Raises BundleError or InputError."""

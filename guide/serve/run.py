@@ -175,7 +175,7 @@ class Run:
         """The newest picture, annotated or bare, and its number; made once, however many look at it."""
         frame, packed = self._frame, self._packed.get(has_words)
         if frame is None:
-            return None
+            return packed
         if packed is None or packed[0] != frame.number:
             made = annotated(frame.image, self._shown) if has_words else packed_jpeg(frame.image)
             packed = self._packed[has_words] = frame.number, made
@@ -305,6 +305,9 @@ class Run:
             state, problem = "failed", problem or "the session could not be stored whole: see the server's log."
         with self._lock:
             self.state, self.problem = state, problem
+            self._packed.clear()  # what was said last shall stand on it
+            self._packed = {has_words: kept for has_words in (True, False) if (kept := self.picture(has_words))}
+            self._frame = None  # it may be large, and finished sessions are kept for a while
         self.begun.set()
         if problem:
             log.warning("session %s: %s", self.facts.id, problem)

@@ -26,6 +26,7 @@ HEADSET = "headset:"
 LONGEST_NAME = 64
 LONGEST_SOURCE = 2_000
 MOST_FINISHED = 32
+MOST_STILLS = 1_000  # a second: no folder holds more
 
 
 class FullError(InputError):
@@ -48,7 +49,7 @@ class TakenError(InputError):
 class Wish:
     """A session somebody asks for.
 
-    >>> Wish("headset:helmet").client
+    >>> Wish("headset: helmet").client
     'helmet'
     """
 
@@ -63,7 +64,7 @@ class Wish:
 
     @property
     def client(self) -> str | None:
-        return self.source.removeprefix(HEADSET) if self.source.startswith(HEADSET) else None
+        return self.source.removeprefix(HEADSET).strip() if self.source.startswith(HEADSET) else None
 
 
 def read_wish(plain: Mapping[str, Any]) -> Wish:
@@ -76,8 +77,8 @@ def read_wish(plain: Mapping[str, Any]) -> Wish:
     if strange := sorted(str(key)[:40] for key in plain if key not in known):
         raise InputError(f"a session has the fields {', '.join(sorted(known))}, got {strange[0]!r} as well.")
     rate, realtime, bundle = plain.get("rate"), plain.get("realtime", True), plain.get("bundle")
-    if rate is not None and type(rate) not in (int, float):
-        raise InputError(f"rate is a number of pictures a second, got {rate!r:.40}.")
+    if rate is not None and (type(rate) not in (int, float) or not 0 < rate <= MOST_STILLS):
+        raise InputError(f"rate is a number of pictures a second, up to {MOST_STILLS}, got {rate!r:.40}.")
     if not isinstance(realtime, bool):
         raise InputError(f"realtime is true or false, got {realtime!r:.40}.")
     return Wish(
@@ -167,12 +168,14 @@ class Runs:
     def _make(self, wish: Wish) -> Run:
         bundle, networks = self.library.open(wish.bundle, {run.facts.bundle for run in self.running()})
         notes = _Notes()
-        source = self._open(wish, notes)
         session = Session(bundle, networks, self._live)
+        source = self._open(wish, notes)
         live = source.is_live
         gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
         options = replace(self._recording, person=wish.person or self._recording.person)
         held, recording, name = self._record(session, options, SourceFacts(source.name, live, gauge), notes)
+        if wish.client is not None:
+            held.callback(self._headsets.remove, wish.client)  # names come from outside: they must not pile up
         folder = options.data / name if recording is not None and options.record and options.pictures else None
         facts = RunFacts(
             name, source.name, bundle.folder.name, options.person, wish.client, wish.realtime and not live,

@@ -10,6 +10,7 @@ import pytest
 
 from guide.bench import BenchOptions, main
 from guide.errors import InputError, OutputError
+from guide.serve.bench import Measured
 from tests.tiny import Learned
 
 
@@ -46,22 +47,27 @@ def test_a_server_without_measurements_is_one_sentence(frames_task: Learned, mon
         main(BenchOptions(frames_task.folder, serve=True))
 
 
-def test_the_servers_measurements_get_the_options(frames_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_servers_measurements_get_the_options_and_are_written(
+    frames_task: Learned, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     class Stand:
         got: object = None
 
         @classmethod
-        def run(cls, options: object) -> None:
+        def run(cls, options: object) -> list[Measured]:
             cls.got = options
+            return [Measured(2, 5.0, 20.0, 200, 198, 2, (0.1, 0.2), (0.01, 0.01), (1e8, 1e8))]
 
     monkeypatch.setitem(sys.modules, "guide.serve.bench", Stand)
-    options = BenchOptions(frames_task.folder, serve=True)
+    options = BenchOptions(frames_task.folder, serve=True, json=tmp_path / "figures.json")
     main(options)
     assert Stand.got is options
+    [figures] = json.loads((tmp_path / "figures.json").read_text())["serve"]
+    assert (figures["clients"], figures["is_steady"]) == (2, True)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"frames": 1}, {"streams": 0}, {"cores": 0}, {"hours": -1.0}, {"hours": float("nan")}]
+    "wrong", [{"frames": 1}, {"streams": 0}, {"cores": 0}, {"hours": -1.0}, {"hours": float("nan")}, {"seconds": 5.0}]
 )
 def test_numbers_without_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match="needs a number from"):

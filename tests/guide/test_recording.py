@@ -284,6 +284,20 @@ def test_alerts_and_their_end_reach_the_webhook_without_a_recording(
     assert not (tmp_path / "data").exists()
 
 
+def test_a_name_that_is_no_text_spoils_neither_recording_nor_webhook(
+    bundle: Bundle, video: Path, tmp_path: Path
+) -> None:
+    odd, target = "vid\udce9o.mp4", Target()  # how Python shows a file's name in another encoding
+    session, hook = start(bundle), f"http://127.0.0.1:{target.port}/"
+    options = RecordingOptions(record=True, data=tmp_path / "s", person=odd, pictures=False, webhook=hook)
+    with recorded(session, options, SourceFacts(odd)):
+        assert alerts(list(follow(VideoFile(video), session)))
+    target.close()
+    stored, _ = read(tmp_path / "s")
+    assert (stored.facts.source, stored.facts.person, stored.state) == ("vid?o.mp4", "vid?o.mp4", "finished")
+    assert {one["source"] for one in target.got} == {"vid?o.mp4"}
+
+
 def test_health_is_sampled(bundle: Bundle, tmp_path: Path) -> None:
     session = start(bundle)
     source = SourceFacts("camera 0", is_live=True, gauge=lambda: {"dropped": 3})

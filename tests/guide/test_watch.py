@@ -27,7 +27,7 @@ from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
-from guide.watch import Terminal, WatchOptions, _Jsonl
+from guide.watch import JsonLines, Terminal, WatchOptions
 from tests.synth import grey_levels, steady, write_video
 from tests.tiny import FEATURE_RATE, STEP_S, Learned, altered, varying, write_steps
 
@@ -300,7 +300,7 @@ def live(frames_task: Learned) -> Session:
 
 def test_an_alert_that_grows_graver_counts_once(live: Session) -> None:
     said = io.StringIO()
-    view = _Jsonl(Console(file=said), live, False)
+    view = JsonLines(Console(file=said), live, False)
     for guidance in ESCALATED:
         view.show(Update(SettledLabel(1.0, 1, 1.0), (), (guidance,)))
     view.end()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -165,3 +166,37 @@ def test_the_other_forms_agree(report: Report) -> None:
     assert plain["health"][1]["values"] == {"frames": 50}
     tiers = {tier.name: tier.annotations for tier in to_tiers(report)}
     assert [one.value for one in tiers["actions"]] == ["mark_done: saw it", "undo", "answer"]
+    assert [(one.start, one.end) for one in tiers["actions"]] == [(13.0, 13.5), (13.5, 14.0), (14.0, 15.0)]
+
+
+CUE = re.compile(
+    r"(\d{2,}:[0-5]\d:[0-5]\d\.\d{3}) --> (\d{2,}:[0-5]\d:[0-5]\d\.\d{3})\n((?:[^\n<&>]|&(?:amp|lt|gt);)+)"
+)
+
+
+@pytest.mark.parametrize("kind", ["report", "hostile"])
+def test_subtitles_are_of_webvtts_form(kind: str, request: pytest.FixtureRequest) -> None:
+    """A head, then cues with an empty line between: times that go forward, one line of plain text."""
+    head, *cues = to_vtt(request.getfixturevalue(kind)).removesuffix("\n").split("\n\n")
+    assert head == "WEBVTT"
+    found = [CUE.fullmatch(cue) for cue in cues]
+    assert found
+    assert all(found), cues
+    times = [(one[1], one[2]) for one in found if one]
+    assert all(start < end for start, end in times)
+    assert times == sorted(times)
+
+
+def test_alerts_at_the_same_time_get_tiers_of_their_own() -> None:
+    ended = [Alert(number, 19.8, "missed", 2, None, "alarm", "never seen") for number in (4, 5)]
+    contents = replace(CONTENTS, alerts=(*CONTENTS.alerts, *ended), final=(Resolution(1, 13.0, is_withdrawn=False),))
+    tiers = to_tiers(make_report(SESSION, contents, STEPS))
+    assert [tier.name for tier in tiers] == ["steps", "alerts", "alerts 2", "actions"]
+    assert [(one.start, one.end) for one in tiers[1].annotations] == [(8.0, 13.0), (19.8, 20.8)]
+    assert [(one.start, one.end) for one in tiers[2].annotations] == [(12.0, 13.0), (19.8, 20.8)]
+
+
+def test_a_comment_that_xml_cannot_hold_does_not_spoil_the_report(report: Report, tmp_path: Path) -> None:
+    odd = replace(report, actions=(StoredAction(1, 13.0, 1e9, 60, "next", comment="a\ufffeb\x00"),))
+    write_elan(tmp_path / "a.eaf", to_tiers(odd))
+    assert read_elan(tmp_path / "a.eaf").tiers[2].annotations[0].value == "next: a\ufffdb\ufffd"

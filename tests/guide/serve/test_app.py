@@ -133,7 +133,7 @@ def test_a_bare_stream_has_no_words_on_it(served: Served, video: Path) -> None:
 
 
 def test_a_headset_can_be_awaited_with_another_person(served: Served) -> None:
-    session = start(served, source="headset:helga", person="trainee")["session"]
+    session = start(served, source="headset: helga", person="trainee")["session"]
     again = served.ask("/sessions", {"source": "headset:helga"})
     assert (again.status, "already" in again.json["error"]) == (409, True)
     with served.connect("helga") as headset:
@@ -168,6 +168,8 @@ def test_more_sessions_than_agreed_are_refused_in_a_sentence(served: Served) -> 
         ({"source": "0", "bundle": "other"}, "no bundle"),
         ({"source": "0", "person": "a\nb"}, "person"),
         ({"source": "0", "rate": "fast"}, "rate"),
+        ({"source": "0", "rate": -1}, "rate"),
+        ({"source": "0", "rate": 1e300}, "rate"),
         ({"source": "0", "realtime": 1}, "realtime"),
         ({"source": "ftp://x/y"}, "rtsp"),
     ],
@@ -179,13 +181,38 @@ def test_a_wish_that_makes_no_sense_is_refused_in_a_sentence(served: Served, wis
     assert served.ask("/metrics").status == 200
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 4000, b'"x"', b"null"])
+NO_OBJECTS = [
+    b"", b"[]", b"{", b"\xff\xfe", b"[" * 4000, b'"x"', b"null", b'{"source": "0", "rate": NaN}',
+    b'{"source": "0", "rate": 1' + b"0" * 400 + b"}", b'{"source": "0", "rate": ' + b"9" * 5000 + b"}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", NO_OBJECTS, ids=range(len(NO_OBJECTS)))
 def test_what_is_no_object_is_refused(served: Served, data: bytes) -> None:
     assert served.ask("/sessions", data=data, method="POST").status == 400
 
 
+@pytest.mark.parametrize("digits", [25, 400, 5000])
+def test_an_action_with_a_number_out_of_all_proportion_is_refused(served: Served, digits: int) -> None:
+    session = start(served, source="headset:helga")["session"]
+    for field in ("snooze_s", "target", "step"):
+        plain = '{"kind": "snooze", "%s": %s}' % (field, "9" * digits)  # noqa: UP031
+        answer = served.ask(f"/sessions/{session}/actions", data=plain.encode(), method="POST")
+        assert (answer.status, "Traceback" in answer.body.decode()) == (400, False)
+    served.ask(f"/sessions/{session}", method="DELETE")
+
+
 def test_a_long_body_is_refused_before_it_is_read(served: Served) -> None:
     assert served.ask("/sessions", data=b"x" * 100_000, method="POST").status == 413
+
+
+@pytest.mark.parametrize("number", ["x", "-1", "1.5", "%D9%A1", "9" * 10, "9" * 5000])
+def test_what_is_no_number_leads_to_no_picture(served: Served, number: str) -> None:
+    session = start(served, source="headset:helga")["session"]
+    for path in (f"stills/{number}/1", f"stills/1/{number}", f"alerts/{number}/picture"):
+        answer = served.ask(f"/sessions/{session}/{path}")
+        assert (answer.status, answer.json) == (404, {"error": "there is no such picture."})
+    served.ask(f"/sessions/{session}", method="DELETE")
 
 
 @pytest.mark.parametrize("path", ["/sessions/none", "/sessions/none/picture", "/nowhere", "/page/../app.py", "/page/x"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ class Asked:
     bundle: Path = Path("exported/demo")
     also: tuple[Path, ...] = (Path("exported/small"),)
     video: Path | None = None
-    frames: int = 600
+    seconds: float = 120.0
 
 
 def test_the_command_measures_the_crowd_on_the_small_trunk_then_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +76,16 @@ def test_the_command_measures_the_crowd_on_the_small_trunk_then_the_limit(monkey
     assert [(name, clients, fps) for name, clients, fps, _ in tried[1:]] == [
         ("demo", 2, 1.0), ("demo", 4, 1.0), ("demo", 3, 1.0),
     ]  # fmt: skip
-    assert "3 clients are held." in said.getvalue()
+    assert "every client answered: 16 of 16: met" in said.getvalue()
+    assert "frame to reply: p95 900 ms" in said.getvalue()
+    assert "held with p95 under 600 ms: 3\n" in said.getvalue()
+
+
+def test_verdicts_say_what_was_missed() -> None:
+    bad = replace(GOOD, silent=1, ages_s=(0.01, 0.5), memory_bytes=(1e8, 2e8))
+    assert [line.rpartition(": ")[2] for line in bad.verdicts()[:3]] == ["MISSED"] * 3
+    assert [line.rpartition(": ")[2] for line in GOOD.verdicts()[:3]] == ["met"] * 3
+    assert json.loads(json.dumps(bad.as_json()))["is_steady"] is False
 
 
 def test_a_server_that_does_not_start_is_told(tmp_path: Path) -> None:

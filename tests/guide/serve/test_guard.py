@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 
 import pytest
 
 from guide.serve import guard
-from guide.serve.guard import FORGET_S, MOST_ADDRESSES, Pauses, look_of
+from guide.serve.guard import FORGET_S, MOST_ADDRESSES, MOST_WAITING, MOST_WAITING_IN_ALL, Pauses, look_of
 from tests.server import TOKEN, Served, running
 from tests.tiny import Learned
 
@@ -51,7 +52,10 @@ def test_the_token_comes_as_header_query_or_cookie(served: Served, monkeypatch: 
     assert served.ask("/sessions", token=None, headers=by_cookie).status == 200
     # A cookie comes with whatever another page makes the browser send: it must not change anything.
     assert served.ask("/sessions", {}, token=None, headers=by_cookie).status == 401
-    assert served.ask("/sessions", token=None, headers={"Cookie": "guide_token=wrong; a=\x01b"}).status == 401
+    assert served.ask("/sessions", token=None, headers={"Cookie": "guide_look=wrong; a=\x01b"}).status == 401
+    # It comes to other servers of the same machine as well: they must not learn the token from it.
+    assert TOKEN not in cookie
+    assert served.ask("/sessions", token=cookie.partition(";")[0].partition("=")[2]).status == 401
 
 
 def test_a_wrong_token_waits_longer_each_time_and_the_right_one_never(
@@ -79,6 +83,50 @@ def test_failures_are_forgotten_and_never_pile_up() -> None:
     for number in range(2 * MOST_ADDRESSES):
         pauses.failed(str(number))
     assert len(pauses._failures) == MOST_ADDRESSES
+
+
+def test_many_at_once_guess_no_faster_than_a_few() -> None:
+    now = [0.0]
+    pauses = Pauses(lambda: now[0])
+
+    async def guess(count: int, address: str) -> None:
+        guesses = [asyncio.create_task(pauses.punish(address)) for _ in range(count)]
+        await asyncio.sleep(0.01)
+        assert sum(not one.done() for one in guesses) == MOST_WAITING
+        assert pauses.is_crowded(address)
+        assert not pauses.is_crowded("another")
+        for one in guesses:
+            one.cancel()
+        await asyncio.gather(*guesses, return_exceptions=True)
+        assert not pauses.is_crowded(address)
+
+    asyncio.run(guess(5 * MOST_WAITING, "192.0.2.7"))
+
+
+def test_where_all_room_is_taken_only_newcomers_are_looked_at() -> None:
+    pauses = Pauses()
+
+    async def guess() -> None:
+        names = [str(number % (MOST_WAITING_IN_ALL // 2)) for number in range(MOST_WAITING_IN_ALL)]
+        guesses = [asyncio.create_task(pauses.punish(name)) for name in names]
+        await asyncio.sleep(0.01)
+        assert pauses.is_crowded("0")
+        assert not pauses.is_crowded("another")
+        for one in guesses:
+            one.cancel()
+        await asyncio.gather(*guesses, return_exceptions=True)
+
+    asyncio.run(guess())
+
+
+def test_where_it_is_crowded_even_the_right_token_is_not_looked_at(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pauses, "is_crowded", lambda *_: True)
+    assert served.ask("/sessions").body == b'{"error":"a token is needed."}'
+    assert served.ask("/health", token=None).status == 200
+    with served.connect("helmet") as headset:
+        assert (headset.hear(), headset.code) == (None, 4401)
 
 
 def test_a_look_opens_one_session_and_changes_nothing(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

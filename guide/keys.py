@@ -1,0 +1,171 @@
+"""An operator's actions at the terminal of `watch`: one key each, the same actions that the server takes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import termios
+import threading
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
+
+from guide.domain import Alert, Guidance, Question
+from guide.errors import InputError
+from guide.procedure.actions import Action, ActionKind, in_force, read_action
+from guide.session import Session
+
+Deed: TypeAlias = ActionKind | Literal["yes", "no", "help", "quit"]
+
+KEYS: dict[str, Deed] = {
+    "a": "acknowledge", "d": "was_done", "f": "false_alarm", "s": "snooze", "y": "yes", "x": "no", "m": "mark_done",
+    "t": "not_yet", "n": "next", "b": "previous", " ": "pause", "u": "undo", "r": "restart", "q": "quit", "?": "help",
+}  # fmt: skip
+HELP = (
+    "keys: a seen, d it was done, f false alarm, s snooze, y yes, x no, n next, b back, m mark done, t not yet, "
+    "space pause, u undo, r restart, q end, ? help; a number first chooses the alert, step or action"
+)
+LARGEST = 10_000  # no alert, step or action has a longer number
+MOST_KEYS = 256  # taken at once
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?")
+"""Arrows and the like send several characters, none of them a key of ours."""
+POLL_S = 0.2
+JOIN_S = 2.0
+
+Shown = Callable[[Action, tuple[Guidance, ...]], None]
+
+
+class Hands:
+    """What a person at the terminal does about a session, while a loop follows its source.
+
+    The loop holds `lock` while it changes the session or shows it, and sets `at`. Keys are taken one by one by `press`,
+    which gives words for the person, or none where the action itself was shown.
+
+    >>> Hands(session=None).press("?")[:12]
+    'keys: a seen'
+    """
+
+    def __init__(self, session: Session, person: str = "") -> None:
+        self.lock = threading.Lock()
+        self.at = 0.0
+        """Seconds of the newest frame."""
+        self.shown: Shown = lambda action, said: None
+        """Who shows an action that was taken, and what was said because of it."""
+        self.end: Callable[[], None] = lambda: None
+        """What ends the session properly."""
+        self._session, self._person = session, person
+        self._number = 0
+
+    def press(self, key: str) -> str:
+        """Takes a key; digits wait for the key that they choose the target of."""
+        if key.isascii() and key.isdecimal():
+            self._number = (10 * self._number + int(key)) % LARGEST
+            return ""
+        number, self._number = self._number or None, 0
+        deed = KEYS.get(key.lower())
+        if deed is None or deed == "help":
+            return HELP if deed or key.isprintable() else ""
+        if deed == "quit":
+            self.end()
+            return "the session is being ended"
+        try:
+            with self.lock:
+                self._act(deed, number)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    def _act(self, deed: Deed, number: int | None) -> None:
+        action = read_action(self._plain(deed, number), self.at, self._person)
+        said = self._session.act(action)
+        self.shown(self._session.tracker.actions[-1], said)
+
+    def _plain(self, deed: Deed, number: int | None) -> dict[str, Any]:
+        """The action as a client of the server would ask for it."""
+        tracker = self._session.tracker
+        match deed:
+            case "yes" | "no":
+                return {"kind": "answer", "target": number or self._newest(Question), "answer": deed == "yes"}
+            case "acknowledge" | "was_done" | "false_alarm" | "snooze":
+                return {"kind": deed, "target": number or self._newest(Alert, deed == "acknowledge")}
+            case "mark_done":
+                following = [one.step for one in tracker.progress.next_steps]
+                return {"kind": deed, "step": number or _first(following, "no step is left to be marked as done")}
+            case "not_yet":
+                return {
+                    "kind": deed,
+                    "step": number or _first(list(tracker.progress.done[::-1]), "no step is done yet"),
+                }
+            case "undo":
+                taken = [action.number for action in reversed(in_force(tracker.actions))]
+                return {"kind": deed, "target": number or _first(taken, "there is no action to take back")}
+            case "pause":
+                return {"kind": "resume" if tracker.attended.is_paused else "pause"}
+            case _:
+                return {"kind": deed}
+
+    def _newest(self, kind: type[Alert] | type[Question], is_unseen: bool = False) -> int:
+        """The number of the alert or question that was told last; of alerts, with `is_unseen`, nobody saw it yet."""
+        tracker = self._session.tracker
+        seen = tracker.acknowledged if is_unseen else ()
+        standing = [one.id for one in reversed(tracker.standing) if isinstance(one, kind) and one.id not in seen]
+        return _first(standing, f"no {kind.__name__.lower()} stands")
+
+
+def _first(found: list[int], words: str) -> int:
+    if not found:
+        raise InputError(f"{words}.")
+    return found[0]
+
+
+@contextmanager
+def listening(hands: Hands, say: Callable[[str], None], descriptor: int = 0) -> Iterator[None]:
+    """Within it keys at the terminal are taken as they are pressed; Ctrl-C stays what it is. All is undone afterwards.
+
+    Nothing happens where there is no terminal, or it belongs to another program, as for one started with `&`.
+    """
+    if not _is_ours(descriptor):
+        yield
+        return
+    earlier = termios.tcgetattr(descriptor)
+    tty.setcbreak(descriptor, termios.TCSANOW)
+    stop = threading.Event()
+    thread = threading.Thread(target=_listen, args=(hands, say, descriptor, stop), name="keys", daemon=True)
+    say(HELP)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(JOIN_S)
+        with contextlib.suppress(termios.error):  # the terminal was closed
+            if _is_ours(descriptor):
+                termios.tcsetattr(descriptor, termios.TCSADRAIN, earlier)
+
+
+def _is_ours(descriptor: int) -> bool:
+    """Whether a terminal is there whose keys come to us: to touch it otherwise would stop the program."""
+    try:
+        return os.isatty(descriptor) and os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _listen(hands: Hands, say: Callable[[str], None], descriptor: int, stop: threading.Event) -> None:
+    while not stop.is_set():
+        if not _is_ours(descriptor):
+            stop.wait(POLL_S)
+            continue
+        try:
+            ready, _, _ = select.select([descriptor], [], [], POLL_S)
+            keys = os.read(descriptor, MOST_KEYS).decode("utf-8", "ignore") if ready else ""
+        except OSError:
+            keys, ready = "", [descriptor]
+        if ready and not keys:  # the terminal was closed: the session goes on without
+            return
+        for key in ESCAPES.sub("", keys):
+            if words := hands.press(key):
+                say(words)

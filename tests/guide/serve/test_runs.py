@@ -1,0 +1,68 @@
+"""All sessions of the server: what is left of one when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from guide.errors import InputError
+from guide.ingest.pushed import PushedFrames
+from guide.recording import RecordingOptions
+from guide.serve.library import Library
+from guide.serve.metrics import Metrics
+from guide.serve.picture import decode
+from guide.serve.runs import Runs, TakenError, Wish
+from tests.server import QUICK, step_picture
+from tests.tiny import Learned
+
+
+@pytest.fixture
+def runs(frames_task: Learned, tmp_path: Path) -> Iterator[Runs]:
+    metrics = Metrics()
+    library = Library(frames_task.folder, metrics, "cpu", threads=1)
+    made = Runs(library, QUICK, RecordingOptions(data=tmp_path), metrics, most=3)
+    yield made
+    made.close()
+    library.close()
+
+
+def test_names_of_headsets_do_not_pile_up(runs: Runs) -> None:
+    for number in range(5):
+        run = runs.start(Wish(f"headset:phone-{number}"))
+        run.end()
+        run.join()
+        assert run.state == "finished"
+    assert runs._headsets._sources == {}
+
+
+def test_a_name_is_taken_while_its_session_runs_and_free_afterwards(runs: Runs) -> None:
+    run = runs.start(Wish("headset: helmet"))
+    assert run.facts.client == "helmet"
+    with pytest.raises(TakenError, match="already"):
+        runs.start(Wish("headset:helmet"))
+    run.end()
+    run.join()
+    assert runs.start(Wish("headset:helmet")).facts.id != run.facts.id
+
+
+def test_a_headset_without_a_name_is_refused_and_leaves_nothing(runs: Runs) -> None:
+    with pytest.raises(InputError, match="headset's name"):
+        runs.start(Wish("headset:  "))
+    assert runs.all() == ()
+
+
+def test_the_last_picture_stays_but_not_the_frame(runs: Runs) -> None:
+    run = runs.start(Wish("headset:helmet"))
+    source = run.source
+    assert isinstance(source, PushedFrames)
+    source.push(decode(step_picture(1, 0, 5)), 0.0)
+    assert run.begun.wait(20.0)
+    run.end()
+    run.join()
+    assert run._frame is None
+    for has_words in (True, False):
+        shown = run.picture(has_words)
+        assert shown is not None
+        assert decode(shown[1]).ndim == 3
