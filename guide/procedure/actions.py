@@ -87,8 +87,8 @@ def read_action(plain: Mapping[str, Any], at: float, person: str = "") -> Action
     if answer is not None and not isinstance(answer, bool):
         raise InputError(f"an answer is true or false, got {answer!r:.40}.")
     snooze_s = plain.get("snooze_s", SNOOZE_S)
-    if type(snooze_s) not in (int, float):
-        raise InputError(f"snooze_s is a number of seconds, got {snooze_s!r:.40}.")
+    if type(snooze_s) not in (int, float) or snooze_s > LONGEST_SNOOZE_S:  # a whole number may be past all floats
+        raise InputError(f"snooze_s is a number of seconds, up to a day, got {snooze_s!r:.40}.")
     kind = plain.get("kind")
     if not isinstance(kind, str):
         raise InputError(f"an action is one of {', '.join(KINDS)}, got {kind!r:.40}.")

@@ -47,6 +47,7 @@ def test_an_action_that_makes_no_sense_is_refused(facts: dict[str, Any]) -> None
         {"kind": "answer", "target": 1, "answer": "yes"},
         {"kind": "snooze", "target": 1, "snooze_s": "60"},
         {"kind": "snooze", "target": 1, "snooze_s": True},
+        {"kind": "snooze", "target": 1, "snooze_s": 10**400},
         {"kind": "next", "person": 7},
         {"kind": "next", "comment": "x" * 1001},
     ],
