@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from rich.console import Console
 
 from guide.command import entry
+from offline.datasets.label_folder import ReadOptions
 from offline.evaluation.embedders import Embedders
 from offline.evaluation.feature_tasks import read_feature_tasks
 from offline.evaluation.finding import Search
@@ -55,7 +56,8 @@ def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str
     """The tasks with their true labels, of one camera where one is named; labels are checked before any looking."""
     words = [word.strip() for word in options.task.split(",") if word.strip()]
     if options.features is not None:
-        return read_feature_tasks(options.features, words, options.include_errors, options.lenient, view)
+        how = ReadOptions(options.lenient, steps=options.steps)
+        return read_feature_tasks(options.features, words, options.include_errors, how, view)
     assert options.videos is not None, "the plan has seen to it"
     request = LabelRequest(options.labels, options.steps, options.lenient, view)
     checked = check_tasks(options.videos, words, options.rate, request)

@@ -36,6 +36,8 @@ class Config:
     """Take one camera only: ego, back, top, rhs or lhs, or third for all but ego."""
     tier: str | None = None
     """The tier of ELAN files that holds the steps."""
+    steps: Path | None = None
+    """A file of lines `number name` with the steps of a task: others in label files are then unknown."""
     lenient: bool = False
     """Repair wrong labels and list what was changed, instead of refusing them."""
 
@@ -73,7 +75,7 @@ def write_sequences(task: TaskSequences, out: Path, mistakes: str = "any") -> No
 
 def run(config: Config) -> None:
     """Read, choose the task, write, and say what was written."""
-    options = ReadOptions(config.lenient, tier=config.tier)
+    options = ReadOptions(config.lenient, tier=config.tier, steps=config.steps)
     task = choose_task(read_all(config.folder, config.clean_only, options), config.task)
     task = task if config.view is None else choose_view(task, config.view)
     write_sequences(task, config.out, config.mistakes)

@@ -55,6 +55,8 @@ class Config:
     """Where the videos lie that give label files their lengths; beside the labels if not given."""
     tier: str | None = None
     """The tier of ELAN files that holds the steps."""
+    steps: Path | None = None
+    """A file of lines `number name` with the steps of a task: others in label files are then unknown."""
     lenient: bool = False
     """Repair wrong labels and list what was changed, instead of refusing them."""
 
@@ -115,7 +117,7 @@ def measure(word: str, task: TaskSequences) -> TaskStatistics:
 
 def run(config: Config) -> None:
     """Print the table and how much of the paper's it reproduces."""
-    options = ReadOptions(config.lenient, config.videos, config.tier)
+    options = ReadOptions(config.lenient, config.videos, config.tier, config.steps)
     tasks = choose_views(read_all(config.folder, options=options), config.view)
     order = [word for word in PAPER_NAMES if word in tasks] + [word for word in tasks if word not in PAPER_NAMES]
     lines = {word: (measure(word, tasks[word]), published(word)) for word in order}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -28,6 +30,7 @@ ARGUMENTS = [
     "--autoplay-policy=no-user-gesture-required",
 ]
 PATIENCE_S = 60.0
+LEAVE_S = 40.0  # the dashboard ends its own server first, which closes its recordings
 
 
 def require_chromium() -> str:
@@ -49,14 +52,37 @@ def serve(folder: Path, **environment: str) -> Iterator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py"]
     options = ["--server.headless", "true", "--server.address", "127.0.0.1", "--server.port", str(port)]
-    chosen = {**os.environ, **_folders(folder), **environment}
-    with subprocess.Popen(command + options, cwd=ROOT, env=chosen, stdout=subprocess.DEVNULL) as server:
-        try:
-            _wait_until_up(f"http://127.0.0.1:{port}/_stcore/health", server)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(10)
+    chosen = {**os.environ, **_folders(folder), **environment, "PYTHONFAULTHANDLER": "1"}
+    # Not `with`: leaving it waits for ever for a server that does not end. A group of its own, for its children too.
+    server = subprocess.Popen(
+        command + options, cwd=ROOT, env=chosen, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        _wait_until_up(f"http://127.0.0.1:{port}/_stcore/health", server)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        end(server)
+
+
+def end(server: subprocess.Popen[bytes], patience_s: float = LEAVE_S) -> None:
+    """Ends the server; one that does not end says where it hangs (faulthandler), is killed, and fails the test."""
+    server.terminate()
+    if _is_gone(server, patience_s):
+        return
+    server.send_signal(signal.SIGABRT)
+    _is_gone(server, patience_s / 4)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGKILL)
+    _is_gone(server, patience_s)  # so that it leaves no trace; a stalled disk may keep it even from being killed
+    pytest.fail(f"the dashboard did not end within {patience_s:g} s")
+
+
+def _is_gone(server: subprocess.Popen[bytes], patience_s: float) -> bool:
+    try:
+        server.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _folders(folder: Path) -> Mapping[str, str]:
@@ -85,8 +111,10 @@ def browse(width_px: int = 1280, height_px: int = 720) -> Iterator[Page]:
         page.set_default_timeout(1000 * PATIENCE_S)
         expect.set_options(timeout=1000 * PATIENCE_S)
         page.on("dialog", lambda dialog: _note(dialog, dialogs))
-        yield page
-        browser.close()
+        try:
+            yield page
+        finally:
+            browser.close()
     assert dialogs == []
 
 

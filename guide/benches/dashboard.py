@@ -265,7 +265,10 @@ def _dashboard(options: DashboardBench, data: Path) -> Iterator[str]:
             yield f"http://{LOCAL}:{port}"
         finally:
             process.terminate()
-            process.wait(PATIENCE_S)
+            try:
+                process.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def _answers(address: str) -> bool:
@@ -296,8 +299,10 @@ def _browser() -> Iterator[Any]:
         raise InputError("no Chromium was found: install the package chromium.")
     with driver.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=place, args=ARGUMENTS)
-        yield browser
-        browser.close()
+        try:
+            yield browser
+        finally:
+            browser.close()
 
 
 if __name__ == "__main__":

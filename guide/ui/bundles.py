@@ -10,7 +10,8 @@ import streamlit as st
 
 from guide.ui.shell import lead_to
 from guide.ui.state import bundles as state
-from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView, plain
+from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView
+from guide.ui.state.folders import HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain, stamp
 
 CARDS_A_ROW = 4
 MOST_ORDERINGS = 12
@@ -20,12 +21,12 @@ THUMBNAIL_PX = 48  # three stand side by side in a card at 1280 pixels
 
 def page() -> None:
     """Draws the page for the folder that the environment names."""
-    draw(state.exported_folder(os.environ))
+    draw(exported_folder(os.environ))
 
 
 def draw(exported: Path) -> None:
     """Draws the bundles that lie in `exported`."""
-    views = [_view(str(folder), state.stamp(folder)) for folder in state.list_bundles(exported)]
+    views = [_view(str(folder), stamp(folder)) for folder in list_bundles(exported)]
     sound = [view for view in views if isinstance(view, BundleView)]
     damaged = [view for view in views if isinstance(view, DamagedBundle)]
     with st.sidebar:
@@ -40,7 +41,7 @@ def draw(exported: Path) -> None:
 
 
 @st.cache_resource(max_entries=KEPT_VIEWS, show_spinner=False)
-def _view(folder: str, stamp: tuple[tuple[str, int, int], ...]) -> BundleView | DamagedBundle:
+def _view(folder: str, stamped: tuple[tuple[str, int, int], ...]) -> BundleView | DamagedBundle:
     """The view of a bundle, made anew when one of its files changed: checking it reads them all."""
     return state.view_bundle(Path(folder))
 
@@ -61,7 +62,7 @@ def _tell_live(chosen: BundleView | None) -> None:
 def _tell_empty(exported: Path) -> None:
     st.header("Learned procedures")
     st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
-    st.code(state.HOW_TO_MAKE_ONE, language="bash")
+    st.code(HOW_TO_MAKE_ONE, language="bash")
     st.markdown("It draws a small task, learns it and puts it there.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")

@@ -11,7 +11,7 @@ import streamlit as st
 from guide.errors import GuideError
 from guide.ui import learn_progress, learn_result, uploads
 from guide.ui.state import learn as state
-from guide.ui.state.bundles import exported_folder, plain
+from guide.ui.state.folders import exported_folder, plain, recordings_folder
 from guide.ui.training import HOW_TO_INSTALL, Job, Wish, Workshop, cache_folder, missing
 
 NEW = ""  # no procedure can be called so
@@ -26,7 +26,7 @@ DEMO_NAME, DEMO_STEPS = "demo-again", 9
 def page() -> None:
     """Draws the page for the folders that the environment names."""
     workshop = Workshop(exported_folder(os.environ), cache_folder(os.environ))
-    draw(workshop, state.recordings_folder(os.environ))
+    draw(workshop, recordings_folder(os.environ))
 
 
 def draw(workshop: Workshop, recordings: Path) -> None:
@@ -216,8 +216,15 @@ def _ask_folder() -> tuple[str, ...]:
     if not folder.is_dir():
         st.error(f"There is no folder {plain(text)} on this computer: check the path.", icon=":material/block:")
         return ()
-    found = state.count_videos(folder)
-    st.caption(f"{found} videos there" if found else "No videos there by their names; it is tried all the same.")
+    found, others = state.count_videos(folder), state.count_other_recordings(folder)
+    if found + others < FEWEST:
+        said = "there is only one" if found + others else "none was found"
+        st.error(
+            f"At least {FEWEST} recordings are needed; {said} in {plain(text)} and the folders in it: name another.",
+            icon=":material/block:",
+        )
+        return ()
+    st.caption(f"{found} videos there" if found else f"{others} recordings there, as tables of features or stills")
     return (str(folder),)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from guide.errors import GuideError
 from guide.ui.state import learn as state
-from guide.ui.state.bundles import plain
+from guide.ui.state.folders import plain
 from guide.ui.state.learn import LossPoint, ProgressView
 from guide.ui.training import Job, Workshop
 

@@ -8,7 +8,8 @@ import streamlit as st
 
 from guide.ui import learn_progress
 from guide.ui.state import learn as state
-from guide.ui.state.bundles import DamagedBundle, StepView, plain, stamp
+from guide.ui.state.bundles import DamagedBundle, StepView
+from guide.ui.state.folders import plain, stamp
 from guide.ui.state.learn import ResultView
 from guide.ui.training import Job, Workshop
 
@@ -66,7 +67,7 @@ def _draw_scores(job: Job) -> None:
         st.warning(f"It could not be compared with the labels: {plain(scores)}", icon=":material/warning:")
         return
     figures = ", ".join(f"{name} {100 * value:.0f} %" for name, value in zip(FIGURES, scores.values, strict=True))
-    words = f"{scores.words} F1 under protocol D: {figures}."
+    words = f"{scores.words} Score (F1): {figures}."
     if scores.is_good:
         st.info(plain(words), icon=":material/check:")
     else:

@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from guide.errors import GuideError
-from guide.ui import live_follow, live_start
+from guide.ui import live_start
 from guide.ui.client import LOCAL, Client
+from guide.ui.live_clips import ClipKeeper
 from guide.ui.server import ServerKeeper, data_folder
 from guide.ui.shell import LOCAL as LOCAL_NAMES
 from guide.ui.shell import is_open
-from guide.ui.state.bundles import exported_folder
+from guide.ui.state.folders import exported_folder
 
 
 def page() -> None:
@@ -26,12 +27,19 @@ def page() -> None:
     if client is None or session is None:
         live_start.draw(keeper, exported)
     else:
-        live_follow.draw(keeper, client, session, _host())
+        from guide.ui import live_follow  # here: the first page shows no session, and is to come soon
+
+        live_follow.draw(keeper, client, session, _host(), _clips(str(exported), str(data)))
 
 
 @st.cache_resource(show_spinner=False)
 def _keeper(exported: str, data: str, is_open: bool) -> ServerKeeper:
     return ServerKeeper(Path(exported), Path(data), is_open)
+
+
+@st.cache_resource(show_spinner=False)
+def _clips(exported: str, data: str) -> ClipKeeper:
+    return ClipKeeper(Path(exported), Path(data))
 
 
 def _chosen(client: Client) -> str | None:

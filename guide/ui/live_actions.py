@@ -11,15 +11,17 @@ import streamlit as st
 from guide.errors import GuideError
 from guide.ui import live_html as html
 from guide.ui.client import Client
+from guide.ui.live_look import look_at
 from guide.ui.shell import lead_to
-from guide.ui.state.bundles import plain
-from guide.ui.state.live import AlertView, LiveView, view_live
+from guide.ui.state.folders import plain
+from guide.ui.state.live import AlertView, LiveView
 
 MOST_CARDS = 3
 SNOOZE_S = 60.0
 CURRENT = 0  # no step has this number
 KEYS = (
     ("N", "next step"), ("P", "previous step"), ("D", "mark done"), ("T", "not yet"), ("Space", "pause, go on"),
+    ("B", "begin anew: restart"),
     ("A", "acknowledge the first alert"), ("W", "it was done"), ("F", "false alarm"), ("S", "snooze"),
     ("Y", "yes, to a question"), ("X", "no, to a question"), ("U", "undo"), ("M", "sound on, off"),
 )  # fmt: skip
@@ -43,7 +45,7 @@ class Deeds:
 
     def view(self) -> LiveView | None:
         try:
-            return view_live(self.client.state(self.session))
+            return look_at(self.client, self.session)
         except GuideError:
             return None  # the part that is drawn every moment says so
 
@@ -116,7 +118,7 @@ def draw_controls(deeds: Deeds, steps: Sequence[tuple[int, str]]) -> None:
         _button(deeds, "Previous", "previous", "P", "skip_previous")
         _button(deeds, "Next", "next", "N", "skip_next")
         _button(deeds, words, kind, "Space", icon, key="pause")
-        _button(deeds, "Restart", "restart", None, "restart_alt")
+        _button(deeds, "Restart", "restart", "B", "restart_alt")
     names = dict(steps)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="marks"):
         st.selectbox(

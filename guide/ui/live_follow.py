@@ -9,23 +9,22 @@ from __future__ import annotations
 import gc
 from collections.abc import Hashable
 
-import segno
 import streamlit as st
 
-from guide.serve.tls import address_on_the_network
 from guide.ui import live_html as html
-from guide.ui.client import LOCAL, Client, LostError, NoSessionError
+from guide.ui.client import Client, LostError, NoSessionError
 from guide.ui.live_actions import Deeds, draw_alerts, draw_controls, draw_head
+from guide.ui.live_clips import ClipKeeper
+from guide.ui.live_look import look_at
 from guide.ui.live_voice import speak
 from guide.ui.server import ServerKeeper
-from guide.ui.state.bundles import plain
-from guide.ui.state.live import LiveView, spoken, view_live
+from guide.ui.state.live import LiveView, spoken
 
 TICK_S = 1.0
 TIMELINE_S = 3.0
 
 
-def draw(keeper: ServerKeeper, client: Client, session: str, host: str) -> None:
+def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: ClipKeeper) -> None:
     """Draws a session: while it runs it is drawn again and again, once it is over a last time."""
     view = look(keeper, client, session)
     if view is None:
@@ -38,10 +37,11 @@ def draw(keeper: ServerKeeper, client: Client, session: str, host: str) -> None:
     draw_head(deeds, view)
     if view.is_over:
         _hear(view)
-        st.html(_top(client, view, host))
+        st.html(html.now(view))
     else:
+        _draw_clips(view, clips)
         st.session_state["live_fresh"] = True
-        st.fragment(_draw_now, run_every=TICK_S)(keeper, client, session, host)
+        st.fragment(_draw_top, run_every=TICK_S)(keeper, client, session, host, clips)
     with st.container(key="body"):
         left, middle, right = st.columns([5, 5, 4], gap="small")
         with left:
@@ -54,10 +54,23 @@ def draw(keeper: ServerKeeper, client: Client, session: str, host: str) -> None:
             st.fragment(_draw_timeline, run_every=None if view.is_over else TIMELINE_S)(keeper, client, session)
 
 
+def _draw_clips(view: LiveView, clips: ClipKeeper) -> None:
+    """The steps' clips, once they are made, in the place of their stills."""
+    made = clips.look(view.bundle)
+    st.session_state["live_waits_for_clips"] = not made.is_done
+    if made.pictures:
+        st.html(html.clips(made.pictures))
+
+
+def _has_new(clips: ClipKeeper, view: LiveView) -> bool:
+    """Whether the clips that the page waited for are there."""
+    return bool(st.session_state.get("live_waits_for_clips")) and clips.look(view.bundle).is_done
+
+
 def look(keeper: ServerKeeper, client: Client, session: str) -> LiveView | None:
     """The session's view; where it cannot be had, the page says why and what to do."""
     try:
-        return view_live(client.state(session))
+        return look_at(client, session)
     except LostError:
         keeper.forget()
         st.warning("The guide's server does not answer. It is looked for again.", icon=":material/sync_problem:")
@@ -74,24 +87,25 @@ def leave() -> None:
     st.query_params["new"] = "1"
 
 
-def _draw_now(keeper: ServerKeeper, client: Client, session: str, host: str) -> None:
+def _draw_top(keeper: ServerKeeper, client: Client, session: str, host: str, clips: ClipKeeper) -> None:
     view = look(keeper, client, session)
     if view is None:
         return
     _hear(view)
     is_fresh = st.session_state.pop("live_fresh", False)  # the rest of the page is being drawn as well
-    if not is_fresh and _signature(view) != st.session_state.get("live_drawn"):
+    if not is_fresh and (_signature(view) != st.session_state.get("live_drawn") or _has_new(clips, view)):
         st.rerun(scope="app")
-    st.html(_top(client, view, host))
+    with st.container(key="top"):
+        now, following = st.columns([19, 10], gap="small")
+    now.html(html.now(view))
+    # By itself, since it stays the same from tick to tick: so its clip plays on.
+    following.html(html.following(view, lambda step, number: client.still(view.session, step, number, host)))
 
 
 def _draw_timeline(keeper: ServerKeeper, client: Client, session: str) -> None:
     view = look(keeper, client, session)
-    if view is None:
-        return
-    st.html(html.steps(view))
-    if view.notice:
-        st.caption(plain(view.notice))
+    if view is not None:
+        st.html(html.steps(view))
 
 
 def _hear(view: LiveView) -> None:
@@ -113,20 +127,12 @@ def _signature(view: LiveView) -> Hashable:
     return view.session, view.is_over, view.is_paused, view.headset, view.alerts, view.question, view.deeds
 
 
-def _top(client: Client, view: LiveView, host: str) -> str:
-    return html.top(view, lambda step, number: client.still(view.session, step, number, host))
-
-
 def _draw_picture(client: Client, view: LiveView, host: str) -> None:
     if view.headset is None:
         st.html(html.picture(client.stream(view.session, host)))
         return
-    outside = address_on_the_network() if host == LOCAL and client.outside else host
-    address = client.phone_page(outside, view.headset, view.bundle)
-    st.html(html.phone(address, segno.make(address, error="l", micro=False).svg_data_uri(scale=4, border=2)))
-    if not client.outside:
-        st.caption(
-            "Only a browser on this computer reaches it. To let phones in, end this and start anew with the tick."
-        )
-    elif client.outside.startswith("https"):
-        st.caption("The certificate is our own: the phone's browser asks once whether to trust it.")
+    from guide.ui import live_phone  # here: it brings what draws the code, and few wait for a phone
+
+    live_phone.draw(
+        client, view.session, client.phone_page(live_phone.seen_as(client, host), view.headset, view.bundle)
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -22,11 +23,23 @@ def head(view: LiveView) -> str:
     return _wrapped(f'<div class="guide-head"><span>{_text(view.title)}</span></div>')
 
 
-def top(view: LiveView, still: Still) -> str:
-    """The current step, large, and the next one."""
-    if view.is_over:
-        return _wrapped(f'<div class="guide-top alone">{_now(view)}</div>')
-    return _wrapped(f'<div class="guide-top">{_now(view)}{_next(view.next, still)}</div>')
+def now(view: LiveView) -> str:
+    """The current step, large."""
+    return _wrapped(_now(view))
+
+
+def following(view: LiveView, still: Still) -> str:
+    """The next step and its alternatives. It says the same from tick to tick, so that its clip plays on."""
+    return _wrapped(_next(view.next, still))
+
+
+def clips(pictures: Mapping[int, bytes]) -> str:
+    """Moving pictures (WebP) in the place of the steps' stills, for whom movement does not disturb."""
+    rules = (
+        f".guide-clip-{step:d} {{ content: url(data:image/webp;base64,{b64encode(data).decode()}); }}"
+        for step, data in pictures.items()
+    )
+    return f"<style>@media (prefers-reduced-motion: no-preference) {{ {' '.join(rules)} }}</style>"
 
 
 def picture(address: str) -> str:
@@ -34,13 +47,21 @@ def picture(address: str) -> str:
     return _wrapped(f'<div class="guide-picture"><img src="{_text(address)}" alt="What the camera sees"></div>')
 
 
+def stills(pictures: Sequence[bytes]) -> str:
+    """A row of JPEG pictures; it comes with the page, so there is nothing to wait for."""
+    sources = (f"data:image/jpeg;base64,{b64encode(one).decode()}" for one in pictures)
+    shown = "".join(f'<img src="{source}" alt="A step of the task">' for source in sources)
+    return f'<div class="guide-stills">{shown}</div>'
+
+
 def steps(view: LiveView) -> str:
-    """Progress, timeline, and how the loop fares."""
+    """Progress, timeline, how the loop fares, and what is wrong with accelerator, recording or source."""
     share = f'<div class="guide-bar"><i style="width: {100 * view.share:.0f}%"></i></div>'
     items = "".join(_item(item) for item in view.timeline)
     progress = f'<div class="guide-progress"><b>{_text(view.progress)}</b>{share}</div>'
     health = "".join(f"<span>{_text(name)} <b>{_text(value)}</b></span>" for name, value in view.health)
-    return _wrapped(f'{progress}<ol class="guide-steps">{items}</ol><div class="guide-health">{health}</div>')
+    notice = f'<p class="guide-small">{_text(view.notice)}</p>' if view.notice else ""
+    return _wrapped(f'{progress}<ol class="guide-steps">{items}</ol><div class="guide-health">{health}</div>{notice}')
 
 
 def alert(one: AlertView, snapshot: str) -> str:
@@ -96,7 +117,10 @@ def _next(choices: Sequence[NextView], still: Still) -> str:
         return '<div class="guide-next"><div><p class="guide-small">NEXT</p><strong>–</strong></div></div>'
     first, *others = choices
     shown = (
-        f'<img src="{_text(still(first.step, 1))}" alt="{_text(first.name)}, as it was done">' if first.stills else ""
+        f'<img class="guide-clip-{first.step:d}" src="{_text(still(first.step, 1))}" '
+        f'alt="{_text(first.name)}, as it was done">'
+        if first.stills
+        else ""
     )
     rest = "".join(f"<li>or {_text(one.name)} ({_text(one.count)})</li>" for one in others)
     return (

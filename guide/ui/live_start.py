@@ -9,12 +9,11 @@ from pathlib import Path
 import streamlit as st
 
 from guide.errors import GuideError
-from guide.ingest.camera import list_cameras
+from guide.ui import live_html as html
 from guide.ui import uploads
 from guide.ui.server import DEMO, ServerKeeper, bundle_names
 from guide.ui.shell import lead_to
-from guide.ui.state.bundles import HOW_TO_MAKE_ONE, plain
-from guide.ui.state.learn import recordings_folder
+from guide.ui.state.folders import HOW_TO_MAKE_ONE, plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
 DROPPED = "live"  # the folder of videos that were dropped here, beside those to learn from
@@ -68,9 +67,9 @@ def _draw_demo(keeper: ServerKeeper, exported: Path, demo: Sequence[DemoRecordin
             st.markdown("Somebody does the demo task and leaves a step out. The guide follows, and says so.")
             if st.button("Play the demo", type="primary", icon=":material/play_arrow:", key="play_demo"):
                 start(keeper, {"source": str(demo[0].path), "bundle": DEMO})
-        with pictures.container(horizontal=True, gap="xsmall"):
-            for still in demo_stills(exported / DEMO):
-                st.image(str(still), width=150)
+        with pictures:
+            # Not as Streamlit's pictures: those load libraries for which the first page would have to wait.
+            st.html(html.stills([still.read_bytes() for still in demo_stills(exported / DEMO)]))
         if len(demo) > 1:
             with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
                 st.caption("Or another recording:", width="content")
@@ -100,6 +99,8 @@ def _draw_source(kind: str) -> str:
     if kind == SOURCES[0]:
         return _draw_recording()
     if kind == SOURCES[1]:
+        from guide.ingest.camera import list_cameras  # here: the reader of cameras would make the first page come later
+
         cameras = list_cameras()
         if not cameras:
             st.info("No camera was found: plug one in and look again, or take a phone or a network stream.")

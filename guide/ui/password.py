@@ -18,10 +18,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from guide.command import run
 from guide.errors import InputError, OutputError
 from guide.serve.guard import Pauses
-from guide.serve.tls import write_private
 from guide.ui.server import FOLDER, data_folder
 
 VARIABLE = "CNC_PASSWORD"
@@ -138,6 +136,8 @@ def kept_line(environment: Mapping[str, str]) -> str:
 
 def main() -> None:
     """Asks for a password twice and keeps its hash."""
+    from guide.serve.tls import write_private  # here, as below: every page reads this file, and none needs it
+
     first = getpass.getpass("Password for the dashboard: ")
     if len(first) < SHORTEST:
         raise InputError(f"a password of at least {SHORTEST} letters was expected, {len(first)} came.")
@@ -163,4 +163,6 @@ def _bytes(text: str) -> bytes:
 
 
 if __name__ == "__main__":
+    from guide.command import run
+
     run(main)

@@ -16,7 +16,7 @@ from guide.ui import review_label, review_order, review_steps, review_try, revie
 from guide.ui.review_desk import Opened, open_bundle, teach
 from guide.ui.shell import lead_to
 from guide.ui.state import review as state
-from guide.ui.state.bundles import HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain
+from guide.ui.state.folders import HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain
 
 STEPS, LABEL, ORDER, VERSIONS = "Steps", "Label a recording", "Order", "Versions and training"
 SHOWN_EDITS = 4

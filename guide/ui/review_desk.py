@@ -19,8 +19,8 @@ from guide.teach.relearn import begin_review, relearn
 from guide.teach.review import Review
 from guide.teach.videos import find_videos
 from guide.ui.state import review as state
-from guide.ui.state.bundles import stamp
-from guide.ui.state.learn import demo_folder, recordings_folder
+from guide.ui.state.folders import recordings_folder, stamp
+from guide.ui.state.learn import demo_folder
 from guide.ui.training import Workshop, cache_folder
 
 KEPT_BUNDLES = 2  # whose demonstrations are in memory: they may be large

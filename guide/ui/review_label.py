@@ -18,7 +18,7 @@ from guide.teach.review import segments_of
 from guide.teach.videos import playable
 from guide.ui.review_desk import Opened
 from guide.ui.state import review as state
-from guide.ui.state.bundles import plain
+from guide.ui.state.folders import plain
 
 TIMELINE = Path(__file__).parent / "timeline"
 
@@ -68,15 +68,17 @@ def _draw_video(opened: Opened, recording: str) -> None:
 
 def _draw_new_step(opened: Opened) -> None:
     """Steps that nobody found must be named before they can be labelled."""
-    extra = _extra(opened)
-    text = st.text_input("A step that is missing", placeholder="Its name, then Enter", key=f"review_new_{len(extra)}")
-    if text.strip():
+    key = f"review_new_{len(_extra(opened))}"
+
+    def add() -> None:
         number = max([opened.review.result.highest, *_steps(opened)]) + 1
         try:
-            extra.append(KeyStep(number, Name(number, text).name))
+            if text := str(st.session_state.get(key, "")).strip():
+                _extra(opened).append(KeyStep(number, Name(number, text).name))
         except GuideError as error:
             st.session_state["review_problem"] = str(error)
-        st.rerun()
+
+    st.text_input("A step that is missing", placeholder="Its name, then Enter", key=key, max_chars=80, on_change=add)
 
 
 def _extra(opened: Opened) -> list[KeyStep]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from guide.teach.edits import Edit, Switch
 from guide.ui.review_desk import Opened
 from guide.ui.state import review as state
+from guide.ui.state.review import PairRow
 
 
 def draw(opened: Opened) -> None:
@@ -18,7 +21,8 @@ def draw(opened: Opened) -> None:
         return
     st.graphviz_chart(state.graph(opened.review), width="stretch", alt="which step comes before which")
     st.markdown("Take the mark away where the order does not matter: nobody is told about it any more.")
-    edited = st.data_editor(
+    key = f"review_pairs_{opened.name}_{len(opened.review.edits)}"
+    st.data_editor(
         [
             {
                 "watched": row.is_watched,
@@ -32,13 +36,19 @@ def draw(opened: Opened) -> None:
         disabled=["first", "then", "seen so", "when broken"],
         hide_index=True,
         width="stretch",
-        key=f"review_pairs_{opened.name}_{len(opened.review.edits)}",
+        key=key,
+        on_change=_switch,
+        args=(opened, rows, key),
     )
+
+
+def _switch(opened: Opened, rows: Sequence[PairRow], key: str) -> None:
+    """Switches the pairs whose mark was changed: the table keeps what was typed by the number of the row."""
+    typed = st.session_state[key]["edited_rows"]
     changed: list[Edit] = [
-        Switch(row.first, row.then, bool(line["watched"]))
-        for row, line in zip(rows, edited, strict=True)
-        if bool(line["watched"]) != row.is_watched
+        Switch(rows[place].first, rows[place].then, bool(line["watched"]))
+        for place, line in typed.items()
+        if bool(line.get("watched", rows[place].is_watched)) != rows[place].is_watched
     ]
     if changed:
         opened.add(*changed)
-        st.rerun()

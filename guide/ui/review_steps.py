@@ -9,7 +9,7 @@ from guide.teach.edits import Drop, Mark, MarkKind, Merge, Name, Split
 from guide.teach.videos import cut_clip
 from guide.ui.review_desk import Opened
 from guide.ui.state import review as state
-from guide.ui.state.bundles import plain
+from guide.ui.state.folders import plain
 from guide.ui.state.review import Picture, StepCard
 
 CARDS_A_ROW = 3
@@ -107,10 +107,9 @@ def _draw_changes(opened: Opened, card: StepCard, cards: tuple[StepCard, ...]) -
 
 
 def _draw_mark(opened: Opened, card: StepCard, kind: MarkKind, words: str, is_on: bool) -> None:
+    # When it is pressed, not when it differs: an edit that is refused would be tried again and again.
     key = f"review_{kind}_{opened.name}_{card.number}_{is_on}"
-    if st.checkbox(words, value=is_on, key=key) != is_on:
-        opened.add(Mark(card.number, kind, not is_on))
-        st.rerun()
+    st.checkbox(words, value=is_on, key=key, on_change=opened.add, args=(Mark(card.number, kind, not is_on),))
 
 
 def _draw_split(opened: Opened, card: StepCard, key: str) -> None:

@@ -14,7 +14,7 @@ from guide.teach.relearn import begin_review
 from guide.teach.trial import Trial, try_demonstration, try_video
 from guide.ui.review_desk import Opened, networks
 from guide.ui.state import review as state
-from guide.ui.state.bundles import plain, stamp
+from guide.ui.state.folders import plain, stamp
 from guide.ui.state.review import Bar, TrialView
 
 ANOTHER = "another video"

@@ -9,7 +9,7 @@ from guide.errors import GuideError
 from guide.teach.relearn import told_of
 from guide.teach.review import segments_of
 from guide.ui.review_desk import Opened, workshop
-from guide.ui.state.bundles import plain
+from guide.ui.state.folders import plain
 from guide.ui.training import HOW_TO_INSTALL, Wish, missing
 
 LOG_LINES = 12

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from guide.errors import InputError, OutputError
 from guide.ui.client import LOCAL, Client, LostError
+from guide.ui.state.folders import default_keep_days
 
 DATA_VARIABLE = "CNC_DATA"
 DEFAULT_DATA = "sessions"
@@ -29,6 +30,8 @@ FOLDER = "dashboard"
 DEMO = "demo"
 EVERYWHERE = "0.0.0.0"
 READY_S = 60.0  # the first start of a machine reads everything from a cold disk
+WARM_AFTER_S = 2.0
+LOCKED_S = 1.5 * READY_S
 POLL_S = 0.05
 LEAVE_S = 30.0
 LOG = "serve.log"
@@ -103,11 +106,16 @@ class ServerKeeper:
         return self.connect()
 
     def warm_up(self) -> None:
-        """Connects in the background, once, so that whoever starts a session soon does not wait."""
+        """Connects in the background, once, so that whoever starts a session soon does not wait.
+
+        A little later: a server that starts takes a core for seconds, and the page is to be drawn first.
+        """
         if self._is_warm:
             return
         self._is_warm = True
-        threading.Thread(target=self._try, name="dashboard's server", daemon=True).start()
+        timer = threading.Timer(WARM_AFTER_S, self._try)
+        timer.name, timer.daemon = "dashboard's server", True
+        timer.start()
 
     def forget(self) -> None:
         """The server was lost: it is to be looked for again."""
@@ -142,10 +150,25 @@ class ServerKeeper:
                 f"{self._folder} cannot be written ({cause.strerror}): set {DATA_VARIABLE} to a folder that can."
             ) from cause
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            self._wait_for(descriptor)
             yield
         finally:
             os.close(descriptor)
+
+    def _wait_for(self, descriptor: int) -> None:
+        """Takes the lock; who holds it starts a server, so it is not waited for much longer than that takes."""
+        until = time.monotonic() + LOCKED_S
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError as cause:
+                if time.monotonic() > until:
+                    raise OutputError(
+                        f"another dashboard has been starting its server in {self._folder} for {LOCKED_S:.0f} s: "
+                        "end that one, then try again."
+                    ) from cause
+            time.sleep(POLL_S)
 
     def _find(self) -> Client | None:
         try:
@@ -171,8 +194,6 @@ class ServerKeeper:
         raise OutputError(problem)
 
     def _launch(self, name: str) -> Client:
-        from guide.ui.state.sessions import default_keep_days  # here: it brings readers that no first page needs
-
         command = [sys.executable, "-m", "guide", "serve", "--bundle", str(self._exported / name), "--port", "0",
                    "--data", str(self._data), "--note", str(self.note),
                    "--keep-days", f"{default_keep_days(self._data):g}", *self._reach()]  # fmt: skip

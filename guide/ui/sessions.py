@@ -16,7 +16,7 @@ from guide.ui import sessions_many, sessions_replay
 from guide.ui.server import data_folder
 from guide.ui.shell import lead_to
 from guide.ui.state import sessions as state
-from guide.ui.state.bundles import plain
+from guide.ui.state.folders import default_keep_days, plain
 from guide.ui.state.sessions import SessionRow, Wanted
 
 ANY = "any"
@@ -161,7 +161,7 @@ def _draw_keeping(folder: Path, found: Sequence[SessionRow], rows: Sequence[Sess
 def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
     st.markdown("##### How long pictures are kept")
     st.caption("Video and stills are deleted after these days; steps, alerts and actions stay. 0 keeps them for good.")
-    now = state.default_keep_days(folder)
+    now = default_keep_days(folder)
     days = int(st.number_input("Days", 0, MOST_DAYS, int(now), key="sessions_days", width=160))
     lost = state.count_over(rows, days, time.time())
     if lost:

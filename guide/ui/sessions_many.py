@@ -13,7 +13,7 @@ from guide.record.report import Report
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state import sessions_many as many
-from guide.ui.state.bundles import plain
+from guide.ui.state.folders import plain
 from guide.ui.state.sessions import SessionRow
 
 MOST_SESSIONS, MOST_BARS = 200, 20
@@ -58,9 +58,7 @@ def draw_comparison(folder: Path, found: Sequence[SessionRow]) -> None:
 
 
 def _tell_difference(first: Report, second: Report) -> None:
-    names = [Path(report.session.facts.bundle).name for report in (first, second)]
-    if names[0] != names[1]:
-        words = f"These follow two procedures, {names[0]} and {names[1]}: steps of one number may be different things."
+    if words := many.why_not_alike(first, second):
         st.warning(plain(words), icon=":material/warning:")
     orders = many.order_of(first), many.order_of(second)
     place = many.first_difference(*orders)

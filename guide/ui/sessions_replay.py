@@ -8,9 +8,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from guide.record.page import clock
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
-from guide.ui.state.bundles import plain
+from guide.ui.state.folders import plain
 from guide.ui.state.sessions import ReplayView, SessionRow
 
 NAMES: dict[state.ExportKind, str] = {
@@ -135,7 +136,13 @@ def _draw_more(view: ReplayView) -> None:
         else:
             st.dataframe(
                 [
-                    {"at": one.at, "action": one.kind.replace("_", " "), "person": one.person, "comment": one.comment}
+                    {
+                        "at": clock(one.at),
+                        "action": one.kind.replace("_", " "),
+                        "about": state.about(view.report, one),
+                        "person": one.person,
+                        "comment": one.comment,
+                    }
                     for one in view.report.actions[:MOST_ROWS]
                 ],
                 hide_index=True,

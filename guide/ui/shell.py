@@ -11,7 +11,7 @@ import streamlit as st
 
 from guide.errors import InputError
 from guide.ui.password import HOW, Door, PasswordHash, kept_line
-from guide.ui.state.bundles import plain
+from guide.ui.state.folders import plain
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 COOKIE = "guide_pass"

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import av
-
 from guide.errors import InputError, OutputError
 
 SUFFIXES = ("mp4", "m4v", "mov", "mkv", "webm", "avi", "mpg", "mpeg", "ts", "mts", "wmv", "3gp", "ogv")
@@ -64,6 +62,8 @@ def recognise(head: bytes) -> Container | None:
 
 def examine(stream: BinaryIO, name: str) -> Container:
     """What kind of video `stream` holds; raises InputError where it holds none, or none that can be decoded."""
+    import av  # here: the first page can take videos, and is to come before their reader is loaded
+
     stream.seek(0)
     container = recognise(stream.read(512))
     if container is None:

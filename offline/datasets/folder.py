@@ -20,6 +20,8 @@ def read_all(folder: Path, clean_only: bool = False, options: ReadOptions | None
     options = options or ReadOptions()
     if not folder.is_dir():
         raise InputError(f"a data set folder was expected, {folder} is none: check the path.")
+    if options.steps is not None and names_its_steps(folder):
+        raise InputError(f"--steps is for label files, but {folder} names its steps itself: leave --steps out.")
     if (folder / egoprocel_json.JSON_FILE).is_file():
         return egoprocel_json.read_tasks(folder)
     if any(folder.glob(ERRORS_FILE)):
@@ -38,6 +40,15 @@ def read_all(folder: Path, clean_only: bool = False, options: ReadOptions | None
             f"{crosstask.TASKS_FILE}, ProceL's {procel.DATA_FILE}, label files .csv or .eaf): check the path."
         )
     return tasks
+
+
+def names_its_steps(folder: Path) -> bool:
+    """Whether the folder holds a data set with a list of its steps, and not label files alone."""
+    return (
+        (folder / egoprocel_json.JSON_FILE).is_file()
+        or any(folder.glob(ERRORS_FILE))
+        or bool(crosstask.find_release(folder) or procel.find_tasks(folder))
+    )
 
 
 def choose_task(tasks: dict[str, TaskSequences], task: str) -> TaskSequences:

@@ -18,6 +18,7 @@ from guide.errors import InputError
 from guide.ingest.files import VideoFile
 from guide.teach.annotations import SUFFIXES, LabelFile, LabelOptions, is_elan, read_label_files
 from guide.teach.label_rows import is_label_row, read_cells
+from offline.datasets.egoprocel_json import read_names
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.videos import VIDEO_SUFFIXES
 
@@ -39,6 +40,8 @@ class ReadOptions:
     """Where the videos lie that give recordings their length; beside the labels where None."""
     tier: str | None = None
     """The tier of ELAN files that holds the steps."""
+    steps: Path | None = None
+    """A file of lines `number name` with the steps of the task: others in label files are then unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,11 @@ def read_task(
     """One task from the label files of its videos, each a recording of its own."""
     _require_own_names(labelled)
     durations = {one.id: _length(videos[one.id]) for one in labelled if one.id in videos}
-    read = read_label_files(
-        {one.id: one.path for one in labelled}, durations, LabelOptions(lenient=options.lenient, tier=options.tier)
-    )
+    files = {one.id: one.path for one in labelled}
+    known = set(read_names(options.steps)) if options.steps is not None else None
+    if known is None:
+        known = usual_steps(read_label_files(files, {}, LabelOptions(lenient=True, tier=options.tier)))
+    read = read_label_files(files, durations, LabelOptions(known, options.lenient, options.tier))
     steps, renamed = usual_names(read)
     numbers = {step: number for number, step in enumerate(steps, start=1)}
     lacking = [one.id for one in labelled if one.id not in durations] if videos else []
@@ -99,6 +104,18 @@ def read_task(
         missing=tuple(f"the video of {id_}" for id_ in lacking),
         changes=tuple(change for one in labelled for change in read[one.id].changes) + tuple(renamed),
     )
+
+
+def usual_steps(read: Mapping[str, LabelFile]) -> set[int]:
+    """The numbers that are steps of the task, where no list of them was given.
+
+    Steps count 1, 2, 3 and so on. A number beyond a gap that only one of several recordings has is a slip of the pen.
+    """
+    counts = Counter(step for labels in read.values() for step in labels.names)
+    counted = 0
+    while counted + 1 in counts:
+        counted += 1
+    return {step for step, files in counts.items() if step <= counted or files > 1 or len(read) == 1}
 
 
 def usual_names(read: Mapping[str, LabelFile]) -> tuple[dict[int, str], list[str]]:

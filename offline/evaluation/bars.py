@@ -14,6 +14,7 @@ from guide.domain import BACKGROUND, Labels
 from offline.metrics import match_steps, relabel
 
 ROOM: Final = 1.6  # percent of the bar that a number needs
+ROOM_ON_A_PHONE: Final = 6.0  # the same on a narrow screen
 LEAST_NAMED: Final = 0.4  # percent of the bar below which a stretch has no words of its own: it cannot be pointed at
 
 
@@ -69,4 +70,5 @@ def _box(run: Stretch, percent: float, rate: float) -> str:
     words = f"{run.words}, {run.start / rate:.1f} to {run.end / rate:.1f} s"
     mark = run.mark if width >= ROOM else ""
     ink = f";color:var(--i{run.label})" if run.colour.startswith("var(--s") else ""
-    return f'<b style="left:{left:.2f}%;width:{width:.2f}%{ink}" title="{escape(words)}">{mark}</b>'
+    kind = ' class="small"' if mark and width < ROOM_ON_A_PHONE else ""
+    return f'<b{kind} style="left:{left:.2f}%;width:{width:.2f}%{ink}" title="{escape(words)}">{mark}</b>'

@@ -29,7 +29,7 @@ RATE: Final = 1.0
 
 
 def read_feature_tasks(
-    folder: Path, words: Sequence[str], include_errors: bool, lenient: bool = False, view: str = ""
+    folder: Path, words: Sequence[str], include_errors: bool, options: ReadOptions | None = None, view: str = ""
 ) -> list[LabelledTask]:
     """The tasks called `words`, all of them where there are none; raises InputError naming those there are.
 
@@ -37,12 +37,14 @@ def read_feature_tasks(
     Of tasks that were not named, those without the `view` are left out.
     """
     if folder.is_dir() and any(folder.glob(ERRORS_FILE)):
+        if options is not None and options.steps is not None:
+            raise InputError(f"--steps is for label files, but {folder} names its steps itself: leave --steps out.")
         if view:
             raise InputError(f"CaptainCook4D has one camera, on the head, and no view {view!r}: leave --view out.")
         recipes = {str(number): name for number, name in list_recipes(folder).items()}
         numbers = [int(word) for word, _ in choose(recipes, words, str)]
         return [require_steps(_recipe(read_recipe(folder, number), include_errors)) for number in numbers]
-    chosen = choose(read_all(folder, options=ReadOptions(lenient)), words, lambda task: task.name)
+    chosen = choose(read_all(folder, options=options), words, lambda task: task.name)
     notes: list[str] = []
     if view:
         seen = (

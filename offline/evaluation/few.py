@@ -16,7 +16,7 @@ from offline.evaluation.task import LabelledTask
 from offline.metrics import same_numbers
 
 MOST_CHOICES: Final = 12
-"""Of more choices of the labelled recordings so many are drawn: enough for a mean, and no wait."""
+"""Of more choices of the labelled recordings so many are drawn, unless told otherwise: no long wait."""
 ENDING: Final = " labelled"
 
 Choice = tuple[int, ...]
@@ -56,19 +56,19 @@ def is_few(method: str) -> bool:
     return method.endswith(ENDING)
 
 
-def choices(recordings: int, labelled: int, seed: int = 0) -> list[Choice]:
-    """Which recordings are labelled: all choices where they are few, else some that are drawn; none where none is left.
+def choices(recordings: int, labelled: int, most: int = MOST_CHOICES, seed: int = 0) -> list[Choice]:
+    """Which recordings are labelled: all choices, `most` that are drawn where there are more, none where none is left.
 
     >>> choices(3, 2), choices(3, 3)
     ([(0, 1), (0, 2), (1, 2)], [])
     """
     if not 0 < labelled < recordings:
         return []
-    if comb(recordings, labelled) <= MOST_CHOICES:
+    if comb(recordings, labelled) <= most:
         return list(combinations(range(recordings), labelled))
     rng = np.random.default_rng(seed)
     drawn: dict[Choice, None] = {}
-    while len(drawn) < MOST_CHOICES:
+    while len(drawn) < most:
         drawn[tuple(sorted(int(each) for each in rng.choice(recordings, labelled, replace=False)))] = None
     return sorted(drawn)
 

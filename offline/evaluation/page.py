@@ -91,7 +91,7 @@ def _choice(result: Result) -> str:
         for name in (outcome.method.name for outcome in result.outcomes)
     )
     buttons = "".join(f'<button type="button" value="{value}">{value}</button>' for value in ("usual", "all", "none"))
-    return f'<div class="choose">{ticks}{buttons}</div>'
+    return f'<div class="choose">{ticks}<span>{buttons}</span></div>'
 
 
 def usual_methods(outcomes: Sequence[Outcome]) -> set[str]:

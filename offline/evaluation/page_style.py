@@ -29,7 +29,8 @@ ul.legend li{display:flex;gap:.5rem;align-items:baseline;break-inside:avoid;padd
 .swatch{flex:none;width:2.2rem;text-align:center;border-radius:2px;font-weight:600;font-size:.75rem}
 .hatch{background:repeating-linear-gradient(45deg,#e4e4ea 0 5px,#f7f7fa 5px 10px)}
 .choose{display:flex;flex-wrap:wrap;gap:.2rem .9rem;font-size:.85rem;margin:.4rem 0 .8rem}
-.choose button{font:inherit;padding:0 .6rem}
+.choose span{white-space:nowrap}
+.choose button{font:inherit;padding:0 .6rem;margin-right:.5rem}
 .row{display:grid;grid-template-columns:10.5rem 1fr 5.2rem;gap:.6rem;align-items:center;margin:2px 0;font-size:.8rem}
 .row>span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .row>span:last-child{text-align:right;font-variant-numeric:tabular-nums;color:#5a5a66}
@@ -42,7 +43,8 @@ background:repeating-linear-gradient(45deg,#e4e4ea 0 5px,#f7f7fa 5px 10px)}
 font:600 11px/1 system-ui,sans-serif;color:#fff;overflow:hidden}
 .ruler{display:flex;justify-content:space-between;color:#5a5a66;font-size:.7rem}
 [hidden]{display:none!important}
-@media (max-width:700px){.row{grid-template-columns:6.5rem 1fr 2.6rem}body{padding:.8rem}}
+@media (max-width:700px){.row{grid-template-columns:6.5rem 1fr 3.7rem;gap:.3rem}body{padding:.8rem}
+.bar b.small{font-size:0}}
 """
 
 SCRIPT: Final = """

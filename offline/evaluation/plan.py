@@ -11,6 +11,7 @@ import torch
 
 from guide.errors import InputError
 from offline.config import PresetName, Recipe, resolve
+from offline.evaluation.few import MOST_CHOICES
 from offline.evaluation.methods import BLIND, Method, choose_methods, split_names
 from offline.evaluation.published_rows import DATASETS, dataset_called
 from offline.evaluation.task import LabelledTask
@@ -46,6 +47,8 @@ class EvaluateOptions:
     """How many seeds; figures are means and standard deviations over them."""
     labelled: str = "0"
     """How many recordings a user has labelled, with commas between; the others are scored, rows `1 labelled` ..."""
+    choices: int = MOST_CHOICES
+    """How many choices of the labelled recordings are tried at most; where there are more, so many are drawn."""
     view: str = ""
     """Which cameras, with commas between, where a data set has several: ego, back, top, rhs, lhs, third (not ego)."""
     protocols: str = "A,B,D,pooled"
@@ -85,6 +88,8 @@ class Plan:
     recipe: Recipe
     dataset: str | None
     labelled: tuple[int, ...]
+    choices: int
+    """Of the labelled recordings, at most."""
     views: tuple[str, ...]
     """Empty where recordings are taken as they are."""
     device: torch.device
@@ -101,8 +106,15 @@ def make_plan(options: EvaluateOptions) -> Plan:
     if (options.features is None) == (options.videos is None):
         came = "both" if options.features else "neither"
         raise InputError(f"--features DIR or --videos DIR was expected, {came} came: give one of the two.")
+    if options.features is not None and options.labels is not None:
+        raise InputError(
+            f"--labels goes with --videos, but --features {options.features} came: leave --labels out, or give "
+            "--features the folder of labels."
+        )
     if not 1 <= options.seeds <= MOST_SEEDS:
         raise InputError(f"--seeds is a whole number from 1 to {MOST_SEEDS}, got {options.seeds}: choose another.")
+    if options.choices < 1:
+        raise InputError(f"--choices is a whole number from 1 on, got {options.choices}: choose another.")
     recipe = resolve(options.preset, options.config, {"fps": options.fps})
     return Plan(
         methods=choose_methods(options.losses or recipe.loss, options.cluster),
@@ -112,6 +124,7 @@ def make_plan(options: EvaluateOptions) -> Plan:
         recipe=recipe,
         dataset=_dataset(options),
         labelled=read_labelled(options.labelled),
+        choices=options.choices,
         views=tuple(dict.fromkeys(word.strip() for word in options.view.split(",") if word.strip())),
         device=_device(options.device),
     )

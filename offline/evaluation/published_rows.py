@@ -56,8 +56,8 @@ def dataset_called(name: str) -> str | None:
 def published_rows(dataset: str, k: int | None) -> list[Row]:
     """All rows there are for a data set, at `k` key-steps where a table has that, else at the paper's 7."""
     if dataset in THIRD_PERSON_SETS:
-        rows = [(name, _from(THIRD_PERSON, name, dataset, "F")) for name, _ in THIRD_PERSON.rows]
-        return [Row(name, {"pooled": [score]}, f"paper, {dataset}") for name, score in rows]
+        scores = [(name, _from(THIRD_PERSON, name, dataset, "F")) for name, _ in THIRD_PERSON.rows]
+        return [Row(name, {"pooled": [score]}, f"paper, {dataset}") for name, score in scores]
     if dataset == WHOLE:
         return _averages()
     if k is not None and k != paper.KEY_STEPS and k in paper.KEY_STEPS_TRIED:
@@ -65,7 +65,8 @@ def published_rows(dataset: str, k: int | None) -> list[Row]:
     tables = (EGOPROCEL, CLUSTERERS, LOSSES, LOSSES_MORE)
     names = dict.fromkeys(_usual(name) for table in tables if _has(table, dataset) for name, _ in table.rows)
     note = f"paper, {dataset}, K = {paper.KEY_STEPS}"
-    return [Row(name, {"A": [_best(tables, name, dataset)]}, note) for name in names]
+    rows = [Row(name, {"A": [_best(tables, name, dataset)]}, note) for name in names]
+    return [*rows, *_successors(f"published, mean over {len(SUBSETS)} sub-sets, K = {paper.KEY_STEPS}")]
 
 
 def view_rows() -> list[Row]:
@@ -78,11 +79,16 @@ def view_rows() -> list[Row]:
 def _averages() -> list[Row]:
     """Means over EgoProceL's six sub-sets: of what the paper prints for each, and of what later work prints."""
     rows = [Row(name, {"A": [_average(name)]}, f"paper, K = {paper.KEY_STEPS}") for name, _ in EGOPROCEL.rows]
-    for name, _ in SUCCESSORS.rows:
+    return [*rows, *_successors(f"published, K = {paper.KEY_STEPS}")]
+
+
+def _successors(note: str) -> list[Row]:
+    """What later work prints for the six sub-sets together, all there is of it at hand."""
+    rows = []
+    for name in (name for name, _ in SUCCESSORS.rows if name not in dict(EGOPROCEL.rows)):
         scores = {protocol: [_from(SUCCESSORS, name, protocol)] for protocol in ("A", "B")}
         printed = {protocol: each for protocol, each in scores.items() if not math.isnan(each[0].f1)}
-        if name not in dict(EGOPROCEL.rows):
-            rows.append(Row(name, printed, f"published, K = {paper.KEY_STEPS}"))
+        rows.append(Row(name, printed, note))
     return rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,11 +11,12 @@ from rich.console import Console
 
 from guide.domain import Segment
 from guide.errors import InputError
-from guide.teach.annotations import SUFFIXES, LabelFile, read_label_folder, segments_to_labels
+from guide.teach.annotations import SUFFIXES, read_label_folder, segments_to_labels
 from offline.config import Recipe
 from offline.datasets import phases
 from offline.datasets.egoprocel_folder import CMU_FILE, cmu_video
 from offline.datasets.egoprocel_json import read_names
+from offline.datasets.label_folder import usual_steps
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.datasets.views import choose_view
 from offline.evaluation.feature_tasks import choose
@@ -152,8 +153,8 @@ def _from_phases(word: str, place: Path, facts: Sequence[RecordingFacts]) -> Che
 
 def _from_files(word: str, folder: Path, facts: Sequence[RecordingFacts], request: LabelRequest) -> Checked:
     known = None if request.steps is None else read_names(request.steps)
-    read = read_label_folder(folder, ends_of(facts), known, lenient=True)
-    steps = set(known) if known else usual_steps(read)
+    endless = {fact.recording.id: math.inf for fact in facts}  # a step is no less a step for a slip in its times
+    steps = set(known) if known else usual_steps(read_label_folder(folder, endless, lenient=True))
     read = read_label_folder(folder, ends_of(facts), steps, request.lenient)
     labelled = [fact for fact in facts if fact.recording.id in read]
     missing = [fact.recording.id for fact in facts if fact.recording.id not in read]
@@ -164,18 +165,6 @@ def _from_files(word: str, folder: Path, facts: Sequence[RecordingFacts], reques
     notes += _absent(missing, f"no label file in {folder}") + _absent(_strays(folder, facts), "no recording")
     segments = tuple(read[fact.recording.id].segments for fact in labelled)
     return Checked(word, tuple(labelled), segments, dict(sorted(names.items())), tuple(notes))
-
-
-def usual_steps(read: Mapping[str, LabelFile]) -> set[int]:
-    """The numbers that are steps of the task, where no list of them was given.
-
-    Steps count 1, 2, 3 and so on. A number beyond a gap that only one of several recordings has is a slip of the pen.
-    """
-    counts = Counter(step for labels in read.values() for step in labels.names)
-    counted = 0
-    while counted + 1 in counts:
-        counted += 1
-    return {step for step, files in counts.items() if step <= counted or files > 1 or len(read) == 1}
 
 
 def _absent(names: Sequence[str], why: str) -> list[str]:

@@ -73,7 +73,7 @@ class Runner:
         rows = []
         for labelled in self.plan.labelled:
             scores: list[Scores] = []
-            for chosen in choices(len(task.recordings), labelled):
+            for chosen in choices(len(task.recordings), labelled, self.plan.choices):
                 self.advance(done, f"{task.title}: {labelled} labelled, choice {len(scores) + 1}")
                 found = self.search.carry(task, chosen)
                 scores.append(score_others(task, chosen, found, self.plan.protocols))
@@ -124,7 +124,7 @@ def total_effort(plan: Plan, tasks: Sequence[LabelledTask]) -> float:
 
 def carrying(plan: Plan, task: LabelledTask) -> int:
     """How often labels are carried over in a task."""
-    return sum(len(choices(len(task.recordings), labelled)) for labelled in plan.labelled)
+    return sum(len(choices(len(task.recordings), labelled, plan.choices)) for labelled in plan.labelled)
 
 
 def effort(plan: Plan) -> float:

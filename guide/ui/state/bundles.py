@@ -1,11 +1,10 @@
-"""What the pages show, as plain values: no Streamlit here, and nothing a page would still have to decide.
+"""What the pages show of a bundle, as plain values: no Streamlit here, and nothing a page would still have to decide.
 
 Bundles come from outside. A name in one is text, never markup: pages pass it through `plain` before Markdown sees it.
 """
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,12 +20,9 @@ from guide.errors import GuideError
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 
-EXPORTED_VARIABLE = "CNC_EXPORTED"
-DEFAULT_EXPORTED = "exported"
 STILLS_PER_STEP = 4
 LARGEST_STILL_BYTES = 4 * 1024**2
 LARGEST_STILL_PX = 4096
-HOW_TO_MAKE_ONE = "make demo"
 # Streamlit's colours in an order in which neighbours differ; a step keeps its colour on every page.
 COLOURS = ("blue", "orange", "green", "violet", "red", "gray", "yellow")
 # Colours that can be read on a light page and on a dark one.
@@ -35,7 +31,6 @@ GRAPH_LOOK = (
     'node [shape=box, style="rounded,filled", fillcolor="#e3ebea", color="#7b9097", fontcolor="#1d2b30", height=0.35];',
     'node [fontname="sans-serif", margin="0.1,0.04", width=0.5]; edge [color="#7b9097", fontcolor="#7b9097"];',
 )
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&/^=\"'@])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,35 +111,6 @@ class DamagedBundle:
         return self.folder.name
 
 
-def exported_folder(environment: Mapping[str, str]) -> Path:
-    """Where bundles are looked for: what CNC_EXPORTED names, else exported/.
-
-    >>> exported_folder({"CNC_EXPORTED": "/srv/bundles"}), exported_folder({"CNC_EXPORTED": ""})
-    (PosixPath('/srv/bundles'), PosixPath('exported'))
-    """
-    return Path(environment.get(EXPORTED_VARIABLE) or DEFAULT_EXPORTED)
-
-
-def list_bundles(exported: Path) -> tuple[Path, ...]:
-    """The folders that hold bundles, sound or not, by name; hidden ones are bundles in the making."""
-    try:
-        return tuple(sorted(path for path in exported.iterdir() if path.is_dir() and not path.name.startswith(".")))
-    except OSError:  # no such folder, or none we may look into: there is nothing to show
-        return ()
-
-
-def stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Name, size and time of change of all files in a bundle: while it stays the same, so does the view."""
-    found = []
-    for path in sorted(folder.rglob("*")):
-        try:
-            stat = path.lstat()
-        except OSError:  # it went away between listing and looking, as when a bundle is exported anew
-            continue
-        found.append((path.relative_to(folder).as_posix(), stat.st_size, stat.st_mtime_ns))
-    return tuple(found)
-
-
 def view_bundle(folder: Path) -> BundleView | DamagedBundle:
     """The bundle in `folder`, checked; a damaged one keeps its sentence instead of stopping the page."""
     try:
@@ -154,15 +120,6 @@ def view_bundle(folder: Path) -> BundleView | DamagedBundle:
         return DamagedBundle(folder, str(error))
     except OSError as error:
         return DamagedBundle(folder, f"{folder} cannot be read ({error.strerror}): check its permissions.")
-
-
-def plain(text: str) -> str:
-    """`text` so that Markdown shows it letter by letter: no links, pictures, formulas or colours; one line.
-
-    >>> print(plain("<b>*no*</b>"))
-    \\<b\\>\\*no\\*\\<\\/b\\>
-    """
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
 def _view(bundle: Bundle, procedure: Procedure) -> BundleView:

@@ -14,6 +14,7 @@ import av
 from guide.bundle import Bundle, read_bundle
 from guide.domain import KeyStep
 from guide.errors import GuideError
+from guide.ingest.stills import STILL_SUFFIXES
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.ui.state.bundles import BundleView, DamagedBundle, view_bundle
@@ -21,7 +22,6 @@ from guide.ui.state.live_start import DEFAULT_DEMO, DEMO_VARIABLE
 from guide.ui.training import Job, last_line
 from guide.ui.uploads import SUFFIXES
 
-RECORDINGS_VARIABLE, DEFAULT_RECORDINGS = "CNC_RECORDINGS", "recordings"
 STAGES = (
     "Check the recordings",
     "Look at the frames",
@@ -124,15 +124,6 @@ class ResultView:
     warnings: tuple[str, ...]
 
 
-def recordings_folder(environment: Mapping[str, str]) -> Path:
-    """Where dropped recordings go, a folder a procedure: what CNC_RECORDINGS names, else recordings/.
-
-    >>> recordings_folder({})
-    PosixPath('recordings')
-    """
-    return Path(environment.get(RECORDINGS_VARIABLE) or DEFAULT_RECORDINGS)
-
-
 def demo_folder(environment: Mapping[str, str]) -> Path | None:
     """The recordings that the demo learns from, with their labels, where it was drawn.
 
@@ -158,6 +149,16 @@ def count_videos(folder: Path) -> int:
     try:
         paths = [path for depth in ("*", "*/*") for path in folder.glob(depth) if not path.name.startswith(".")]
         return sum(path.suffix.lower()[1:] in SUFFIXES for path in paths)
+    except OSError:
+        return 0
+
+
+def count_other_recordings(folder: Path) -> int:
+    """How many recordings there seem to be that are no videos: tables of features, and folders of stills."""
+    try:
+        paths = [path for depth in ("*", "*/*") for path in folder.glob(depth) if not path.name.startswith(".")]
+        tables = sum(path.suffix.lower() in (".npy", ".npz") for path in paths)
+        return tables + len({path.parent for path in paths if path.suffix.lower() in STILL_SUFFIXES})
     except OSError:
         return 0
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from guide.procedure.actions import Action, in_force
-from guide.ui.state.live_words import DEEDS, ICONS, REASONS, SEVERITIES, TITLES, Standing, clock
+from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, ICONS, REASONS, SEVERITIES, TITLES, Standing, clock
 
 UNSURE_BELOW = 0.5  # the likeliest step holds less than half of the weight
 MOST_NEXT = 3
@@ -126,10 +126,16 @@ class LiveView:
     """How it ended, in a sentence."""
 
 
-def view_live(state: Plain) -> LiveView:
-    """The view of a session's state, as the server gives it for one session."""
+def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
+    """The view of a session's state, as the server gives it for one session.
+
+    `titles` keeps the titles of alerts by their number: an alert that was called false stands no more, but what was
+    called so is still to be told. New ones are added to it.
+    """
     is_over = state["state"] != "running"
     alerts = _alerts(state)
+    titles = {} if titles is None else titles
+    titles.update({alert.id: alert.title for alert in alerts})
     steps = tuple((int(one["step"]), _label(one["step"], one["name"])) for one in state["steps"])
     waits = not is_over and state["client"] is not None and not state["health"]["processed"]
     return LiveView(
@@ -147,7 +153,7 @@ def view_live(state: Plain) -> LiveView:
         timeline=_timeline(state, dict(steps)),
         alerts=alerts,
         question=None if is_over or not state["question"] else _question(state["question"]),
-        deeds=() if is_over else _deeds(state, dict(steps)),
+        deeds=() if is_over else _deeds(state, dict(steps), titles),
         health=_health(state["health"]),
         notice=_notice(state["health"]),
         steps=steps,
@@ -327,7 +333,7 @@ def _question(question: Plain) -> QuestionView:
     return QuestionView(int(question["id"]), str(question["text"]))
 
 
-def _deeds(state: Plain, names: Mapping[int, str]) -> tuple[DeedView, ...]:
+def _deeds(state: Plain, names: Mapping[int, str], titles: Mapping[int, str]) -> tuple[DeedView, ...]:
     """The newest actions that count, the newest first."""
     taken = [
         Action(one["kind"], one["at"], one["target"], one["step"], one["answer"], number=one["number"])
@@ -335,13 +341,15 @@ def _deeds(state: Plain, names: Mapping[int, str]) -> tuple[DeedView, ...]:
     ]
     comments = {one["number"]: str(one["comment"]) for one in state["actions"]}
     newest = list(in_force(taken))[-MOST_ACTIONS:]
-    return tuple(DeedView(one.number, _deed(one, names, comments[one.number])) for one in reversed(newest))
+    return tuple(DeedView(one.number, _deed(one, names, titles, comments[one.number])) for one in reversed(newest))
 
 
-def _deed(action: Action, names: Mapping[int, str], comment: str) -> str:
+def _deed(action: Action, names: Mapping[int, str], titles: Mapping[int, str], comment: str) -> str:
     words = DEEDS[action.kind]
     if action.step is not None:
         words += f": {names.get(action.step, action.step)}"
+    elif action.kind in ANSWERS_TO_ALERTS and (title := titles.get(action.target or 0)):
+        words += f": {title}"
     if action.answer is not None:
         words += " yes" if action.answer else " no"
     return f"{words} ({comment})" if comment else words

@@ -35,6 +35,7 @@ DEEDS: Mapping[str, str] = {
     "previous": "Went back a step", "restart": "Began anew", "pause": "Paused", "resume": "Went on",
     "answer": "Answered", "undo": "Took back",
 }  # fmt: skip
+ANSWERS_TO_ALERTS = ("acknowledge", "was_done", "false_alarm", "snooze")
 
 
 def clock(seconds: float) -> str:

@@ -21,14 +21,13 @@ from guide.record.retention import DAY_S, drop_old_pictures
 from guide.record.store import DATABASE, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
-from guide.record.values import Picture, SessionState, StoredSession
+from guide.record.values import Picture, SessionState, StoredAction, StoredSession
 from guide.report import read_report, read_stills
+from guide.ui.state.folders import RETENTION
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
 """An alert is shown from this long before it was raised."""
-RETENTION = "retention.json"
-DEFAULT_KEEP_DAYS = 30.0
 LARGEST_VIDEO_BYTES = 1024 * 2**20
 """What a page may load: the server holds the video in memory while it is shown."""
 NOBODY = "not given"
@@ -295,16 +294,6 @@ def delete(folder: Path, name: str) -> None:
         store.delete(store.find(name).id)
 
 
-def default_keep_days(folder: Path) -> float:
-    """Days for which the pictures of a new session are kept, 0 for good, as the page was told."""
-    try:
-        days = json.loads((folder / RETENTION).read_text(encoding="utf-8"))["keep_days"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return DEFAULT_KEEP_DAYS
-    is_number = isinstance(days, int | float) and not isinstance(days, bool)
-    return float(days) if is_number and 0 <= days < 1e6 else DEFAULT_KEEP_DAYS
-
-
 def set_keep_days(folder: Path, days: float) -> None:
     """Remembers for how many days the pictures of new sessions are kept, and sets it for those that are there."""
     if not 0 <= days < 1e6:
@@ -320,6 +309,20 @@ def set_keep_days(folder: Path, days: float) -> None:
         with opened(folder) as store:
             store.keep_pictures(days or None)
             drop_old_pictures(store, time.time())
+
+
+def about(report: Report, action: StoredAction) -> str:
+    """What an operator's action was about: the step, the alert or the question, in words."""
+    if action.step is not None:
+        return report.name(action.step)
+    if action.kind == "undo":
+        undone = next((one for one in report.actions if one.number == action.target), None)
+        return "" if undone is None else f"{undone.kind.replace('_', ' ')}, {clock(undone.at)}"
+    for story in report.alerts:
+        if story.alert.id == action.target:
+            return f"{story.alert.kind.replace('_', ' ')}: {story.name}"
+    asked = next((one.text for one in report.contents.questions if one.id == action.target), "")
+    return f"{asked} {'yes' if action.answer else 'no'}" if asked and action.answer is not None else asked
 
 
 def count_over(rows: Iterable[SessionRow], days: float, now: float) -> int:

@@ -64,6 +64,21 @@ class ParetoBar:
     cumulative: float
 
 
+def why_not_alike(first: Report, second: Report) -> str:
+    """Why steps of one number may be different things in these two; nothing where they followed the same bundle."""
+    facts = [report.session.facts for report in (first, second)]
+    name, other = (Path(one.bundle).name for one in facts)
+    if name != other:
+        return f"These follow two procedures, {name} and {other}: steps of one number may be different things."
+    if facts[0].bundle_hash == facts[1].bundle_hash:
+        return ""
+    versions = " and ".join(one.bundle_hash[:8] for one in facts)
+    return (
+        f"Both follow a procedure called {name}, but in two versions ({versions}), learned or reviewed apart: "
+        "steps of one number may be different things."
+    )
+
+
 def compare_steps(first: Report, second: Report) -> tuple[StepComparison, ...]:
     """Every step that either session knows, in the order of its number; unknown activity last."""
     usual = {

@@ -187,6 +187,19 @@ def test_a_folder_is_named_instead(open_page: OpenPage, tmp_path: Path) -> None:
     assert is_enabled(page, "Start learning")
 
 
+def test_a_folder_without_recordings_is_refused_before_anything_starts(open_page: OpenPage, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "plan.txt").write_text("film it tomorrow")
+    page = named(open_page())
+    page.segmented_control(key="learn_source").set_value(learn.FOLDER)
+    sound(page.run()).text_input(key="learn_folder").set_value(str(tmp_path / "notes"))
+    page = sound(page.run())
+    assert "none was found in" in texts(page)
+    assert not is_enabled(page, "Start learning")
+    (tmp_path / "notes" / "one.mp4").write_bytes(b"")
+    assert "there is only one in" in texts(sound(page.run()))
+
+
 def test_a_recording_can_be_removed(open_page: OpenPage, tmp_path: Path) -> None:
     folder = with_videos(tmp_path)
     press(named(open_page()), "Remove")

@@ -197,8 +197,14 @@ def test_a_headset_is_awaited_with_a_code_to_scan(page: AppTest, served: Served)
     page.text_input(key="live_name").set_value("helmet")
     run(page)
     press(page, "start")
-    assert "QR code" in html(page)
     assert state(served)["client"] == "helmet"
+    assert served.token not in html(page)  # the code opens the whole server: nobody sees it by chance
+    assert any("show it to nobody else" in caption.value for caption in page.caption)
+    press(page, "show_code")
+    assert "QR code" in html(page)
+    assert served.token in html(page)
+    press(page, "hide_code")
+    assert served.token not in html(page)
 
 
 def test_an_address_with_a_password_is_never_shown_whole(page: AppTest, served: Served) -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
 from guide.ui.client import Client
 from guide.ui.server import ServerKeeper
-from tests.dashboard import ARGUMENTS, PATIENCE_S, ROOT, keep_screenshot, require_chromium, serve
+from tests.dashboard import ARGUMENTS, PATIENCE_S, ROOT, keep_screenshot, require_chromium, serve, settle
 from tests.live_task import LiveTask, make_live_task
 from tests.tiny import Learned
 
@@ -49,8 +49,10 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as driver:
         launched = driver.chromium.launch(executable_path=require_chromium(), args=ARGUMENTS)
         expect.set_options(timeout=1000 * PATIENCE_S)
-        yield launched
-        launched.close()
+        try:
+            yield launched
+        finally:
+            launched.close()
 
 
 def new_page(launched: Browser, width_px: int = 1280, height_px: int = 720, is_dark: bool = False) -> Page:
@@ -68,6 +70,7 @@ def app(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Itera
     require_chromium()
     place = tmp_path_factory.mktemp("live")
     task = make_live_task(frames_task, place, NAMES, REPEATS)
+    shutil.copytree(frames_task.options.inputs[0], place / "recordings" / "demo")  # clips are cut from these
     with serve(place, **task.environment) as address, browser() as launched:
         yield App(address, launched, task)
 
@@ -120,11 +123,26 @@ def test_from_the_first_page_to_the_first_alert_within_a_minute(app: App, page: 
     assert len(streams) == 1  # drawn anew every moment, the picture is never asked for again
 
 
+def test_the_next_step_is_shown_by_a_clip_that_plays_on(app: App, page: Page) -> None:
+    play(page)
+    content = "getComputedStyle(document.querySelector('.guide-next img')).content"
+    page.wait_for_function(f"{content}.startsWith('url(\"data:image/webp')")
+    page.get_by_role("button", name="Pause").click()  # from here on the next step stays the same
+    expect(page.locator(".guide-now.paused")).to_be_visible()
+    settle(page)
+    page.evaluate("document.querySelector('.guide-next img').dataset.mine = 1")
+    frames = page.locator(".guide-health").inner_text()
+    expect(page.locator(".guide-health")).not_to_have_text(frames)  # the page was drawn anew, the clip was not
+    expect(page.locator(".guide-next img[data-mine]")).to_have_count(1)
+
+
 def test_acknowledge_comment_and_undo(app: App, page: Page) -> None:
     play(page)
     page.get_by_placeholder("A comment").first.fill("glove <b>in view</b>")
     page.get_by_role("button", name="Acknowledge").first.click()
-    expect(page.get_by_text("Acknowledged (glove <b>in view</b>)")).to_be_visible()
+    expect(
+        page.get_by_text(f"Acknowledged: Missed: {NAMES[app.task.missed - 1]} (glove <b>in view</b>)")
+    ).to_be_visible()
     expect(page.locator(".guide-alert").first).to_contain_text("seen")
     [session] = app.running()
     assert app.client().state(session)["actions"][0]["comment"] == "glove <b>in view</b>"
@@ -145,6 +163,32 @@ def test_keys_act_and_are_explained(app: App, page: Page) -> None:
     expect(page.get_by_role("button", name="Sound off")).to_be_visible()
     page.get_by_role("button", name="Keys").click()
     expect(page.get_by_text("acknowledge the first alert")).to_be_visible()
+    expect(page.get_by_text("begin anew: restart")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator(".guide-now").click()
+    page.keyboard.press("b")
+    expect(page.get_by_text("Began anew")).to_be_visible()
+
+
+def test_nothing_vanishes_while_the_page_is_drawn_anew(app: App, page: Page) -> None:
+    play(page)
+    page.wait_for_function("document.querySelector('.guide-picture img').naturalWidth > 0")
+    page.evaluate(
+        """() => {
+          window.gone = new Set();
+          const parts = [".guide-now", ".guide-next", ".guide-steps", ".guide-picture img", ".guide-alert"];
+          const look = () => {
+            parts.filter((one) => !document.querySelector(one)).forEach((one) => window.gone.add(one));
+            requestAnimationFrame(look);
+          };
+          look();
+        }"""
+    )
+    for button, effect in (("Pause", ".paused"), ("Go on", ":not(.paused)")):
+        page.get_by_role("button", name=button).click()
+        expect(page.locator(f".guide-now{effect}")).to_be_visible()
+        settle(page)
+    assert page.evaluate("[...window.gone]") == []
 
 
 def test_a_reload_finds_the_session_going_on(app: App, page: Page) -> None:
@@ -210,6 +254,8 @@ def test_screenshots(tmp_path: Path) -> None:
         keep_screenshot(page, "dashboard-first")
         play(page)
         page.wait_for_function("document.querySelector('.guide-alert img')?.naturalWidth > 0")
+        expect(page.locator(".guide-steps .missed")).to_be_visible()
+        expect(page.locator(".guide-now .guide-times")).to_be_visible()  # a step is being done
         keep_screenshot(page, "dashboard-live")
         for name, shown in (
             ("dashboard-live-dark", new_page(launched, is_dark=True)),
@@ -220,4 +266,5 @@ def test_screenshots(tmp_path: Path) -> None:
             shown.wait_for_function("document.querySelector('.guide-alert img')?.naturalWidth > 0")
             shown.wait_for_function("document.querySelector('.guide-picture img')?.naturalWidth > 0")
             expect(shown.get_by_placeholder("A comment").first).to_be_visible()
+            expect(shown.locator(".guide-now .guide-times")).to_be_visible()
             keep_screenshot(shown, name)

@@ -58,7 +58,8 @@ def read(html: str) -> Reader:
 def drawn(view: LiveView) -> dict[str, str]:
     return {
         "head": live_html.head(view),
-        "top": live_html.top(view, lambda step, number: f"http://127.0.0.1/{step}/{number}?look=a&b"),
+        "now": live_html.now(view),
+        "following": live_html.following(view, lambda step, number: f"http://127.0.0.1/{step}/{number}?look=a&b"),
         "steps": live_html.steps(view),
         "alert": live_html.alert(ALERT, "http://127.0.0.1/a?look=b"),
         "question": live_html.question(HOSTILE),
@@ -67,7 +68,7 @@ def drawn(view: LiveView) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("is_over", [False, True])
-@pytest.mark.parametrize("part", ["head", "top", "steps", "alert", "question", "phone"])
+@pytest.mark.parametrize("part", ["head", "now", "following", "steps", "alert", "question", "phone"])
 def test_hostile_names_stay_text(part: str, is_over: bool) -> None:
     view = replace(VIEW, is_over=is_over)
     seen = read(drawn(view)[part])
@@ -82,15 +83,23 @@ def test_the_sign_never_is_colour_alone() -> None:
     words = read(live_html.steps(VIEW)).words
     assert "⇅" in words
     assert "out of order" in words
-    assert "? unsure" in read(live_html.top(VIEW, lambda *_: "")).words
+    assert "? unsure" in read(live_html.now(VIEW)).words
 
 
 def test_a_long_name_is_written_smaller() -> None:
     sizes = []
     for name in ("fit board", "fit the green board", "fit the green board into the case and press"):
-        sizes.append(
-            live_html.top(replace(VIEW, now=replace(NOW, name=name)), lambda *_: "")
-            .split("guide-name ")[1]
-            .split('"')[0]
-        )
+        sizes.append(live_html.now(replace(VIEW, now=replace(NOW, name=name))).split("guide-name ")[1].split('"')[0])
     assert sizes == ["", "long", "longer"]
+
+
+def test_a_clip_takes_the_place_of_its_steps_still() -> None:
+    shown = live_html.following(VIEW, lambda step, number: f"/stills/{step}/{number}")
+    assert '<img class="guide-clip-1" src="/stills/1/1"' in shown
+    style = live_html.clips({1: b"RIFF"})
+    assert ".guide-clip-1 { content: url(data:image/webp;base64,UklGRg==); }" in style
+    assert "prefers-reduced-motion: no-preference" in style  # the still stays for whom movement disturbs
+
+
+def test_stills_come_with_the_page() -> None:
+    assert read(live_html.stills([b"one", b"two"])).tags == ["div", "img", "img"]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from guide.bundle import read_bundle
+from guide.errors import OutputError
 from guide.procedure.reading import from_plain
 from guide.teach.desk import Desk
-from guide.teach.edits import Name
+from guide.teach.edits import Edit, Mark, Name, Switch
+from guide.ui import review_order
+from guide.ui.review_desk import open_bundle
+from guide.ui.state.review import pairs
 from guide.ui.training import Wish, Workshop
 from tests.tiny import Learned, altered
 
@@ -162,6 +166,46 @@ def test_the_embedder_is_trained_from_the_labels(
     assert len(wishes[0].inputs) == 4
     assert (Path(wishes[0].labels) / "01.csv").is_file()
     assert [version.number for version in Desk(box).versions()] == [1]
+
+
+def test_a_step_with_an_impossible_name_is_refused_once(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Label a recording").run()
+    field = next(one for one in page.text_input if one.label == "A step that is missing")
+    field.set_value("\u200b").run()  # a page that tried again and again would never come to an end
+    assert "1 to 80 letters" in texts(page).replace("\\", "")
+    assert page.session_state["review_extra_box"] == []
+
+
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_a_mark_is_set_once_even_where_it_cannot_be_kept(
+    open_page: Callable[[], AppTest], box: Path, monkeypatch: pytest.MonkeyPatch, is_writable: bool
+) -> None:
+    page, tries = open_page(), []
+    keep = Desk.keep_edits
+
+    def keep_or_refuse(desk: Desk, edits: Sequence[Edit]) -> None:
+        tries.append(tuple(edits))
+        if not is_writable:
+            raise OutputError("the disk is full: free some space there.")
+        keep(desk, edits)
+
+    monkeypatch.setattr(Desk, "keep_edits", keep_or_refuse)
+    next(one for one in page.checkbox if one.label == "May be left out").check().run()
+    assert not page.exception, page.exception
+    assert tries == [(Mark(1, "optional", True),)]
+    assert ("the disk is full" in texts(page)) is not is_writable
+
+
+def test_a_pair_is_switched_off_where_its_mark_is_taken_away(
+    open_page: Callable[[], AppTest], box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = open_bundle(box)
+    rows = pairs(opened.bundle, opened.review)
+    typed = {"pairs": {"edited_rows": {1: {"watched": False}, 0: {}}}}
+    monkeypatch.setattr("streamlit.session_state", typed)
+    review_order._switch(opened, rows, "pairs")
+    assert Desk(box).edits() == (Switch(rows[1].first, rows[1].then, False),)
 
 
 def test_names_are_never_markup(open_page: Callable[[], AppTest], box: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from guide.errors import InputError, OutputError
+from guide.ui import server
 from guide.ui.server import ServerKeeper, bundle_names
 from tests.tiny import Learned, altered
 
@@ -117,3 +120,31 @@ def test_ones_own_bundles_come_before_the_demo(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text("{}")
     assert bundle_names(tmp_path) == ["alpha", "zebra", "demo"]
+
+
+def test_a_lock_that_nobody_frees_is_said_after_a_while(
+    exported: Path, tmp_path: Path, held: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "sessions"
+    (data / "dashboard").mkdir(parents=True)
+    lock = held.enter_context((data / "dashboard" / "lock").open("w"))
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    monkeypatch.setattr(server, "LOCKED_S", 0.1)
+    with pytest.raises(OutputError, match="another dashboard has been starting its server"):
+        keeper(exported, data, held).connect()
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    assert keeper(exported, data, held).connect().sessions() == []
+
+
+def test_the_server_is_started_ahead_but_after_the_page(
+    exported: Path, tmp_path: Path, held: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "WARM_AFTER_S", 0.01)
+    asked = threading.Event()
+    monkeypatch.setattr(ServerKeeper, "connect", lambda _: asked.set())
+    made = keeper(exported, tmp_path / "sessions", held)
+    made.warm_up()
+    assert asked.wait(10)
+    asked.clear()
+    made.warm_up()  # once is enough
+    assert not asked.wait(0.1)

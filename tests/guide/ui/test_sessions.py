@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from guide.record.lock import SessionLock
 from guide.ui import sessions
-from guide.ui.state.sessions import default_keep_days
+from guide.ui.state.folders import default_keep_days
 from tests.kept_sessions import FIRST, SECOND, keep_session
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "![a](http://h/x)", ":red[b]", "$c$")
@@ -113,6 +113,12 @@ def test_two_are_compared(open_page: OpenPage, tmp_path: Path) -> None:
     page = sound(page.run())
     assert "The orders part at place 2" in texts(page)
     assert "two procedures" in texts(page)
+    third = "20300104-030405-00bb"
+    keep_session(tmp_path, third, has_video=False, bundle="exported/other", bundle_hash="99", person="shift 3")
+    page = sound(page.run())
+    page.selectbox(key="compare_first").set_value(SECOND)
+    page.selectbox(key="compare_second").set_value(third)
+    assert "in two versions" in texts(sound(page.run()))
     assert list(page.dataframe[0].value["step"]) == ["lay mat", "open case", "fit board", "close lid"]
 
 

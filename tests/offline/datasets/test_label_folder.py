@@ -8,7 +8,8 @@ import pytest
 
 from guide.domain import Segment
 from guide.errors import InputError
-from offline.datasets.label_folder import ReadOptions, find_videos, label_files, read_tasks
+from guide.teach.annotations import LabelFile
+from offline.datasets.label_folder import ReadOptions, find_videos, label_files, read_tasks, usual_steps
 from tests.made_datasets import make_labels, write
 from tests.synth import grey_levels, steady, write_video
 
@@ -73,3 +74,38 @@ def test_other_tables_and_hidden_files_are_no_labels_but_faulty_labels_are(tmp_p
     write(tmp_path / "empty.csv", "")
     (tmp_path / "latin.csv").write_bytes(b"0,1,1 caf\xe9\n")
     assert [path.name for path in label_files(tmp_path)] == ["empty.csv", "header.csv", "latin.csv"]
+
+
+@pytest.mark.parametrize(
+    ("files", "known"),
+    [
+        ([{1, 2}, {1, 2, 9}], {1, 2}),
+        ([{1, 2, 9}, {1, 2, 9}], {1, 2, 9}),
+        ([{1, 2, 3}, {1, 2}], {1, 2, 3}),
+        ([{1, 9}], {1, 9}),
+    ],
+    ids=["a slip", "a gap all have", "a step one left out", "one file cannot tell"],
+)
+def test_numbers_that_are_steps(files: list[set[int]], known: set[int]) -> None:
+    read = {str(n): LabelFile((), dict.fromkeys(steps, "x")) for n, steps in enumerate(files)}
+    assert usual_steps(read) == known
+
+
+def test_an_unknown_step_is_named_with_file_and_line_or_left_out(tmp_path: Path) -> None:
+    for person in ("first", "second"):
+        write(tmp_path / "soup" / f"{person}.csv", "0,1,1 stir\n1,2,2 salt\n")
+    write(tmp_path / "soup" / "third.csv", "0,1,1 stir\n1,2,9 juggle\n")
+    with pytest.raises(InputError, match=r"third\.csv line 2: step 9 is unknown, the steps are 1, 2"):
+        read_tasks(tmp_path, STRICT)
+    task = read_tasks(tmp_path, ReadOptions(lenient=True))["soup"]
+    assert [step.label for step in task.steps] == ["1 stir", "2 salt"]
+    assert task.changes[0].endswith("third.csv line 2: step 9 is unknown, the steps are 1, 2: row left out")
+
+
+def test_a_list_of_steps_decides_which_are_known(tmp_path: Path) -> None:
+    write(tmp_path / "soup" / "first.csv", "0,1,1 stir\n1,2,9 salt\n")
+    listed = ReadOptions(steps=write(tmp_path / "steps.txt", "1 stir\n9 salt\n"))
+    assert [step.label for step in read_tasks(tmp_path / "soup", listed)["soup"].steps] == ["1 stir", "2 salt"]
+    write(tmp_path / "steps.txt", "1 stir\n")
+    with pytest.raises(InputError, match=r"first\.csv line 2: step 9 is unknown, the steps are 1"):
+        read_tasks(tmp_path / "soup", listed)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from guide.errors import InputError
+from offline.datasets.label_folder import ReadOptions
 from offline.evaluation.feature_tasks import read_feature_tasks
-from tests.made_datasets import make_egoprocel
+from tests.made_datasets import make_egoprocel, make_egoprocel_json
 
 
 def recording(name: str, recipe: int, is_error: bool, *steps: tuple[int, float, float]) -> dict[str, Any]:
@@ -75,6 +76,17 @@ def test_a_data_set_without_pictures(tmp_path: Path) -> None:
 def test_cooking_has_no_views(cooking: Path) -> None:
     with pytest.raises(InputError, match="has one camera, on the head, and no view 'top': leave --view out"):
         read_feature_tasks(cooking, ["3"], False, view="top")
+
+
+def test_a_list_of_steps_is_for_label_files(cooking: Path, tmp_path: Path) -> None:
+    listed = ReadOptions(steps=tmp_path / "steps.txt")
+    (tmp_path / "steps.txt").write_text("1 stir\n9 salt\n")
+    (tmp_path / "soup").mkdir()
+    (tmp_path / "soup" / "first.csv").write_text("0,1,1 stir\n1,2,9 salt\n")
+    assert read_feature_tasks(tmp_path / "soup", [], False, listed)[0].k == 2
+    for place in (cooking, make_egoprocel_json(tmp_path / "json")):
+        with pytest.raises(InputError, match="names its steps itself: leave --steps out"):
+            read_feature_tasks(place, [], False, listed)
 
 
 def test_one_camera_of_several(tmp_path: Path) -> None:

@@ -31,6 +31,13 @@ def test_of_many_choices_twelve_are_drawn_each_once_and_always_the_same(recordin
     assert all(len(set(each)) == labelled and max(each) < recordings for each in drawn)
 
 
+@pytest.mark.parametrize(("most", "expected"), [(54, 54), (55, 55), (1000, 55), (1, 1)])
+def test_more_or_fewer_choices_may_be_asked_for(most: int, expected: int) -> None:
+    drawn = choices(11, 2, most)
+    assert len(set(drawn)) == len(drawn) == expected
+    assert set(drawn) <= set(combinations(range(11), 2))
+
+
 @pytest.mark.parametrize("labelled", [3, 4, 0])
 def test_there_is_no_choice_where_none_is_left_to_score_or_none_labelled(labelled: int) -> None:
     assert choices(3, labelled) == []

@@ -93,6 +93,16 @@ def test_found_steps_take_the_colours_of_the_true_ones_they_match() -> None:
     assert 'title="background, 2.5 to 3.0 s"></b>' in bar
 
 
+def test_numbers_without_room_on_a_narrow_screen_are_marked_as_small(page: str) -> None:
+    bar = draw(np.repeat([1, 2, 1], [50, 45, 5]), {1: "a", 2: "b"}, 1.0, "x")
+    assert re.findall(r"<b( class=\"small\")? style[^>]*>(\d?)</b>", bar) == [
+        ("", "1"),
+        ("", "2"),
+        (' class="small"', "1"),
+    ]
+    assert ".bar b.small{font-size:0}" in page
+
+
 def test_a_step_without_a_partner_has_the_colour_of_none() -> None:
     (labels,) = coloured([TRUTH], [np.array([1, 1, 3, 2, 2, 2])])
     assert [stretch.mark for stretch in stretches(labels, {1: "a", 2: "b"})] == ["1", "+", "2"]

@@ -23,7 +23,9 @@ TASK = LabelledTask("1", "tea", {1: "boil", 2: "pour"}, (SEEN,), (np.array([0, 1
     [
         ({"features": None}, "neither came"),
         ({"videos": Path("x")}, "both came"),
+        ({"labels": Path("x")}, "--labels goes with --videos"),
         ({"seeds": 0}, "--seeds"),
+        ({"choices": 0}, "--choices"),
         ({"labelled": "-1"}, "--labelled"),
         ({"labelled": "one"}, "--labelled"),
         ({"labelled": "1,"}, "--labelled"),

@@ -9,8 +9,7 @@ import pytest
 
 from guide.domain import Segment
 from guide.errors import InputError
-from guide.teach.annotations import LabelFile
-from offline.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, task_folders, usual_steps
+from offline.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, task_folders
 
 GOOD = '0,5,"1 open"\n5,10,"2 close"\n'
 
@@ -98,19 +97,11 @@ def test_a_list_of_steps_decides_which_are_known(tmp_path: Path) -> None:
         check(folder, steps=tmp_path / "steps.txt")
 
 
-@pytest.mark.parametrize(
-    ("files", "known"),
-    [
-        ([{1, 2}, {1, 2, 9}], {1, 2}),
-        ([{1, 2, 9}, {1, 2, 9}], {1, 2, 9}),
-        ([{1, 2, 3}, {1, 2}], {1, 2, 3}),
-        ([{1, 9}], {1, 9}),
-    ],
-    ids=["a slip", "a gap all have", "a step one left out", "one file cannot tell"],
-)
-def test_numbers_that_are_steps(files: list[set[int]], known: set[int]) -> None:
-    read = {str(n): LabelFile((), dict.fromkeys(steps, "x")) for n, steps in enumerate(files)}
-    assert usual_steps(read) == known
+def test_a_step_that_is_only_past_the_end_is_told_as_that(tmp_path: Path) -> None:
+    folder = write(tmp_path / "tea", a=GOOD + '20,30,"3 wipe"\n', b=GOOD)
+    with pytest.raises(InputError, match=r"a\.csv line 3: the step ends at 30 s, past the recording's end") as told:
+        check(folder)
+    assert "unknown" not in str(told.value)
 
 
 def test_phases_give_the_labels_of_grasping_recordings(tmp_path: Path) -> None:

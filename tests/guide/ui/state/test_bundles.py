@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.bundle import write_manifest
-from guide.ui.state.bundles import BundleView, DamagedBundle, list_bundles, plain, stamp, view_bundle
+from guide.ui.state.bundles import BundleView, DamagedBundle, view_bundle
+from guide.ui.state.folders import list_bundles, plain, stamp
 
 MakeBundle = Callable[..., Path]
 

@@ -121,3 +121,11 @@ def test_recordings_are_listed_with_their_length(tmp_path: Path) -> None:
     assert [(one.path.name, one.seconds is not None) for one in found] == [("one.mp4", True), ("two.mp4", False)]
     assert state.list_recordings(tmp_path / "none") == ()
     assert state.count_videos(tmp_path) == 2
+
+
+def test_features_and_folders_of_stills_count_as_recordings(tmp_path: Path) -> None:
+    for name in ("a.npy", "b.npz", "stills-1/1.jpg", "stills-1/2.jpg", "stills-2/1.png", "notes.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    assert state.count_other_recordings(tmp_path) == 4
+    assert state.count_other_recordings(tmp_path / "none") == 0

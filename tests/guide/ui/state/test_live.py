@@ -148,6 +148,16 @@ def test_actions_that_count_can_be_taken_back_the_newest_first() -> None:
     ]  # fmt: skip
 
 
+def test_an_action_says_which_alert_it_was_about_even_when_that_stands_no_more() -> None:
+    titles: dict[int, str] = {}
+    view_live(state(alerts=[alert(7)]), titles)
+    assert titles == {7: "Missed: lay mat"}
+    after = view_live(state(alerts=[], actions=[action(1, "false_alarm", target=7)]), titles)
+    assert [one.words for one in after.deeds] == ["Called a false alarm: Missed: lay mat"]
+    unknown = view_live(state(alerts=[], actions=[action(1, "false_alarm", target=8)]), titles)
+    assert [one.words for one in unknown.deeds] == ["Called a false alarm"]
+
+
 def test_the_strip_of_health() -> None:
     assert dict(view().health) == {
         "Frames in": "120", "Processed": "60", "Dropped": "4", "Age": "0.3 s", "Time a frame": "31 / 48 ms",

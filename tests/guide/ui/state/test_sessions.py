@@ -13,7 +13,9 @@ import pytest
 
 from guide.errors import InputError
 from guide.record.store import Store
+from guide.record.values import StoredAction
 from guide.ui.state import sessions as state
+from guide.ui.state.folders import RETENTION, default_keep_days
 from guide.ui.state.sessions import ExportKind, SessionRow, Wanted
 from tests.kept_sessions import ALERT_AT, FIRST, SECOND, keep_session
 
@@ -75,6 +77,20 @@ def test_a_session_is_ready_to_replay(tmp_path: Path) -> None:
     assert view.part(ALERT_AT) == 0
 
 
+def test_every_action_says_what_it_was_about(tmp_path: Path) -> None:
+    more = (
+        StoredAction(2, 17.0, 1e9, 80, "false_alarm", 2),
+        StoredAction(3, 18.0, 1e9, 82, "mark_done", step=3),
+        StoredAction(4, 19.0, 1e9, 84, "undo", 2),
+        StoredAction(5, 19.5, 1e9, 86, "acknowledge", 99),
+    )
+    keep_session(tmp_path, has_video=False, more=more)
+    report = state.view_replay(tmp_path, FIRST).report
+    assert [state.about(report, one) for one in report.actions] == [
+        "out of order: open case", "missed: close lid", "fit board", "false alarm, 0:17", "",
+    ]  # fmt: skip
+
+
 def test_without_pictures_it_says_so_and_keeps_the_track(tmp_path: Path) -> None:
     keep_session(tmp_path, has_video=False)
     view = state.view_replay(tmp_path, FIRST)
@@ -129,13 +145,13 @@ def test_a_deleted_session_is_gone_with_its_files(tmp_path: Path) -> None:
 
 
 def test_keeping_is_remembered_and_applied(tmp_path: Path) -> None:
-    assert state.default_keep_days(tmp_path) == 30.0
+    assert default_keep_days(tmp_path) == 30.0
     keep_session(tmp_path, started=1_000_000_000.0)
     assert (tmp_path / FIRST / "video-1.mp4").exists()
     assert state.count_over(state.list_sessions(tmp_path), 7, 1_000_000_000.0 + 8 * DAY) == 1
     assert state.count_over(state.list_sessions(tmp_path), 0, 1e10) == 0
     state.set_keep_days(tmp_path, 7)
-    assert state.default_keep_days(tmp_path) == 7.0
+    assert default_keep_days(tmp_path) == 7.0
     assert not (tmp_path / FIRST / "video-1.mp4").exists()
     assert len(state.view_replay(tmp_path, FIRST).blocks) == 4
     state.set_keep_days(tmp_path, 0)
@@ -147,5 +163,5 @@ def test_keeping_is_remembered_and_applied(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", '{"keep_days": "x"}', '{"keep_days": -3}', '{"keep_days": true}'])
 def test_a_damaged_setting_is_the_default(tmp_path: Path, text: str) -> None:
-    (tmp_path / state.RETENTION).write_text(text)
-    assert state.default_keep_days(tmp_path) == 30.0
+    (tmp_path / RETENTION).write_text(text)
+    assert default_keep_days(tmp_path) == 30.0

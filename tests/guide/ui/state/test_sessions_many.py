@@ -31,6 +31,14 @@ def test_time_per_step(reports: tuple[Report, ...]) -> None:
     assert [one.difference_s for one in rows] == [4.0, None, 0.0, 0.0]
 
 
+def test_two_versions_and_two_procedures_are_told_apart(reports: tuple[Report, ...], tmp_path: Path) -> None:
+    first, second = reports
+    assert many.why_not_alike(first, first) == ""
+    assert "called box, but in two versions (1f2e3d4c and 99)" in many.why_not_alike(first, second)
+    other = keep_session(tmp_path, "20300105-030405-00ff", has_video=False, bundle="exported/lamp")
+    assert "two procedures, box and lamp" in many.why_not_alike(first, read_reports(tmp_path, (other,))[0])
+
+
 def test_orders_part_where_they_differ(reports: tuple[Report, ...]) -> None:
     first, second = (many.order_of(report) for report in reports)
     assert first == ("lay mat", "fit board", "open case", "close lid")

@@ -1,0 +1,74 @@
+"""What every page needs before it shows anything: where things lie and for how long, and text that stays text.
+
+No reader of bundles, pictures or videos is loaded here: the first page is to come soon.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+EXPORTED_VARIABLE, DEFAULT_EXPORTED = "CNC_EXPORTED", "exported"
+RECORDINGS_VARIABLE, DEFAULT_RECORDINGS = "CNC_RECORDINGS", "recordings"
+RETENTION, DEFAULT_KEEP_DAYS = "retention.json", 30.0
+HOW_TO_MAKE_ONE = "make demo"
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&/^=\"'@])")
+
+
+def exported_folder(environment: Mapping[str, str]) -> Path:
+    """Where bundles are looked for: what CNC_EXPORTED names, else exported/.
+
+    >>> exported_folder({"CNC_EXPORTED": "/srv/bundles"}), exported_folder({"CNC_EXPORTED": ""})
+    (PosixPath('/srv/bundles'), PosixPath('exported'))
+    """
+    return Path(environment.get(EXPORTED_VARIABLE) or DEFAULT_EXPORTED)
+
+
+def recordings_folder(environment: Mapping[str, str]) -> Path:
+    """Where dropped recordings go, a folder a procedure: what CNC_RECORDINGS names, else recordings/.
+
+    >>> recordings_folder({})
+    PosixPath('recordings')
+    """
+    return Path(environment.get(RECORDINGS_VARIABLE) or DEFAULT_RECORDINGS)
+
+
+def default_keep_days(folder: Path) -> float:
+    """Days for which the pictures of a new session are kept, 0 for good, as the page was told."""
+    try:
+        days = json.loads((folder / RETENTION).read_text(encoding="utf-8"))["keep_days"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return DEFAULT_KEEP_DAYS
+    is_number = isinstance(days, int | float) and not isinstance(days, bool)
+    return float(days) if is_number and 0 <= days < 1e6 else DEFAULT_KEEP_DAYS
+
+
+def list_bundles(exported: Path) -> tuple[Path, ...]:
+    """The folders that hold bundles, sound or not, by name; hidden ones are bundles in the making."""
+    try:
+        return tuple(sorted(path for path in exported.iterdir() if path.is_dir() and not path.name.startswith(".")))
+    except OSError:  # no such folder, or none we may look into: there is nothing to show
+        return ()
+
+
+def stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Name, size and time of change of all files in a bundle: while it stays the same, so does the view."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        try:
+            stat = path.lstat()
+        except OSError:  # it went away between listing and looking, as when a bundle is exported anew
+            continue
+        found.append((path.relative_to(folder).as_posix(), stat.st_size, stat.st_mtime_ns))
+    return tuple(found)
+
+
+def plain(text: str) -> str:
+    """`text` so that Markdown shows it letter by letter: no links, pictures, formulas or colours; one line.
+
+    >>> print(plain("<b>*no*</b>"))
+    \\<b\\>\\*no\\*\\<\\/b\\>
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
