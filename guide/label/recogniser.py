@@ -65,15 +65,9 @@ class Recogniser:
     """Nats by which background must be ahead to be shown: it is a bit of everything, so what is hard to tell looks like
     it. Probabilities here are without it."""
 
-    def project(self, features: NDArray[Any]) -> Floats:
-        """Features (T, P) along the directions that tell the steps apart, (T, d); few rows at a time in full width."""
-        starts = range(0, max(len(features), 1), ROWS_AT_ONCE)
-        parts = (np.asarray(features[start : start + ROWS_AT_ONCE], np.float64) for start in starts)
-        return np.concatenate([(part - self.mean) @ self.projection for part in parts])
-
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""
-        return squared_distances(self.project(features), self.centres)
+        return squared_distances(_in_parts(features, self.mean, self.projection), self.centres)
 
     def log_posterior(self, features: NDArray[Any]) -> Floats:
         """The calibrated logarithm of each step's probability, (T, C)."""
@@ -116,29 +110,54 @@ class Recogniser:
         return Recogniser(mean, projection, centres, numbers, limit, temperature, reluctance)
 
 
-def learn_recogniser(
-    recordings: Sequence[NDArray[Any]], labels: Sequence[Labels], settings: RecogniserSettings
-) -> Recogniser:
-    """The recogniser of recordings' features (T, P) with step numbers (T,); every number that occurs is a class.
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """The directions in which features vary most, whatever is done: no label has a part in it.
 
-    How far is too far and how sure is sure are set on each recording by a recogniser learned from the others.
+    >>> reduction = find_reduction([np.array([[0.0, 5.0], [2.0, 5.0]])], components=1)
+    >>> np.abs(reduction.rows(np.array([[1.0, 5.0], [2.0, 7.0]]))).tolist()
+    [[0.0], [1.0]]
     """
+
+    mean: Floats  # (P,)
+    directions: Floats  # (P, d), of features less their mean
+
+    def rows(self, features: NDArray[Any]) -> Floats:
+        """Features (T, P) along the directions, (T, d)."""
+        return _in_parts(features, self.mean, self.directions)
+
+
+def find_reduction(recordings: Sequence[NDArray[Any]], components: int) -> Reduction:
+    """The principal directions of standardised features (T, P)."""
     rows = np.concatenate(list(recordings), dtype=np.float64)
     mean = rows.mean(0)
     rows -= mean  # in place, and squared nowhere as a whole: of a long collection they take half a gigabyte
     spread = np.sqrt(np.einsum("tp,tp->p", rows, rows) / len(rows))
     scale = 1.0 / np.where(spread > _TINY, spread, 1.0)
     rows *= scale
-    components = principal_directions(rows, settings.components)
-    del rows
-    reduced = [((np.asarray(features) - mean) * scale) @ components for features in recordings]
+    return Reduction(mean, scale[:, None] * principal_directions(rows, components))
+
+
+def learn_recogniser(
+    recordings: Sequence[NDArray[Any]],
+    labels: Sequence[Labels],
+    settings: RecogniserSettings,
+    reduction: Reduction | None = None,
+) -> Recogniser:
+    """The recogniser of recordings' features (T, P) with step numbers (T,); every number that occurs is a class.
+
+    How far is too far and how sure is sure are set on each recording by a recogniser learned from the others.
+    """
+    reduction = reduction or find_reduction(recordings, settings.components)
+    reduced = [reduction.rows(features) for features in recordings]
     numbers, centres, whitening = fit_discriminant(reduced, labels, settings.shrinkage)
     calibrated = _calibrate(reduced, labels, settings)
-    return Recogniser(mean, scale[:, None] * (components @ whitening), centres @ whitening, numbers, *calibrated)
+    return Recogniser(reduction.mean, reduction.directions @ whitening, centres @ whitening, numbers, *calibrated)
 
 
 def judge_left_out(
-    recogniser: Recogniser,
+    reduction: Reduction,
+    classes: Labels,
     recordings: Sequence[NDArray[Any]],
     labels: Sequence[Labels],
     shrinkage: float,
@@ -146,10 +165,11 @@ def judge_left_out(
 ) -> list[Floats]:
     """Squared distances (T, C) of each recording as a recogniser learned from the others has them.
 
-    Columns are the recogniser's classes; one that no other recording holds is infinitely far. With a `stride` the
-    others teach with every so many-th frame, for collections whose frames do not fit into memory together.
+    Columns are the `classes`; one that no other recording holds is infinitely far. What is judged is seen without
+    anything that its own labels taught. With a `stride` the others teach with every so many-th frame, for collections
+    whose frames do not fit into memory together.
     """
-    rows = [recogniser.project(each[::stride]) for each in recordings]
+    rows = [reduction.rows(each[::stride]) for each in recordings]
     taught = [each[::stride] for each in labels]
     judged = []
     for number, each in enumerate(recordings):
@@ -157,14 +177,21 @@ def judge_left_out(
         numbers, centres, whitening = fit_discriminant(
             [rows[other] for other in others], [taught[other] for other in others], shrinkage
         )
-        known = np.isin(numbers, recogniser.numbers)  # a recogniser taught on fewer frames may lack a short step
-        own = rows[number] if stride == 1 else recogniser.project(each)
-        distances = np.full((len(each), len(recogniser.numbers)), np.inf)
-        distances[:, np.searchsorted(recogniser.numbers, numbers[known])] = squared_distances(
+        known = np.isin(numbers, classes)  # a recogniser taught on fewer frames may lack a short step
+        own = rows[number] if stride == 1 else reduction.rows(each)
+        distances = np.full((len(each), len(classes)), np.inf)
+        distances[:, np.searchsorted(classes, numbers[known])] = squared_distances(
             own @ whitening, centres[known] @ whitening
         )
         judged.append(distances)
     return judged
+
+
+def _in_parts(features: NDArray[Any], mean: Floats, directions: Floats) -> Floats:
+    """Features (T, P) less the mean along the directions, (T, d); few rows at a time in full width and precision."""
+    starts = range(0, max(len(features), 1), ROWS_AT_ONCE)
+    parts = (np.asarray(features[start : start + ROWS_AT_ONCE], np.float64) for start in starts)
+    return np.concatenate([(part - mean) @ directions for part in parts])
 
 
 def fit_discriminant(

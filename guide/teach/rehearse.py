@@ -17,7 +17,14 @@ from guide.domain import Labels, Times
 from guide.label.course import Course
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled, Labeller
-from guide.label.recogniser import Recogniser, RecogniserSettings, judge_left_out, learn_recogniser
+from guide.label.recogniser import (
+    Recogniser,
+    RecogniserSettings,
+    Reduction,
+    find_reduction,
+    judge_left_out,
+    learn_recogniser,
+)
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.unaries import costs_of
 from guide.label.window import WindowCut, WindowSettings
@@ -48,8 +55,8 @@ def teach_live(
 ) -> tuple[Recogniser, list[Floats]]:
     """The recogniser of the demonstrations' labels, found or given; and costs (T, C) of each, judged by the others."""
     groups = _showings(demonstrations, labels, np.random.default_rng(seed))
-    recogniser = _recogniser(groups)
-    judged = _judge(recogniser, groups)
+    reduction, recogniser = _recogniser(groups)
+    judged = _judge(reduction, recogniser.numbers, groups)
     return recogniser, [
         costs_of(recogniser, distances[: len(group[0].labels)]) for distances, group in zip(judged, groups, strict=True)
     ]
@@ -113,20 +120,20 @@ def rehearsed(demonstrations: Demonstrations) -> list[Times]:
     return [demonstrations.items[number].times for number in _chosen(demonstrations)]
 
 
-def _recogniser(groups: Sequence[Sequence[_Showing]]) -> Recogniser:
+def _recogniser(groups: Sequence[Sequence[_Showing]]) -> tuple[Reduction, Recogniser]:
     """The recogniser of the demonstrations; other orders of one belong to it where recordings are left out."""
-    stride = _stride(groups)
+    stride, settings = _stride(groups), RecogniserSettings()
     strides = [stride, *[REORDERED_STRIDE * stride] * (len(groups[0]) - 1)]
-    return learn_recogniser(
-        [np.concatenate([each.features[::n] for each, n in zip(g, strides, strict=True)]) for g in groups],
-        [np.concatenate([each.labels[::n] for each, n in zip(g, strides, strict=True)]) for g in groups],
-        RecogniserSettings(),
-    )
+    features = [np.concatenate([each.features[::n] for each, n in zip(g, strides, strict=True)]) for g in groups]
+    labels = [np.concatenate([each.labels[::n] for each, n in zip(g, strides, strict=True)]) for g in groups]
+    reduction = find_reduction(features, settings.components)
+    return reduction, learn_recogniser(features, labels, settings, reduction)
 
 
-def _judge(recogniser: Recogniser, groups: Sequence[Sequence[_Showing]]) -> list[Floats]:
+def _judge(reduction: Reduction, classes: Labels, groups: Sequence[Sequence[_Showing]]) -> list[Floats]:
     return judge_left_out(
-        recogniser,
+        reduction,
+        classes,
         [_joined([each.features for each in group]) for group in groups],
         [_joined([each.labels for each in group]) for group in groups],
         RecogniserSettings().shrinkage,

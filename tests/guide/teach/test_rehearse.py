@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from guide.courses import course_of
 from guide.domain import KeyStep, Labels
 from guide.label.energy import LinkSettings
-from guide.label.recogniser import RecogniserSettings, judge_left_out, learn_recogniser
+from guide.label.recogniser import (
+    RecogniserSettings,
+    Reduction,
+    find_reduction,
+    judge_left_out,
+    learn_recogniser,
+)
 from guide.label.unaries import AppearanceUnaries
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed
@@ -90,11 +96,26 @@ def test_a_step_that_only_one_recording_holds_cannot_be_recognised_in_it() -> No
     odd = labels[0].copy()
     odd[odd == 3] = 9
     labels[0] = odd
-    learned = learn_recogniser(rows, labels, RecogniserSettings(components=12))
-    distances = judge_left_out(learned, rows, labels, 0.3)
-    column = learned.numbers.tolist().index(9)
+    classes = np.unique(np.concatenate(labels))
+    distances = judge_left_out(find_reduction(rows, 12), classes, rows, labels, 0.3)
+    column = classes.tolist().index(9)
     assert np.isinf(distances[0][:, column]).all()
     assert np.isfinite(distances[1][:, column]).all()
+
+
+def test_nothing_of_its_own_labels_helps_to_judge_a_recording() -> None:
+    """Labels drawn by lot can only be guessed: whoever does better has seen them."""
+    rng = np.random.default_rng(0)
+    rows = [rng.normal(size=(40, 150)) for _ in range(3)]
+    labels = [rng.integers(0, 3, 40) for _ in range(3)]
+    seen = learn_recogniser(rows, labels, RecogniserSettings(shrinkage=0.05))
+    fair, unfair = find_reduction(rows, 200), Reduction(seen.mean, seen.projection)
+    right = [
+        np.mean([each.argmin(1) == truth for each, truth in zip(judged, labels, strict=True)])
+        for judged in (judge_left_out(one, np.arange(3), rows, labels, 0.05) for one in (fair, unfair))
+    ]
+    assert right[0] < 0.45
+    assert right[1] > 0.9, "directions that all labels had a part in give them away"
 
 
 def test_a_glimpse_is_not_a_step() -> None:
@@ -106,12 +127,12 @@ def test_a_glimpse_is_not_a_step() -> None:
 
 def test_with_a_stride_every_frame_is_judged_by_fewer_of_the_others() -> None:
     rows, labels = make_task()
-    learned = learn_recogniser(rows, labels, RecogniserSettings())
-    whole, thin = (judge_left_out(learned, rows, labels, 0.3, stride) for stride in (1, 3))
+    reduction, classes = find_reduction(rows, 200), np.unique(np.concatenate(labels))
+    whole, thin = (judge_left_out(reduction, classes, rows, labels, 0.3, stride) for stride in (1, 3))
     for one, two, truth in zip(whole, thin, labels, strict=True):
         assert one.shape == two.shape == (len(truth), 4)
         assert not np.allclose(one, two)
-        assert (learned.numbers[two.argmin(1)] == truth).mean() > 0.8
+        assert (classes[two.argmin(1)] == truth).mean() > 0.8
 
 
 def test_a_long_collection_is_not_taken_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
