@@ -170,24 +170,38 @@ def test_keys_act_and_are_explained(app: App, page: Page) -> None:
     expect(page.get_by_text("Began anew")).to_be_visible()
 
 
-def test_nothing_vanishes_while_the_page_is_drawn_anew(app: App, page: Page) -> None:
-    play(page)
-    page.wait_for_function("document.querySelector('.guide-picture img').naturalWidth > 0")
+def watch_for_gaps(page: Page, parts: list[str]) -> None:
+    """From now on `window.gone` holds the parts that were not there in some picture the browser drew."""
     page.evaluate(
-        """() => {
+        """(parts) => {
           window.gone = new Set();
-          const parts = [".guide-now", ".guide-next", ".guide-steps", ".guide-picture img", ".guide-alert"];
           const look = () => {
             parts.filter((one) => !document.querySelector(one)).forEach((one) => window.gone.add(one));
             requestAnimationFrame(look);
           };
           look();
-        }"""
+        }""",
+        parts,
     )
-    for button, effect in (("Pause", ".paused"), ("Go on", ":not(.paused)")):
+
+
+def test_nothing_vanishes_while_the_page_is_drawn_anew(app: App, page: Page) -> None:
+    play(page)
+    page.wait_for_function("document.querySelector('.guide-picture img').naturalWidth > 0")
+    parts = [".guide-now", ".guide-next", ".guide-steps", ".guide-picture img"]
+    watch_for_gaps(page, parts)  # an alert may be withdrawn meanwhile, and another come
+    for button, effect in (("Pause", ".paused"), ("Go on", ":not(.paused)"), ("Pause", ".paused")):
         page.get_by_role("button", name=button).click()
         expect(page.locator(f".guide-now{effect}")).to_be_visible()
         settle(page)
+    assert page.evaluate("[...window.gone]") == []
+    expect(page.locator(".guide-alert h4", has_text="Missed")).to_be_visible()
+    page.wait_for_timeout(2000)  # of the pause: alerts stay as they are
+    watch_for_gaps(page, [*parts, ".guide-alert"])
+    for button in ("Sound on", "Sound off"):
+        page.get_by_role("button", name=button).click()
+        settle(page)
+        page.wait_for_timeout(1500)
     assert page.evaluate("[...window.gone]") == []
 
 
