@@ -47,7 +47,8 @@ def find_steps(
         )
         _keep(found, kept)
     steps = _numbered_steps(found, recipe) if given is None else given.steps
-    return describe(demonstrations, found.labels, steps, found.notes)
+    are_carried = given is not None and any(each is None for each in given.labels(demonstrations.items))
+    return describe(demonstrations, found.labels, steps, found.notes, are_carried)
 
 
 def _find(collection: Collection, recipe: Recipe, seed: int) -> Found:

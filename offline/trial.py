@@ -168,7 +168,8 @@ def learn(task: Sequence[Drawn], labelled: int, cache: Path) -> tuple[Learned, d
         given = [labels if number < labelled else None for number, labels in enumerate(truth)]
         labels = Spread().spread(found.collection(), given).labels
         steps = [KeyStep(step.number, step.name) for step in TASK.steps]
-        return describe(found, labels, steps), {step.number: step.number for step in TASK.steps}
+        learned = describe(found, labels, steps, are_carried=labelled < len(task))
+        return learned, {step.number: step.number for step in TASK.steps}
     found = _demonstrations(task, _embeddings(task, recipe, cache))
     labels = finder(recipe.clusterer).find(found.collection(), len(TASK.steps), 0).labels
     steps = [KeyStep(number, f"step {number}") for number in range(1, len(TASK.steps) + 1)]

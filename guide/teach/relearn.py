@@ -79,7 +79,8 @@ def relearn(bundle: Bundle, review: Review) -> Relearned:
     if is_quick(review.edits) and not is_back_on:
         procedure = _marked(from_plain(bundle.json("procedure.json")), reviewed.steps)
         return Relearned(without_edges(procedure, reviewed.off), reviewed, tuple(told))
-    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps)
+    are_carried = 0 < len(reviewed.labelled) < len(reviewed.labels)
+    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps, are_carried=are_carried)
     procedure = without_edges(learned.procedure, reviewed.off)
     return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
 
