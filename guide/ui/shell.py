@@ -39,8 +39,9 @@ def enter() -> None:
     if not door.knows(st.session_state.get("pass")):
         _ask(door)
         st.stop()
-    with st.container(key="door"):
-        _keep()(data={"handed": st.session_state["pass"]}, key="door_of_the_page")
+    if st.context.cookies.get(COOKIE) != st.session_state["pass"]:  # else the browser keeps it already
+        with st.container(key="door"):
+            _keep()(data={"handed": st.session_state["pass"]}, key="door_of_the_page")
 
 
 def lead_to(name: str, words: str, icon: str) -> None:
