@@ -188,20 +188,12 @@ def watch_for_gaps(page: Page, parts: list[str]) -> None:
 def test_nothing_vanishes_while_the_page_is_drawn_anew(app: App, page: Page) -> None:
     play(page)
     page.wait_for_function("document.querySelector('.guide-picture img').naturalWidth > 0")
-    parts = [".guide-now", ".guide-next", ".guide-steps", ".guide-picture img"]
-    watch_for_gaps(page, parts)  # an alert may be withdrawn meanwhile, and another come
+    # Alerts are not among them: one may be withdrawn meanwhile.
+    watch_for_gaps(page, [".guide-now", ".guide-next", ".guide-steps", ".guide-picture img"])
     for button, effect in (("Pause", ".paused"), ("Go on", ":not(.paused)"), ("Pause", ".paused")):
         page.get_by_role("button", name=button).click()
         expect(page.locator(f".guide-now{effect}")).to_be_visible()
         settle(page)
-    assert page.evaluate("[...window.gone]") == []
-    expect(page.locator(".guide-alert h4", has_text="Missed")).to_be_visible()
-    page.wait_for_timeout(2000)  # of the pause: alerts stay as they are
-    watch_for_gaps(page, [*parts, ".guide-alert"])
-    for button in ("Sound on", "Sound off"):
-        page.get_by_role("button", name=button).click()
-        settle(page)
-        page.wait_for_timeout(1500)
     assert page.evaluate("[...window.gone]") == []
 
 
