@@ -246,14 +246,14 @@ def _surprise(judged: Sequence[_Judged], temperature: float) -> float:
 
 def _fairness(judged: Sequence[_Judged], temperature: float, reluctance: float) -> float:
     """The share of frames that are named right, each step and background counting the same."""
-    right: dict[int, list[int]] = {}
+    right: dict[int, tuple[int, int]] = {}  # frames named right, and all
     for distances, numbers, truth in judged:
         scores = log_posterior(distances, temperature, reluctance * (numbers == BACKGROUND))
         is_right = numbers[scores.argmax(1)] == truth
         for number in np.unique(truth):
             found, count = right.get(int(number), (0, 0))
             chosen = is_right[truth == number]
-            right[int(number)] = [found + int(chosen.sum()), count + len(chosen)]
+            right[int(number)] = (found + int(chosen.sum()), count + len(chosen))
     return float(np.mean([found / count for found, count in right.values()]))
 
 
