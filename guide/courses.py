@@ -11,8 +11,8 @@ from guide.domain import BACKGROUND
 from guide.label.course import Course, CourseModel, Expectations
 from guide.procedure.model import Procedure
 
-Prior: TypeAlias = Literal["duration", "done", "order"]
-PRIORS: tuple[Prior, ...] = ("duration", "done", "order")
+Prior: TypeAlias = Literal["duration", "done", "order", "elapsed"]
+PRIORS: tuple[Prior, ...] = ("duration", "done", "order", "elapsed")  # the last on labels only, not on courses
 
 INDEPENDENT = 0.8  # a frame is a witness of its own after about this part of the features' smoothing
 TICK_SHARE = 0.7  # of the smoothing: courses need not branch more often

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 BACKGROUND = 0
 UNKNOWN = -1
+UNSURE_BELOW = 0.5  # a label or step is shown as unsure where it is wrong more often than right at this confidence
 
 Image: TypeAlias = NDArray[np.uint8]  # (H, W, 3), RGB
 Features: TypeAlias = NDArray[np.float32]  # (T, D)

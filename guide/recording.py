@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from guide.procedure.actions import Action
 from guide.procedure.export import to_plain
 from guide.record.pictures import PictureSettings, PictureWriter
 from guide.record.values import Health, Row, Seen, SessionFacts, SessionState, StoredAction
-from guide.record.webhook import Webhook
+from guide.record.webhook import Webhook, check_address
 from guide.record.writer import SessionWriter
 from guide.session import Session
 
@@ -54,6 +54,9 @@ class RecordingOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.keep_days < 1e6:
             raise InputError(f"pictures are kept for a number of days, 0 for good, got {self.keep_days}.")
+        object.__setattr__(self, "person", _text(self.person))  # it is stored, sent and shown with every action
+        if self.webhook is not None:
+            check_address(self.webhook)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +133,15 @@ class Recording:
     def close(self, state: SessionState = "finished") -> None:
         """Ends the recording; raises OutputError where something could not be stored."""
         self._session.listener = None
-        try:
-            if self._pictures is not None:
-                self._pictures.close()
-        finally:
+        with (
+            ExitStack() as ending
+        ):  # the other way round: the store hears of the last pictures, and waits for no network
             if self._webhook is not None:
-                self._webhook.close()
+                ending.callback(self._webhook.close)
             if self._writer is not None:
-                self._writer.close(state)
+                ending.callback(self._writer.close, state)
+            if self._pictures is not None:
+                ending.callback(self._pictures.close)
 
     def _show(self, updates: tuple[Update, ...]) -> None:
         """Asks for pictures of what became known, and posts alerts."""
@@ -161,7 +165,7 @@ class Recording:
     def _about(self) -> dict[str, Any]:
         return {
             "session": self.name,
-            "person": _text(self._person),
+            "person": self._person,
             "bundle": _text(self._session.bundle.folder.name),
             "source": _text(self._source.name),
         }
@@ -201,7 +205,7 @@ def _facts(name: str, started: float, session: Session, options: RecordingOption
     return SessionFacts(
         id=name,
         started=started,
-        person=_text(options.person),
+        person=options.person,
         bundle=_text(str(session.bundle.folder)),
         bundle_hash=fingerprint(session.bundle),
         source=_text(source.name),

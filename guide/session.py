@@ -15,12 +15,14 @@ from guide.bundle import Bundle
 from guide.courses import course_of
 from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError
+from guide.label.confidence import Calibration
 from guide.label.energy import LinkSettings
+from guide.label.judgement import Judge, Judgement
 from guide.label.labeller import Labelled, Labeller
 from guide.label.recogniser import Recogniser
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
-from guide.label.window import WindowCut, WindowSettings
+from guide.label.window import WindowCut, WindowSettings, calibrated
 from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk
 from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
@@ -117,13 +119,19 @@ class Session:
                 f"{bundle.folder} recognises steps {sorted(strange)} that its procedure lacks: export again."
             )
         rate = float(bundle.facts["rate"])
+        self._judge, judgement = make_judge(bundle, settings)
         self._window = WindowCut(
-            WindowSettings(settings.window_frames, settings.lag_s), _links(bundle), rate, self._unaries.steps
+            WindowSettings(settings.window_frames, settings.lag_s),
+            _links(bundle),
+            rate,
+            self._unaries.steps,
+            calibrated(judgement.labels),
         )
-        track = StepTrack(StepSettings(settings.confirm_s, settings.bridge_s))
+        track = StepTrack(StepSettings(settings.confirm_s, settings.bridge_s), judgement.steps)
         smoothing_s = perception_settings(bundle).appearance.smoothing_s
         course = course_of(self.procedure, self._unaries.steps, smoothing_s, rate, settings.priors)
-        self._labeller = Labeller(self._window, track, course, self._unaries.reluctance)
+        elapsed = self._unaries.elapsed if "elapsed" in settings.priors else None
+        self._labeller = Labeller(self._window, track, course, self._unaries.reluctance, elapsed)
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
 
@@ -157,6 +165,8 @@ class Session:
         costs = self._unaries.costs(percept.appearance, percept.embedding)
         if not np.isfinite(costs).all():
             raise BundleError("the bundle's networks give numbers that are not finite: train or export it again.")
+        if self._judge is not None:
+            costs = self._judge.push(percept.appearance, costs, percept.at)
         updates = self._take(self._labeller.push(costs, percept.at))
         if self.listener is not None:
             self.listener.perceived(percept, updates)
@@ -206,7 +216,9 @@ class Session:
 
     def _tell(self, event: StepEvent) -> tuple[Guidance, ...]:
         news = news_of(event)
-        return () if news is None else self.tracker.apply(news)
+        said = () if news is None else self.tracker.apply(news)
+        ratio = None if self._judge is None else self._judge.hear(event)
+        return said if ratio is None or ratio <= 1.0 else said + self.tracker.differ(event.step, event.at, ratio)
 
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:
@@ -256,6 +268,21 @@ def make_unaries(bundle: Bundle, settings: LiveSettings) -> Unaries:
     if not set(appearance.steps) <= {*embedding.steps, BACKGROUND, UNKNOWN}:
         raise BundleError(f"{bundle.folder} knows steps without a prototype: train or export the bundle again.")
     return BothUnaries(embedding, appearance)
+
+
+def make_judge(bundle: Bundle, settings: LiveSettings) -> tuple[Judge | None, Judgement]:
+    """Who tells unknown activity and steps that look otherwise, and how sure is sure; calibrated for appearance alone.
+
+    The embedding knows nothing of what is unknown.
+    """
+    if settings.recogniser == "embedding":
+        return None, Judgement()
+    arrays = bundle.arrays("recogniser.npz")
+    recogniser = Recogniser.from_arrays(arrays)
+    judgement = Judgement.from_arrays(arrays, recogniser)
+    if settings.recogniser == "both":
+        judgement = replace(judgement, labels=Calibration(), steps=Calibration())
+    return Judge(recogniser, judgement), judgement
 
 
 def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:

@@ -105,10 +105,9 @@ def _day(text: str) -> datetime:
 
 def _show(found: tuple[StoredSession, ...], options: SessionsOptions, console: Console) -> None:
     if not found:
-        words = (
-            "no session fits: leave out a filter." if options != SessionsOptions(options.data) else "no session yet."
-        )
-        console.print(f"{words} Record one with: python -m guide watch SOURCE --record", markup=False)
+        is_filtered = make_filter(options) != Filter()
+        record = "no session yet. Record one with: python -m guide watch SOURCE --record"
+        console.print("no session fits: leave out a filter." if is_filtered else record, markup=False, soft_wrap=True)
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("session", "length", "state", "person", "bundle", "alerts"):

@@ -32,7 +32,8 @@ class LiveSettings:
     bridge_s: float = 1.5
     """A step that comes back within this time went on all the while."""
     priors: tuple[Prior, ...] = PRIORS
-    """What the usual course counts for beside the evidence: how long steps take, what is done, what comes first."""
+    """What the usual course counts for beside the evidence: how long steps take, what is done, what comes first,
+    and what is usually done by then (elapsed: on labels alone, never on what is flagged)."""
     precision: Precision = "float"
     """Which networks run: in full, or in 8 bits where the bundle was learned with --quantize; these are quicker."""
 

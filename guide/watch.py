@@ -22,7 +22,7 @@ from rich.console import Console
 from guide import wire
 from guide.aside import Aside, ending_on_signals
 from guide.bundle import read_bundle
-from guide.domain import Alert, Guidance, Question, Resolution, StepEvent, Update
+from guide.domain import UNSURE_BELOW, Alert, Guidance, Question, Resolution, StepEvent, Update
 from guide.errors import InputError
 from guide.ingest.base import FrameSource
 from guide.ingest.capture import CaptureSettings
@@ -32,6 +32,7 @@ from guide.ingest.streams import is_address
 from guide.keys import Hands, listening
 from guide.perceive.embedder import Device
 from guide.procedure.actions import Action
+from guide.record.place import require_folder
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
@@ -71,6 +72,8 @@ class WatchOptions:
 
 def main(options: WatchOptions) -> None:
     """Runs the command; Ctrl-C on a live source ends the session properly."""
+    if options.recording.record:
+        require_folder(options.recording.data)
     console = Console(highlight=False)
     aside = Aside(Console(stderr=options.jsonl, highlight=False), is_brief=options.jsonl)
     session, hands, updates = watch(options, aside)
@@ -270,7 +273,8 @@ class Terminal:
             self._ends[key] = None
             following = self._session.tracker.progress.next_steps
             hint = f"   next: {self._session.procedure.name(following[0].step)}" if following else ""
-            self._print(f"  {event.at:6.1f} s  ▶ {name}{hint}")
+            doubt = f" (unsure, {100 * event.confidence:.0f} %)" if event.confidence < UNSURE_BELOW else ""
+            self._print(f"  {event.at:6.1f} s  ▶ {name}{doubt}{hint}")
 
     def _show_guidance(self, said: Guidance) -> None:
         match said:
@@ -278,7 +282,8 @@ class Terminal:
                 raised = self._standing.get(said.id, said)
                 self._standing[said.id] = replace(said, at=raised.at)
                 name = self._session.procedure.name(said.step)
-                text = f"  {said.at:6.1f} s  {MARKS[said.severity]} {said.kind}: {name} ({said.evidence})"
+                what = f"{MARKS[said.severity]} {said.kind.replace('_', ' ')}: {name} ({said.evidence})"
+                text = f"  {said.at:6.1f} s  {what}"
                 self._print(text, "bold red" if said.severity == "alarm" else "yellow")
             case Resolution():
                 self._standing.pop(said.id, None)

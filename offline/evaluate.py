@@ -56,10 +56,10 @@ def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str
     """The tasks with their true labels, of one camera where one is named; labels are checked before any looking."""
     words = [word.strip() for word in options.task.split(",") if word.strip()]
     if options.features is not None:
-        how = ReadOptions(options.lenient, steps=options.steps)
+        how = ReadOptions(options.lenient, tier=options.tier, steps=options.steps)
         return read_feature_tasks(options.features, words, options.include_errors, how, view)
     assert options.videos is not None, "the plan has seen to it"
-    request = LabelRequest(options.labels, options.steps, options.lenient, view)
+    request = LabelRequest(options.labels, options.steps, options.lenient, view, options.tier, options.skip_bad)
     checked = check_tasks(options.videos, words, options.rate, request)
     extractor = None
     if any(fact.recording.kind != "features" for each in checked for fact in each.facts):
@@ -80,12 +80,16 @@ def _tell_tasks(tasks: Sequence[LabelledTask], console: Console) -> None:
 
 def _print(sheets: Sequence[Sheet], told: Collection[str], console: Console) -> None:
     said = set(told)
-    for sheet in sheets:
-        for_console(sheet.table).console(console)
+    width = console.width if console.is_terminal else None
+    shown = [for_console(sheet.table, width) for sheet in sheets]
+    for sheet, table in zip(sheets, shown, strict=True):
+        table.console(console)
         for note in sheet.notes:
             if note not in said:
                 console.print(f"note: {note}")
         said |= {note for note in sheet.notes if note == LEFT_OUT}
+    if any(table != for_console(sheet.table) for sheet, table in zip(sheets, shown, strict=True)):
+        console.print("The terminal is too narrow for all columns: the files have them.")
 
 
 if __name__ == "__main__":

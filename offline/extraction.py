@@ -6,7 +6,6 @@ import logging
 import queue
 import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,9 +19,10 @@ from numpy.typing import NDArray
 from guide.domain import Frame, Times
 from guide.errors import BundleError, InputError
 from guide.perceive.embedder import Floats, OnnxTrunk, TrunkOutput
-from guide.perceive.preprocess import Preprocessing, level_values, squash, to_network_input
+from guide.perceive.preprocess import Preprocessing, level_values, to_network_input
 from offline.backbones import Layout, Trunk, load_trunk
 from offline.onnx_trunk import export_trunk
+from offline.squashing import grouped, squashed
 
 log = logging.getLogger(__name__)
 
@@ -32,11 +32,7 @@ ExtractionDevice = Literal["auto", "cpu", "cuda"]
 CPU_BATCH = 4  # more brings nothing on a few cores, and keeps the decoder waiting
 GPU_BATCH = 64
 BATCHES_AHEAD = 3
-FRAMES_AT_ONCE = 8
 GROUPS_AHEAD = 2
-PREPARERS = (
-    8  # threads that squash pictures beside a GPU: one takes longer for a picture than a decoder of many threads
-)
 
 
 Inputs: TypeAlias = NDArray[Any]  # (N, 3, S, S) float32; beside a GPU squashed pictures, (N, S, S, 3) uint8
@@ -152,7 +148,8 @@ class Extractor:
         """
         with ExitStack() as stack:
             if self.uses_gpu:
-                prepared = self._prepared(stack.enter_context(Prefetch(_grouped(frames), GROUPS_AHEAD)))
+                groups = stack.enter_context(Prefetch(grouped(frames), GROUPS_AHEAD))
+                prepared = squashed(groups, self.preprocessing, self.batch_size)
             else:
                 prepared = self._inputs(frames)
             for times, inputs in stack.enter_context(Prefetch(prepared, BATCHES_AHEAD)):
@@ -173,35 +170,6 @@ class Extractor:
                 times, inputs = [], []
         if times:
             yield np.array(times), np.stack(inputs)
-
-    def _prepared(self, groups: Iterable[list[Frame]]) -> Iterator[tuple[Times, Inputs]]:
-        """Squashed pictures in bytes for a GPU, each group squashed by the next free thread."""
-        times: list[float] = []
-        inputs: list[Future[Inputs]] = []
-        with ThreadPoolExecutor(PREPARERS, "prepare") as pool:
-            for group in groups:
-                times += [frame.at for frame in group]
-                inputs.append(pool.submit(self._squash, group))
-                if len(times) >= self.batch_size:
-                    yield np.array(times), np.concatenate([each.result() for each in inputs])
-                    times, inputs = [], []
-            if times:
-                yield np.array(times), np.concatenate([each.result() for each in inputs])
-
-    def _squash(self, group: list[Frame]) -> Inputs:
-        return np.stack([squash(frame.image, self.preprocessing) for frame in group])
-
-
-def _grouped(frames: Iterable[Frame]) -> Iterator[list[Frame]]:
-    """Frames a few at a time: handing each over by itself would cost threads more than a small picture's decoding."""
-    group: list[Frame] = []
-    for frame in frames:
-        group.append(frame)
-        if len(group) == FRAMES_AT_ONCE:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 def open_extractor(

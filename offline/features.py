@@ -7,10 +7,11 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,11 @@ from numpy.typing import NDArray
 from guide.domain import Times
 from guide.errors import InputError, OutputError
 from guide.perceive.pace import Pace
-from offline.extraction import Extractor
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording, open_frames, read_feature_file
+
+if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
+    from offline.extraction import Extractor
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +85,7 @@ class FeatureCache:
         Raises InputError when the recording cannot be read, OutputError when the cache cannot be written.
         """
         if recording.kind == "features":
-            return load_feature_file(recording)
+            return self._mapped(load_feature_file(recording), recording)
         assert extractor is not None, "pictures need a trunk"
         key = self.key(recording, extractor, rate)
         if self.read(key, keep_maps) is None:
@@ -134,13 +137,25 @@ class FeatureCache:
         try:
             arrays = {name: np.load(entry / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in facts}
             is_whole = all(_is_as_stated(entry, name, arrays[name], facts[name]) for name in facts)
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, EOFError, ValueError, TypeError, KeyError):  # EOFError: a file of 0 bytes
             is_whole = False
         if not is_whole or not {"times", "pooled"} <= set(facts):
             log.warning("the cached features in %s are damaged and are made anew.", entry)
             return None
         arrays["times"] = np.array(arrays["times"])  # small, and read all the time
         return arrays
+
+    def _mapped(self, table: RecordingFeatures, recording: Recording) -> RecordingFeatures:
+        """The rows of a feature file on disk: those in an `.npz`, which cannot be mapped, are copied into the cache."""
+        if isinstance(table.pooled, np.memmap):
+            return table
+        place = self.folder / "tables" / f"{self.content_hash(recording)}.npy"
+        kept = _read_table(place)
+        if kept is None or not np.array_equal(kept, table.pooled):
+            _write_table(place, table.pooled)
+            kept = _read_table(place)
+        assert kept is not None, "a table just written can be read"
+        return replace(table, pooled=kept)
 
     def _write(
         self,
@@ -238,6 +253,19 @@ def _replace_folder(new: Path, place: Path) -> None:
     new.rename(place)
 
 
+def _read_table(path: Path) -> NDArray[Any] | None:
+    try:
+        kept: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, EOFError, ValueError):
+        return None
+    return kept
+
+
+def _write_table(path: Path, rows: NDArray[Any]) -> None:
+    with _written_aside(path) as aside, aside.open("wb") as file:
+        np.save(file, rows, allow_pickle=False)
+
+
 def _read_json(path: Path) -> dict[str, Any]:
     """What a small JSON file holds; nothing where it is missing or damaged, since a cache can be made anew."""
     try:
@@ -248,12 +276,21 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
+    with _written_aside(path) as aside:
+        aside.write_text(json.dumps(value))
+
+
+@contextmanager
+def _written_aside(path: Path) -> Iterator[Path]:
+    """A file to write, which gets its name when it is whole; raises OutputError where that cannot be."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_text(json.dumps(value))
+        yield aside
         aside.replace(path)
     except OSError as error:
         raise OutputError(
             f"the cache cannot be written to {path.parent} ({error.strerror}): free space there or choose another."
         ) from error
+    finally:
+        aside.unlink(missing_ok=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -10,10 +12,12 @@ from rich.console import Console
 from guide.errors import InputError
 from offline.batches import FEWEST_FRAMES
 from offline.config import Recipe
-from offline.extraction import Extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.progress import progress
 from offline.videos import Examined, RecordingFacts, examine_all, find_recordings, require_enough, working_rate
+
+if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
+    from offline.extraction import Extractor
 
 LEAST_CHANGE = 1e-8  # of any feature; below it the directions of change drown in rounding
 
@@ -38,6 +42,8 @@ def find_task(
     minutes = sum(fact.duration_s for fact in facts.good) / 60
     ignored = f", {found.ignored} other files ignored" if found.ignored else ""
     console.print(f"{len(facts.good)} recordings, {minutes:.1f} minutes{ignored}")
+    if rate is not None and not any(fact.recording.rate for fact in facts.good):
+        console.print("note: --rate is not used: these recordings say themselves when their frames were taken")
     return facts.good
 
 
@@ -59,7 +65,11 @@ def see_task(
     rate = working_rate(facts, recipe.fps, recipe.least_frames)
     total, done = sum(fact.duration_s for fact in facts), 0.0
     features = []
-    words = f"at {rate:g} a second"
+    words = f"working rate {rate:g} a second"
+    if not math.isclose(rate, recipe.fps, rel_tol=0.01):
+        too_few = f"the shortest recording would give too few (wanted: {recipe.least_frames})"
+        why = too_few if rate > recipe.fps else "no recording holds more"
+        console.print(f"note: {rate:g} frames a second are taken instead of {recipe.fps:g}: {why}", soft_wrap=True)
     with progress(console, "features", total) as advance:
         for fact in facts:
             try:

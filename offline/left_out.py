@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,25 +21,22 @@ from guide.domain import BACKGROUND, Labels
 from guide.errors import InputError
 from guide.label.energy import LinkSettings
 from guide.label.membership import squared_distances
-from guide.label.unaries import AppearanceUnaries, costs_of, reluctant
+from guide.label.unaries import AppearanceUnaries, costs_of, shown
 from guide.label.window import WindowCut, WindowSettings
-from guide.perceive.appearance import AppearanceSettings, appearance
-from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.perceive.appearance import appearance
+from guide.teach.demonstrations import Demonstrations
 from guide.teach.rehearse import teach_live
 from offline.config import resolve
 from offline.evaluation.embedders import Embedders
 from offline.evaluation.feature_tasks import read_feature_tasks
-from offline.evaluation.few import choices
 from offline.evaluation.finding import Search
-from offline.evaluation.methods import Method
 from offline.evaluation.task import LabelledTask
+from offline.evaluation.teaching import ALL, demonstrations_of, read_numbers, require_enough, teach, ways, without
 from offline.features import RecordingFeatures
-from offline.metrics import match_steps
 from offline.metrics.live import StepFrames, step_frames
 
 NEAREST, ELAPSED = "nearest prototype", "elapsed time alone"
 NEARBY_S = 5.0  # on either side: what others did about then
-ALL = "all"
 
 Scores: TypeAlias = dict[str, list[StepFrames]]  # by row of the table
 
@@ -66,7 +63,7 @@ def main(options: LeftOutOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False)
     lags = _lags(options.lags)
-    counts = _counts(options.labelled)
+    counts = read_numbers(options.labelled)
     tasks = read_feature_tasks(options.features, [word for word in options.task.split(",") if word], False)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     search = Search(resolve("default", None, {}), Embedders(options.cache / "evaluate", device))
@@ -84,91 +81,46 @@ def _lags(text: str) -> list[float]:
     return lags
 
 
-def _counts(text: str) -> list[str]:
-    counts = [part.strip() for part in text.split(",")]
-    if not all(part == ALL or part.isdecimal() for part in counts):
-        raise InputError(f"--labelled takes numbers or all with commas between, such as 0,1,all, got {text!r}.")
-    return counts
-
-
 def _task(
     task: LabelledTask, counts: Sequence[str], lags: Sequence[float], search: Search, most: int, console: Console
 ) -> Scores:
     """The scores of every recording left out, by row."""
-    if len(task.recordings) < 3 or not task.is_seen:
-        raise InputError(
-            f"{task.title} needs at least 3 recordings with features, one to leave out and two to learn from, got "
-            f"{len(task.recordings) if task.is_seen else 0}: choose another task."
-        )
+    require_enough(task)
     scores: Scores = {}
     for number, recording in enumerate(task.recordings):
-        others, truth = _without(task, number), task.truth[number]
-        for count in dict.fromkeys(_within(counts, len(others.recordings))):
-            for labels, names in _taught(others, count, search, most, number):
-                for row, found in _followed(others, labels, recording, count, lags).items():
-                    scores.setdefault(row, []).append(step_frames(truth, _named(found, names)))
+        others, truth = without(task, number), task.truth[number]
+        for way in ways(counts, len(others.recordings), most, number):
+            taught = teach(others, way, search)
+            for row, found in _followed(others, taught.labels, recording, way.count, lags).items():
+                scores.setdefault(row, []).append(step_frames(truth, _named(found, taught.names)))
         console.print(f"{task.title}: {number + 1} of {len(task.recordings)} left out", style="dim")
     return scores
-
-
-def _without(task: LabelledTask, number: int) -> LabelledTask:
-    """The task less one recording."""
-    return replace(
-        task,
-        recordings=(*task.recordings[:number], *task.recordings[number + 1 :]),
-        truth=(*task.truth[:number], *task.truth[number + 1 :]),
-    )
-
-
-def _within(counts: Sequence[str], most: int) -> Iterator[str]:
-    """The numbers of labelled recordings that there are; as many as there are, or more, is all."""
-    for count in counts:
-        yield count if count != ALL and int(count) < most else ALL
-
-
-def _taught(
-    others: LabelledTask, count: str, search: Search, most: int, seed: int
-) -> Iterator[tuple[Sequence[Labels], Mapping[int, int]]]:
-    """Labels that the others teach with, and the true step of each number in them; one of each choice."""
-    same = {step: step for step in others.steps}
-    if count == ALL:
-        yield others.truth, same
-    elif count == "0":
-        found = search.find(others, Method("ours", search.recipe.loss), others.k, 0, lambda iteration, words: None)
-        yield found.labels, match_steps(others.truth, found.labels)
-    else:
-        for chosen in choices(len(others.recordings), int(count), most, seed):
-            yield search.carry(others, chosen).labels, same
 
 
 def _followed(
     others: LabelledTask, labels: Sequence[Labels], recording: RecordingFeatures, count: str, lags: Sequence[float]
 ) -> dict[str, Labels]:
     """Labels (T,) of a recording, by row."""
-    demonstrations = _demonstrations(others)
+    demonstrations = demonstrations_of(others)
     recogniser, _ = teach_live(demonstrations, labels)
     steps = AppearanceUnaries(recogniser).steps
     seen = appearance(np.asarray(recording.pooled, np.float32), recording.times, demonstrations.settings)
     costs = costs_of(recogniser, recogniser.distances(seen))
-    shown = [reluctant(row, steps, recogniser.reluctance) for row in costs]
+    usual = recogniser.elapsed
+    seen_as = [
+        shown(row, steps, recogniser.reluctance, usual, at - recording.times[0])
+        for row, at in zip(costs, recording.times, strict=True)
+    ]
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / others.k)
     rows: dict[str, Labels] = {}
     for lag in lags:
         window = WindowCut(WindowSettings(lag_s=lag), links, recording.rate, steps)
-        released = [label for row, at in zip(shown, recording.times, strict=True) for label in window.push(row, at)]
+        released = [label for row, at in zip(seen_as, recording.times, strict=True) for label in window.push(row, at)]
         rows[f"{count} labelled, {lag:g} s"] = np.array([label.step for label in (*released, *window.finish())])
     rows[f"{NEAREST}, {count} labelled"] = _nearest(demonstrations, labels, recording)
     if count == ALL:
         rows[ELAPSED] = _elapsed(others, labels, recording)
     return rows
-
-
-def _demonstrations(task: LabelledTask) -> Demonstrations:
-    step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k
-    items = tuple(
-        Demonstration(one.id, one.times, one.pooled, np.zeros((len(one), 1), np.float32)) for one in task.recordings
-    )
-    return Demonstrations(items, task.recordings[0].rate, AppearanceSettings.for_step(step_s))
 
 
 def _nearest(demonstrations: Demonstrations, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:

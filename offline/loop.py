@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from guide.errors import InputError, OutputError
 from offline.ahead import BatchesAhead
 from offline.batches import Batch, Batches
+from offline.config import Recipe
 from offline.curves import Curves, Point
 from offline.graphed import graphed
 from offline.losses.batch import Loss
@@ -35,7 +36,11 @@ CHECKPOINT = "checkpoint.pt"
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """What the loop needs to know of a recipe."""
+    """What the loop needs to know of a recipe.
+
+    >>> LoopSettings.of(Recipe(patience=7), seed=1).patience
+    7
+    """
 
     learning_rate: float
     weight_decay: float
@@ -43,6 +48,12 @@ class LoopSettings:
     evaluate_every: int
     patience: int
     seed: int
+
+    @classmethod
+    def of(cls, recipe: Recipe, seed: int) -> LoopSettings:
+        """Those of a recipe."""
+        names = (each.name for each in fields(cls) if each.name != "seed")
+        return cls(**{name: getattr(recipe, name) for name in names}, seed=seed)
 
 
 @dataclass(slots=True)
@@ -62,11 +73,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """How training ended."""
+    """How training ended; `held_out_loss` is the smoothed one of its last look."""
 
     iterations: int
     why_ended: str
     weights_hash: str
+    held_out_loss: float
 
 
 Report = Callable[[Progress, float, float], None]  # progress, training loss, iterations a second
@@ -86,7 +98,8 @@ def train(
     with run.curves, run.ahead:
         while not run.progress.why_ended:
             run.iterate(report)
-    return Trained(run.progress.iteration, run.progress.why_ended, weights_hash(model))
+    end = run.progress
+    return Trained(end.iteration, end.why_ended, weights_hash(model), end.smoothed)
 
 
 def weights_hash(model: nn.Module) -> str:
@@ -178,8 +191,7 @@ class _Run:
 
     def _step(self) -> Tensor:
         """The loss of one iteration, left on the device: asking for its value would wait for the GPU at every step."""
-        # Dropout draws from torch's generator: seeding it by the iteration makes a resumed run draw the same.
-        torch.manual_seed(self._settings.seed * 1_000_003 + self.progress.iteration)
+        torch.manual_seed(_dropout_seed(self._settings.seed, self.progress.iteration, self._rank, self._world))
         self._parallel.train()
         batch = self.ahead.training(self.progress.iteration)
         value = self._evaluate(batch, self._training_loss)
@@ -241,6 +253,14 @@ class _Run:
         now = time.monotonic()
         rate, self._clock = count / max(now - self._clock, 1e-9), now
         return rate
+
+
+def _dropout_seed(seed: int, iteration: int, rank: int, world: int) -> int:
+    """What torch's generator starts an iteration from: a resumed run draws the same, each process for its own rows.
+
+    On a CPU it takes the low 32 bits only, so the rank must show in these.
+    """
+    return (seed * 1_000_003 + iteration) * world + rank
 
 
 def _parallel(model: nn.Module) -> nn.Module:

@@ -90,12 +90,12 @@ class Group:
 @contextmanager
 def joined(device: str) -> Iterator[Group]:
     """The group of processes that torchrun started this one in; a group of one where it was started plainly."""
-    world = int(os.environ.get("WORLD_SIZE", "1"))
+    world = _stated("WORLD_SIZE", 1)
     if world == 1:
         yield Group()
         return
     uses_gpu = device != "cpu" and torch.cuda.is_available()
-    group = _join(world, int(os.environ.get("LOCAL_RANK", "0")), uses_gpu)
+    group = _join(world, _stated("LOCAL_RANK", 0), uses_gpu)
     assert group.store is not None
     try:
         yield group
@@ -110,6 +110,14 @@ def joined(device: str) -> Iterator[Group]:
     group.leave()
 
 
+def _stated(name: str, default: int) -> int:
+    """A number that the environment states."""
+    text = os.environ.get(name, str(default))
+    if not text.isdecimal():
+        raise InputError(f"{name} in the environment is a whole number, got {text!r}: unset it, or use torchrun.")
+    return int(text)
+
+
 def _join(world: int, local_rank: int, uses_gpu: bool) -> Group:
     if uses_gpu:
         if local_rank >= torch.cuda.device_count():
@@ -119,7 +127,13 @@ def _join(world: int, local_rank: int, uses_gpu: bool) -> Group:
             )
         torch.cuda.set_device(local_rank)
     patience = timedelta(seconds=EXCHANGE_S)
-    store, rank, _ = next(rendezvous("env://", timeout=patience))
+    try:
+        store, rank, _ = next(rendezvous("env://", timeout=patience))
+    except ValueError as cause:  # what other launchers leave in the environment is not enough
+        raise InputError(
+            f"the environment says that this is one of {world} processes, but not how they meet "
+            f"({_first_line(cause)}): start them with torchrun, or unset WORLD_SIZE."
+        ) from cause
     backend = "nccl" if uses_gpu else "gloo"
     exchange = PrefixStore("exchange", store)
     dist.init_process_group(backend, store=exchange, rank=rank, world_size=world, timeout=patience)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 LINE_EVERY_S = 10.0
 LINE_EVERY_VARIABLE = "CNC_PROGRESS_EVERY_S"  # how a page that reads the log asks for more of them
+SIGN_EVERY_S = 60.0  # of life, from work of unknown length
 SPEED_OVER_S = 60.0  # what came before says little of what is left: caches are quick, long videos slow
 LEAST_SPAN_S = 3.0  # a shorter look gives no speed to trust
 
@@ -35,7 +37,7 @@ def progress(console: Console, what: str, total: float) -> Iterator[Advance]:
 
 @contextmanager
 def working(console: Console, what: str) -> Iterator[None]:
-    """Says that something of unknown length is going on, and at the end how long it took.
+    """Says that something of unknown length is going on, in a log once a minute, and at the end how long it took.
 
     >>> with working(Console(quiet=True), "thinking"):
     ...     pass
@@ -49,8 +51,29 @@ def working(console: Console, what: str) -> Iterator[None]:
             yield
     else:
         console.print(f"{what} ...", highlight=False, soft_wrap=True)
-        yield
+        with _signs_of_life(console, what, began):
+            yield
         console.print(f"{what}: took {_span(time.monotonic() - began)}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _signs_of_life(console: Console, what: str, began: float) -> Iterator[None]:
+    """Says now and then that the work goes on: a log that is silent for minutes looks like one of a dead process."""
+    is_done = threading.Event()
+    # A stream of its own: some of the work silences what libraries print by turning stdout aside for a while.
+    voice = Console(file=console.file, quiet=console.quiet, highlight=False, markup=False)
+
+    def speak() -> None:
+        while not is_done.wait(SIGN_EVERY_S):
+            voice.print(f"{what}: {_span(time.monotonic() - began)} so far", soft_wrap=True)
+
+    speaker = threading.Thread(target=speak, name="signs of life", daemon=True)
+    speaker.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        speaker.join()
 
 
 @contextmanager

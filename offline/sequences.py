@@ -81,7 +81,7 @@ def run(config: Config) -> None:
     write_sequences(task, config.out, config.mistakes)
     steps = sum(len(recording.segments) for recording in task.recordings)
     console = Console(soft_wrap=True)
-    for remark in (*(f"missing: {word}" for word in task.missing), *(f"changed: {word}" for word in task.changes)):
+    for remark in task.remarks():
         console.print(remark, markup=False, highlight=False)
     console.print(f"{config.out}: {len(task.recordings)} recordings, {steps} steps of {task.name}", highlight=False)
 

@@ -130,6 +130,12 @@ class ResultTable:
         """One row in words, percent, `-` where there is no figure."""
         return [row.title, *(UNPRINTED if summary is None else str(summary) for summary in self.summaries(row))]
 
+    @property
+    def width(self) -> int:
+        """Columns of a terminal that the table takes, borders among them."""
+        lines = [["method", *self.headings()[1:]], *(self.cells(row) for row in self.rows)]
+        return 1 + sum(3 + max(map(len, column)) for column in zip(*lines, strict=True))
+
     def console(self, console: Console) -> None:
         """Print to a terminal; a narrow one wraps lines rather than lose digits."""
         table = Table()

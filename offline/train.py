@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,10 +22,8 @@ from guide.domain import Features
 from guide.errors import InputError, OutputError
 from guide.teach.describe import Learned
 from guide.teach.given import Given, read_given
-from offline import paper
 from offline.batches import Batches
-from offline.config import NATIVE_FPS, PRESETS, PresetName, Recipe, resolve
-from offline.curves import METRICS, has_tensorboard
+from offline.config import PRESETS, PresetName, Recipe, resolve
 from offline.embedding import Inputs, StandardHead, build_embedder, embed, make_loss, prepare_inputs, window_s
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
@@ -39,11 +37,11 @@ from offline.processes import Group, joined
 from offline.progress import progress, working
 from offline.runs import locked
 from offline.stills import draw_stills
+from offline.telling import settings_told, tell_curves, tell_earlier, tell_learned, tell_written
 from offline.videos import RecordingFacts, ends_of
 
 RUN_VERSION = 3  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
 ROWS_AT_ONCE = 4096
-FEW_ORDERS = 5
 
 
 def _preset(name: str, metavar: str) -> Any:
@@ -134,7 +132,7 @@ def main(options: TrainOptions) -> None:
     console = Console(highlight=False, markup=False)
     recipe = _recipe(options)
     if options.dry_run:
-        console.print("\n".join(_settings(options, recipe)), soft_wrap=True)
+        console.print("\n".join(settings_told(options.preset, recipe)), soft_wrap=True)
         return
     if options.out is None:
         raise InputError("a place for the bundle was expected, none was given: add --out exported/NAME.")
@@ -163,7 +161,8 @@ def learn_task(
 def _learn(options: TrainOptions, task: Task, out: Path, console: Console, group: Group) -> Learned:
     recipe = task.recipe
     if task.given is not None:
-        names = f"labels of {len(task.given.files)} recordings name {recipe.k} key-steps"
+        count = len(task.given.files)
+        names = f"labels of {count} recording{'s' * (count != 1)} name {recipe.k} key-steps"
         console.print(f"{names}; they are carried to the others", soft_wrap=True)
         for change in task.given.changes:
             console.print(f"changed: {change}", soft_wrap=True)
@@ -172,11 +171,11 @@ def _learn(options: TrainOptions, task: Task, out: Path, console: Console, group
     embeddings = tuple(embed(head, clip) for clip in task.inputs.clips(recipe))
     with working(console, "finding key-steps"):
         learned = find_steps(task.inputs, embeddings, recipe, options.seed, task.kept, task.given)
-    _tell(learned, console)
+    tell_learned(learned, console)
     with working(console, "writing the bundle" + " with 8-bit networks" * options.quantize):
         written = _export(options, recipe, task, Result(head, trained, embeddings, learned), out)
-    _tell_written(written, console)
-    _tell_curves(task.folder, console)
+    tell_written(written, console)
+    tell_curves(task.folder, console)
     return learned
 
 
@@ -187,29 +186,6 @@ def help_training(options: TrainOptions, recipe: Recipe, group: Group) -> None:
     _train(task, task.recipe, options, quiet)
     group.leave()
     shutil.rmtree(_inputs_folder(task.folder, group))
-
-
-def _settings(options: TrainOptions, recipe: Recipe) -> list[str]:
-    """A line for every setting; for the paper also what it counts in other units or leaves no choice of."""
-    lines = [f"{field.name:<18} {getattr(recipe, field.name)}" for field in fields(recipe)]
-    if options.preset == "paper":
-        lines += [
-            f"the paper counts in frames of {NATIVE_FPS:g} a second: context stride {paper.CONTEXT_STRIDE} frames, "
-            f"window (sigma) {paper.WINDOW_FRAMES} frames",
-            f"its pictures are {paper.IMAGE_SIZE_PX} px, its trunk ends at {paper.BACKBONE_LAYER}, "
-            f"its optimizer is {paper.OPTIMIZER}",
-        ]
-    return [*lines, _window_rule(recipe)]
-
-
-def _window_rule(recipe: Recipe) -> str:
-    """How C-IDM's window follows from the recordings, which a dry run does not know."""
-    if recipe.window_s:
-        return f"C-IDM's window is the smaller of {recipe.window_s:g} s and a quarter of the shortest recording"
-    return (
-        "C-IDM's window is the smaller of half an average step (the median recording over twice k) and a quarter of "
-        "the shortest recording; window_s = 10 in a --config file takes the smaller of 10 s and that quarter"
-    )
 
 
 def _recipe(options: TrainOptions) -> Recipe:
@@ -284,14 +260,8 @@ def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) 
     inputs = task.inputs
     head = build_embedder(inputs, recipe, options.seed).to(device)
     batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, options.seed)
-    settings = LoopSettings(
-        learning_rate=recipe.learning_rate,
-        weight_decay=recipe.weight_decay,
-        most_iterations=recipe.most_iterations,
-        evaluate_every=recipe.evaluate_every,
-        patience=recipe.patience,
-        seed=options.seed,
-    )
+    settings = LoopSettings.of(recipe, options.seed)
+    tell_earlier(task.folder, console)
     with progress(console, f"training ({recipe.loss})", recipe.most_iterations) as advance:
 
         def report(state: LoopProgress, loss: float, rate: float) -> None:
@@ -325,43 +295,6 @@ def _export(options: TrainOptions, recipe: Recipe, task: Task, result: Result, o
 def _seen(task: Task, result: Result) -> list[Seen]:
     rows = zip(task.inputs.recordings, result.embeddings, result.learned.labels, strict=True)
     return [Seen(recording.id, embeddings, recording.times, labels) for recording, embeddings, labels in rows]
-
-
-def _tell_written(written: Written, console: Console) -> None:
-    for name, parity in written.parities.items():
-        console.print(
-            f"{name}: cosine {parity.cosine:.6f} to torch, largest difference {parity.largest_difference:.1e}"
-        )
-    if written.agreement is not None:
-        told = written.agreement
-        console.print(
-            f"8-bit networks, on {told.frames} frames of {told.recordings} demonstrations: embedding cosine "
-            f"{told.cosine:.4f} (least {told.least_cosine:.4f}), {100 * told.same_labels:.1f} % of labels the same, "
-            f"{told.int8_ms:.1f} ms a frame instead of {told.float_ms:.1f}: {told.speed}",
-            soft_wrap=True,
-        )
-
-
-def _tell_curves(folder: Path, console: Console) -> None:
-    """Says where the curves of training lie; a run of before may have been trained without TensorBoard."""
-    if has_tensorboard():
-        console.print(f"training curves: tensorboard --logdir {folder}, or {folder / METRICS}", soft_wrap=True)
-    else:
-        console.print(
-            f"training curves: {folder / METRICS} (note: tensorboard is not installed, so there are no event files)",
-            soft_wrap=True,
-        )
-
-
-def _tell(learned: Learned, console: Console) -> None:
-    procedure = learned.procedure
-    for note in learned.notes:
-        console.print(f"note: {note}", soft_wrap=True)
-    seen = {segment.step for segments in learned.segments for segment in segments}
-    unseen = f" of {len(procedure.steps)}" if len(seen) < len(procedure.steps) else ""
-    console.print(f"{len(seen)}{unseen} key-steps found; orders seen:")
-    for ordering in procedure.orderings[:FEW_ORDERS]:
-        console.print(f"  {ordering.count} x  {' > '.join(str(step) for step in ordering.steps)}", soft_wrap=True)
 
 
 def _run_key(recordings: Sequence[RecordingFeatures], recipe: Recipe, options: TrainOptions) -> str:

@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.perceive.embedder import Device, Floats, OnnxHead, OnnxTrunk
+from guide.perceive.embedder import Device, Floats, OnnxHead, OnnxModel, OnnxTrunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,23 @@ class Stopwatch:
         self.total = self.total + (now() - self._began)
 
 
-class TimedTrunk(OnnxTrunk):
+class Timed(OnnxModel):
+    """A network that knows how long it ran.
+
+    >>> issubclass(TimedTrunk, Timed)
+    True
+    """
+
+    def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
+        super().__init__(path, device, threads)
+        self.watch = Stopwatch()
+
+    def run(self, inputs: Floats, outputs: list[str]) -> list[Floats]:
+        with self.watch:
+            return super().run(inputs, outputs)
+
+
+class TimedTrunk(Timed, OnnxTrunk):
     """A trunk that knows how long it ran.
 
     >>> TimedTrunk("trunk.onnx")
@@ -74,16 +90,8 @@ class TimedTrunk(OnnxTrunk):
     guide.errors.BundleError: a network was expected in trunk.onnx, but the file does not exist: export again.
     """
 
-    def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
-        super().__init__(path, device, threads)
-        self.watch = Stopwatch()
 
-    def run(self, inputs: Floats, outputs: list[str]) -> list[Floats]:
-        with self.watch:
-            return super().run(inputs, outputs)
-
-
-class TimedHead(OnnxHead):
+class TimedHead(Timed, OnnxHead):
     """A head that knows how long it ran.
 
     >>> TimedHead("head.onnx")
@@ -91,14 +99,6 @@ class TimedHead(OnnxHead):
     ...
     guide.errors.BundleError: a network was expected in head.onnx, but the file does not exist: export again.
     """
-
-    def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
-        super().__init__(path, device, threads)
-        self.watch = Stopwatch()
-
-    def run(self, inputs: Floats, outputs: list[str]) -> list[Floats]:
-        with self.watch:
-            return super().run(inputs, outputs)
 
 
 @contextmanager

@@ -94,8 +94,11 @@ class OpenCvCamera:
             raise SourceLostError(f"{node} gives no pictures or is in use", "close other programs that use it")
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # the driver's queue only makes frames old
 
-    def read(self) -> Shot:
-        is_read, image = self._capture.read()
+    def read(self) -> Shot | None:
+        try:
+            is_read, image = self._capture.read()
+        except cv2.error:  # a picture that the camera sent in pieces; the next one may be whole
+            return None
         if not is_read or image is None:
             raise SourceLostError("it gives no pictures any more", UNPLUGGED)
         return Shot(lambda: _to_rgb(image))

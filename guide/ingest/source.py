@@ -16,6 +16,7 @@ from guide.ingest.pushed import Headsets
 from guide.ingest.stills import StillFolder, list_stills
 from guide.ingest.streams import NetworkStream, is_address, require_address, shown
 
+MOST_DIGITS = 4  # of a camera's number; a longer one is the name of a file
 FORMS = "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, or headset:NAME"
 
 
@@ -49,7 +50,7 @@ def open_source(text: str, options: SourceOptions | None = None, tell: Tell = te
     if is_address(text):
         address, silent_s = require_address(text), options.live.silent_s
         return LiveSource(shown(text), lambda: NetworkStream(address, silent_s), options.live, tell)
-    if text.isdecimal() and text.isascii():
+    if text.isdecimal() and text.isascii() and len(text) <= MOST_DIGITS:
         return LiveSource(f"camera {text}", lambda: OpenCvCamera(int(text)), options.live, tell)
     kind, colon, name = text.partition(":")
     if colon and kind == "name" and name.strip():
@@ -64,7 +65,11 @@ def _recording(text: str, rate: float | None) -> FrameSource:
     path = Path(text)
     if not text.strip():
         raise InputError(f"a source was expected, got nothing: give {FORMS}.")
-    if not path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except OSError as cause:  # such as a name that is too long
+        raise InputError(f"a source was expected, got {text!r:.80} ({cause.strerror}): give {FORMS}.") from cause
+    if not is_folder:
         return VideoFile(text)
     if not list_stills(path):
         raise InputError(

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Belief, Segment, SettledLabel, StepEvent
 from guide.label.course import Course
+from guide.label.elapsed import Clock, Elapsed
 from guide.label.steps import StepTrack
-from guide.label.unaries import reluctant
+from guide.label.unaries import shown
 from guide.label.window import WindowCut
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,8 @@ class Labelled:
 class Labeller:
     """Cut, course and hysteresis, one frame at a time.
 
-    Labels are those of the cut, where background has to be ahead by the `reluctance`. Steps follow the likeliest course
+    Labels are those of the cut, where background has to be ahead by the `reluctance` and what is usual by then counts,
+    if it is given (`elapsed`). Neither has a part in courses. Steps follow the likeliest course
     at the same moment: it weighs the whole past, so a step is not lost because each of its frames was a close race.
 
     >>> from guide.label.course import CourseModel
@@ -50,9 +52,16 @@ class Labeller:
     (Segment(step=1, start=0.0, end=3.0),)
     """
 
-    def __init__(self, window: WindowCut, track: StepTrack, course: Course, reluctance: float = 0.0) -> None:
+    def __init__(
+        self,
+        window: WindowCut,
+        track: StepTrack,
+        course: Course,
+        reluctance: float = 0.0,
+        elapsed: Elapsed | None = None,
+    ) -> None:
         self._window, self._track, self._course = window, track, course
-        self._reluctance = reluctance
+        self._reluctance, self._elapsed, self._clock = reluctance, elapsed, Clock(elapsed)
         self._told: object = None
         self._at = 0.0
         self._since = -math.inf
@@ -62,8 +71,10 @@ class Labeller:
         self._at = at
         is_new = self._course.push(costs, at)
         belief = self._news() if is_new else None
-        shown = reluctant(costs, self._course.model.steps, self._reluctance) if self._reluctance else costs
-        return Labelled(belief, self._settle(self._window.push(shown, at)))
+        elapsed_s = self._clock.push(at)
+        if self._reluctance or self._elapsed is not None:
+            costs = shown(costs, self._course.model.steps, self._reluctance, self._elapsed, elapsed_s)
+        return Labelled(belief, self._settle(self._window.push(costs, at)))
 
     def finish(self) -> tuple[Labelled, tuple[StepEvent, ...]]:
         """The labels still held back, what was done in all, and the end of the step that is open."""
@@ -74,6 +85,7 @@ class Labeller:
     def restart(self) -> None:
         """What was done until now counts no more."""
         self._course.reset()
+        self._clock = Clock(self._elapsed)
         self._told = None
         self._since = self._at
 

@@ -5,7 +5,7 @@ Everything is numpy, so that the live side can learn anew after a review without
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from guide.domain import BACKGROUND, Labels
 from guide.errors import BundleError
+from guide.label.elapsed import Elapsed
 from guide.label.membership import squared_distances
 
 Floats = NDArray[np.float64]
@@ -64,6 +65,8 @@ class Recogniser:
     reluctance: float = 0.0
     """Nats by which background must be ahead to be shown: it is a bit of everything, so what is hard to tell looks like
     it. Probabilities here are without it."""
+    elapsed: Elapsed | None = None
+    """What is usually done how long after the beginning. Probabilities here are without it."""
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""
@@ -76,12 +79,15 @@ class Recogniser:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """What goes into the bundle."""
         scalars = np.array([self.distance_limit, self.temperature, self.reluctance])
+        known = self.elapsed
+        elapsed = {} if known is None else {"elapsed": known.weights, "elapsed_bin_s": np.array([known.bin_s])}
         return {
             "mean": self.mean,
             "projection": self.projection,
             "centres": self.centres,
             "numbers": self.numbers,
             "scalars": scalars,
+            **elapsed,
         }
 
     @staticmethod
@@ -94,6 +100,7 @@ class Recogniser:
             numbers = np.asarray(arrays["numbers"], np.int64)
             limit, temperature, *more = (float(value) for value in arrays["scalars"])
             reluctance = more[0] if more else 0.0  # bundles of before have none
+            elapsed = _elapsed(arrays, len(numbers))
         except (KeyError, ValueError, TypeError) as cause:
             raise BundleError(f"the recogniser lacks or spoils {cause}: train or export the bundle again.") from cause
         fits = mean.ndim == numbers.ndim == 1 and centres.ndim == 2 and len(centres) == len(numbers) > 0
@@ -107,7 +114,21 @@ class Recogniser:
                 f"the recogniser's distance limit {limit} and temperature {temperature} should be above 0, its "
                 f"reluctance {reluctance} not below: train or export the bundle again."
             )
-        return Recogniser(mean, projection, centres, numbers, limit, temperature, reluctance)
+        return Recogniser(mean, projection, centres, numbers, limit, temperature, reluctance, elapsed)
+
+
+def _elapsed(arrays: dict[str, NDArray[Any]], count: int) -> Elapsed | None:
+    """The prior in a bundle's arrays; bundles of before have none."""
+    if "elapsed" not in arrays:
+        return None
+    weights, bins = np.asarray(arrays["elapsed"], np.float64), np.asarray(arrays["elapsed_bin_s"], np.float64)
+    fits = weights.ndim == 2 and weights.shape[1] == count and bins.shape == (1,)
+    if not fits or not (np.isfinite(weights).all() and (weights > 0).all() and 0 < bins[0] < np.inf):
+        raise BundleError(
+            f"the recogniser's prior on elapsed time should hold numbers above 0 for {count} labels, got shapes "
+            f"{weights.shape} and {bins.shape} or other numbers: train or export the bundle again."
+        )
+    return Elapsed(weights, float(bins[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +164,17 @@ def learn_recogniser(
     labels: Sequence[Labels],
     settings: RecogniserSettings,
     reduction: Reduction | None = None,
+    real: Sequence[int] | None = None,
 ) -> Recogniser:
     """The recogniser of recordings' features (T, P) with step numbers (T,); every number that occurs is a class.
 
-    How far is too far and how sure is sure are set on each recording by a recogniser learned from the others.
+    How far is too far and how sure is sure are set on each recording by a recogniser learned from the others. Where
+    rows were made up, the first of each recording are `real`, so many, and only these are judged.
     """
     reduction = reduction or find_reduction(recordings, settings.components)
     reduced = [reduction.rows(features) for features in recordings]
     numbers, centres, whitening = fit_discriminant(reduced, labels, settings.shrinkage)
-    calibrated = _calibrate(reduced, labels, settings)
+    calibrated = _calibrate(reduced, labels, settings, real or [len(each) for each in labels])
     return Recogniser(reduction.mean, reduction.directions @ whitening, centres @ whitening, numbers, *calibrated)
 
 
@@ -218,11 +241,11 @@ class _Judged(NamedTuple):
 
 
 def _calibrate(
-    recordings: Sequence[Floats], labels: Sequence[Labels], settings: RecogniserSettings
+    recordings: Sequence[Floats], labels: Sequence[Labels], settings: RecogniserSettings, real: Sequence[int]
 ) -> tuple[float, float, float]:
     """Distance limit, temperature and reluctance, from each recording judged by the others (a single one by itself)."""
     nearest, judged = [], []
-    for number, (rows, truth) in enumerate(zip(recordings, labels, strict=True)):
+    for number, (rows, truth) in enumerate(_first(real, recordings, labels)):
         others = [i for i in range(len(recordings)) if i != number] or [number]
         numbers, centres, whitening = fit_discriminant(
             [recordings[i] for i in others], [labels[i] for i in others], settings.shrinkage
@@ -234,6 +257,14 @@ def _calibrate(
     limit = max(float(np.quantile(np.concatenate(nearest), settings.known_share)), _TINY)
     temperature = min(_TEMPERATURES, key=lambda t: _surprise(judged, t))
     return limit, temperature, max(_RELUCTANCES, key=lambda r: _fairness(judged, temperature, r))
+
+
+def _first(
+    counts: Sequence[int], recordings: Sequence[Floats], labels: Sequence[Labels]
+) -> Iterator[tuple[Floats, Labels]]:
+    """So many rows and labels of each recording."""
+    for count, rows, own in zip(counts, recordings, labels, strict=True):
+        yield rows[:count], own[:count]
 
 
 def _surprise(judged: Sequence[_Judged], temperature: float) -> float:

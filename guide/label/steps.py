@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from guide.domain import BACKGROUND, SettledLabel, StepEvent, StepState
+from guide.label.confidence import Calibration, trusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class StepTrack:
     [('started', 0.0), ('confirmed', 1.0), ('ended', 2.5)]
     """
 
-    def __init__(self, settings: StepSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: StepSettings, calibration: Calibration | None = None) -> None:
+        self._settings, self._calibration = settings, calibration or Calibration()
         self._open: _Run | None = None
         self._rival: _Run | None = None
         self._at: float | None = None
@@ -113,4 +114,5 @@ class StepTrack:
         return (self._event(run, "confirmed", at),)
 
     def _event(self, run: _Run, state: StepState, at: float) -> StepEvent:
-        return StepEvent(at, run.step, state, run.start, run.last if state == "ended" else None, run.confidence)
+        end = run.last if state == "ended" else None
+        return StepEvent(at, run.step, state, run.start, end, trusted(run.step, run.confidence, self._calibration))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, UNKNOWN
 from guide.errors import BundleError
+from guide.label.elapsed import Elapsed
 from guide.label.membership import memberships
 from guide.label.recogniser import Recogniser, log_posterior
 
@@ -28,6 +29,11 @@ class Unaries(Protocol):
     @property
     def reluctance(self) -> float:
         """By how many nats background must be ahead to be shown."""
+        ...
+
+    @property
+    def elapsed(self) -> Elapsed | None:
+        """What is usually done how long after the beginning, where that is known."""
         ...
 
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs: ...
@@ -55,6 +61,10 @@ class EmbeddingUnaries:
     def reluctance(self) -> float:
         return 0.0
 
+    @property
+    def elapsed(self) -> Elapsed | None:
+        return None
+
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
         _require_fit(embedding, self.centres.shape[1:], "prototypes")
         return np.asarray(1.0 - memberships(embedding[None], self.centres, self.fuzzifier)[0])
@@ -74,6 +84,10 @@ class AppearanceUnaries:
     def reluctance(self) -> float:
         return self.recogniser.reluctance
 
+    @property
+    def elapsed(self) -> Elapsed | None:
+        return self.recogniser.elapsed
+
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
         _require_fit(appearance, self.recogniser.mean.shape, "recogniser")
         return np.asarray(costs_of(self.recogniser, self.recogniser.distances(appearance[None]))[0])
@@ -88,17 +102,22 @@ def costs_of(recogniser: Recogniser, distances: NDArray[np.float64]) -> NDArray[
     return np.asarray(1.0 - np.concatenate([known * (1.0 - unknown), unknown], axis=1))
 
 
-def reluctant(costs: Costs, steps: Sequence[int], reluctance: float) -> Costs:
-    """Costs (C,) of the labels in `steps` where background is put back by so many nats, unknown activity as it was.
+def shown(
+    costs: Costs, steps: Sequence[int], reluctance: float, elapsed: Elapsed | None = None, elapsed_s: float = 0.0
+) -> Costs:
+    """Costs (C,) of the labels in `steps` as they are shown: background put back by so many nats, and each label
+    weighed by what is usually done so long after the beginning. Unknown activity stays as it was.
 
-    >>> reluctant(np.array([0.5, 0.6, 0.9]), (0, 1, -1), np.log(4)).round(2).tolist()
+    >>> shown(np.array([0.5, 0.6, 0.9]), (0, 1, -1), np.log(4)).round(2).tolist()
     [0.79, 0.31, 0.9]
     """
     numbers, chances = np.asarray(steps), 1.0 - costs
     is_known = numbers != UNKNOWN
-    put_back = np.where(numbers == BACKGROUND, np.exp(-reluctance), 1.0) * chances
-    share = chances[is_known].sum() / max(put_back[is_known].sum(), np.finfo(np.float64).tiny)
-    return np.asarray(1.0 - np.where(is_known, np.minimum(share * put_back, 1.0), chances))
+    weighed = np.where(numbers == BACKGROUND, np.exp(-reluctance), 1.0) * chances
+    if elapsed is not None:
+        weighed[is_known] *= elapsed.weights_at(elapsed_s)
+    share = chances[is_known].sum() / max(weighed[is_known].sum(), np.finfo(np.float64).tiny)
+    return np.asarray(1.0 - np.where(is_known, np.minimum(share * weighed, 1.0), chances))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +134,10 @@ class BothUnaries:
     @property
     def reluctance(self) -> float:
         return self.appearance.reluctance
+
+    @property
+    def elapsed(self) -> Elapsed | None:
+        return self.appearance.elapsed
 
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
         costs = self.appearance.costs(appearance, embedding)

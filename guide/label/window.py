@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Labels, SettledLabel
+from guide.label.confidence import Calibration
 from guide.label.cut import settle
 from guide.label.energy import LinkSettings, Unaries, build_links
 
@@ -23,7 +24,7 @@ LEAST_LAG_S = 1.0  # labels hold together a little even where they are wanted at
 
 
 def margin(unary: Unaries, labels: Labels, frame: int) -> float:
-    """A confidence in [0, 1] until a calibration replaces it: 0.5 + half of (best other label - label at `frame`).
+    """A raw confidence in [0, 1]: 0.5 + half of (best other label - label at `frame`).
 
     Taken on the mean unaries of the neighbouring frames that hold the same label; 1 - membership gives 0.5 for a tie,
     1 for certainty, and less than 0.5 where the links overruled the evidence.
@@ -33,6 +34,11 @@ def margin(unary: Unaries, labels: Labels, frame: int) -> float:
     others = np.delete(costs, labels[frame])
     lead = others.min() - costs[labels[frame]] if len(others) else 1.0
     return float(np.clip(0.5 + 0.5 * lead, 0.0, 1.0))
+
+
+def calibrated(calibration: Calibration) -> Confidence:
+    """The margin as left-out demonstrations showed it: the share of frames with such a margin that were right."""
+    return lambda unary, labels, frame: calibration.of(margin(unary, labels, frame))
 
 
 @dataclass(frozen=True, slots=True)

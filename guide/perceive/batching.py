@@ -149,8 +149,25 @@ class Batcher:
             asked.done.set()
 
 
-class BatchedTrunk(OnnxTrunk):
-    """A trunk that sessions share: what they ask for at the same time runs as one batch.
+class Batched(OnnxModel):
+    """A network that sessions share: what they ask for at the same time runs as one batch.
+
+    >>> issubclass(BatchedTrunk, Batched)
+    True
+    """
+
+    def __init__(
+        self, path: str | Path, device: Device = "auto", threads: int = 0, settings: BatchSettings | None = None
+    ) -> None:
+        super().__init__(path, device, threads)
+        self.batcher = _batcher(self, super().run, settings)
+
+    def run(self, inputs: Floats, outputs: list[str]) -> list[Floats]:
+        return self.batcher.ask(inputs, outputs)
+
+
+class BatchedTrunk(Batched, OnnxTrunk):
+    """A trunk that sessions share.
 
     >>> BatchedTrunk("trunk.onnx")
     Traceback (most recent call last):
@@ -158,33 +175,15 @@ class BatchedTrunk(OnnxTrunk):
     guide.errors.BundleError: a network was expected in trunk.onnx, but the file does not exist: export again.
     """
 
-    def __init__(
-        self, path: str | Path, device: Device = "auto", threads: int = 0, settings: BatchSettings | None = None
-    ) -> None:
-        super().__init__(path, device, threads)
-        self.batcher = _batcher(self, super().run, settings)
 
-    def run(self, inputs: Floats, outputs: list[str]) -> list[Floats]:
-        return self.batcher.ask(inputs, outputs)
-
-
-class BatchedHead(OnnxHead):
-    """A head that sessions share in the same way.
+class BatchedHead(Batched, OnnxHead):
+    """A head that sessions share.
 
     >>> BatchedHead("head.onnx")
     Traceback (most recent call last):
     ...
     guide.errors.BundleError: a network was expected in head.onnx, but the file does not exist: export again.
     """
-
-    def __init__(
-        self, path: str | Path, device: Device = "auto", threads: int = 0, settings: BatchSettings | None = None
-    ) -> None:
-        super().__init__(path, device, threads)
-        self.batcher = _batcher(self, super().run, settings)
-
-    def run(self, inputs: Floats, outputs: list[str]) -> list[Floats]:
-        return self.batcher.ask(inputs, outputs)
 
 
 def _batcher(model: OnnxModel, run: Run, settings: BatchSettings | None) -> Batcher:

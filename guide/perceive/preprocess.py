@@ -86,10 +86,18 @@ def to_network_input(image: Image, preprocessing: Preprocessing) -> NetworkInput
     return planes
 
 
-def squash(image: Image, preprocessing: Preprocessing) -> Image:
-    """The picture (H, W, 3) as (S, S, 3), still in bytes; what is left to do is to look its levels up."""
+def squash(image: Image, preprocessing: Preprocessing, place: Image | None = None) -> Image:
+    """The picture (H, W, 3) as (S, S, 3), still in bytes; what is left to do is to look its levels up.
+
+    It is written into `place` where one is given.
+    """
     size = (preprocessing.size_px, preprocessing.size_px)
-    return image if image.shape[:2] == size else cast(Image, cv2.resize(image, size, interpolation=cv2.INTER_AREA))
+    if image.shape[:2] != size:
+        return cast(Image, cv2.resize(image, size, place, interpolation=cv2.INTER_AREA))
+    if place is None:
+        return image
+    place[:] = image
+    return place
 
 
 @lru_cache(maxsize=8)

@@ -6,7 +6,7 @@ An action takes effect at the tracker's own time, which lags behind the clock by
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -53,6 +53,8 @@ class Attended:
     running: Confirmed | None = None
     """What is seen being done, whether or not the session is paused."""
     is_paused: bool = False
+    cut: tuple[int, ...] = ()
+    """Steps that a pause cut into, until another one is begun: how long they took is not known."""
 
     def is_muted(self, cause: Cause) -> bool:
         return cause in self.dismissed or any(known == cause for known, _ in self.snoozed)
@@ -92,6 +94,8 @@ class _Turn:
             self._put(replace(self.state, at=max(self.state.at, event.at)))
         else:
             self._advance(event)
+            if isinstance(event, Confirmed) and event.step not in self.now.cut:
+                self.now = replace(self.now, cut=())
         self._wake(is_over=isinstance(event, Finished))
 
     def take(self, deed: Deed) -> None:
@@ -127,7 +131,7 @@ class _Turn:
 
     def _advance(self, event: Event) -> None:
         state, said = advance(self.procedure, self.settings, self.state, event)
-        self._say(state, said)
+        self._say(*_without_short(state, said, self.now.cut))
 
     def _settle(self, causes: Iterable[Cause], is_withdrawn: bool) -> None:
         voice, said = speak.settle(self.state.voice, causes, self.state.known_at, is_withdrawn)
@@ -201,9 +205,8 @@ class _Turn:
             return
         last, begun = self.state.last, Confirmed(choices[0].step, self.state.at, 1.0, self.state.known_at)
         state, said = advance(self.procedure, self.settings, self.state, begun)
-        voice, _ = speak.settle(state.voice, [("too_short", last or 0)], state.at, is_withdrawn=True)
-        kept = [one for one in said if not (isinstance(one, Alert) and one.kind == "too_short")]
-        self._say(replace(state, voice=voice, kept_until=state.known_at), kept)
+        state, kept = _without_short(state, said, (last or 0,))
+        self._say(replace(state, kept_until=state.known_at), kept)
 
     def _go_back(self) -> None:
         """The newest visit is forgotten with all that was said on its account; the one before it goes on."""
@@ -246,9 +249,22 @@ class _Turn:
         state = self.state
         if state.visits:  # the pause was no idleness
             state = replace(state, visits=(*state.visits[:-1], replace(state.visits[-1], end=state.at)))
-        self.now = replace(self.now, state=replace(state, kept_until=state.at), is_paused=False)
+        cut = [state.last, self.now.running.step if self.now.running is not None else None]
+        self.now = replace(
+            self.now,
+            state=replace(state, kept_until=state.at),
+            is_paused=False,
+            cut=tuple(step for step in cut if step is not None),
+        )
         if self.now.running is not None:
             self._advance(replace(self.now.running, at=state.at, start=state.at))
+
+
+def _without_short(state: State, said: Sequence[Guidance], steps: Sequence[int]) -> tuple[State, list[Guidance]]:
+    """The same without new words on how short these steps were: a person had a hand in that."""
+    short = [one for one in said if isinstance(one, Alert) and one.kind == "too_short" and one.step in steps]
+    voice, _ = speak.settle(state.voice, [("too_short", one.step) for one in short], state.at, is_withdrawn=True)
+    return replace(state, voice=voice), [one for one in said if one not in short]
 
 
 def _kind(kind: str) -> AlertKind:

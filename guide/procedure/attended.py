@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from guide.domain import Alert, Guidance, Question, Resolution
 from guide.errors import InputError
@@ -33,6 +34,15 @@ class _Told:
     @property
     def key(self) -> tuple[type, Cause]:
         return type(self.said), self.cause
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Where the session stood, and what had been asked by the tracker's number, before an entry of the log."""
+
+    place: int
+    attended: Attended
+    asked: Mapping[int, Question]
 
 
 class AttendedTracker(Tracker):
@@ -61,7 +71,10 @@ class AttendedTracker(Tracker):
         self.actions: tuple[Action, ...] = ()
         """All actions of the session, numbered, in order."""
         self._log: deque[Entry] = deque()
-        self._asked: dict[int, Question] = {}  # by the tracker's number, as far as the base has come
+        self._forgotten = 0  # entries that the log has lost at its beginning; places count them
+        self._marks: dict[int, _Mark] = {}  # by the number of an action: undoing it begins there, not an hour ago
+        self._asked: Mapping[int, Question] = {}  # by the tracker's number
+        self._base_asked: Mapping[int, Question] = {}  # the same as far as the base has come
         self._known: dict[int, _Told] = {}  # by the number people know
         self._open: dict[int, int] = {}  # the tracker's number of what stands -> the one people know
 
@@ -89,9 +102,10 @@ class AttendedTracker(Tracker):
         self._require_sense(action)
         taken = replace(action, number=len(self.actions) + 1)
         cause = self._known[action.target].cause if action.kind in ABOUT_WORDS and action.target else None
-        self.actions = (*self.actions, taken)
+        before, self.actions = in_force(self.actions), (*self.actions, taken)
         if action.kind == "undo":
-            return self._retrace()
+            changed = {one.number for one in before} ^ {one.number for one in in_force(self.actions)}
+            return self._retrace(min(changed, default=None))
         return self._publish(self._enter(Deed(taken, cause)))
 
     def _require_sense(self, action: Action) -> None:
@@ -115,35 +129,53 @@ class AttendedTracker(Tracker):
         return kept
 
     def _enter(self, entry: Entry) -> tuple[Guidance, ...]:
+        if isinstance(entry, Deed):
+            self._marks[entry.action.number] = _Mark(self._forgotten + len(self._log), self.attended, self._asked)
         self.attended, said = attend(self.procedure, self.settings, self.attended, entry)
         self.state = self.attended.state
+        self._asked = _with_questions(self._asked, said)
         if not self._log and not isinstance(entry, Deed):  # without an action there is nothing to take back
-            self._base = self.attended
-            self._asked |= _questions(said)
+            self._base, self._base_asked = self.attended, self._asked
             return said
         self._log.append(entry)
         if len(self._log) > MOST_ENTRIES:
-            self._base, self._asked = self._follow([self._log.popleft()])
+            self._forget()
         return said
 
-    def _follow(self, entries: Iterable[Entry]) -> tuple[Attended, dict[int, Question]]:
-        """Where the base comes to with these entries, those taken back left out, and what was asked until then."""
+    def _forget(self) -> None:
+        """Lets go of the oldest entry: what lies before it cannot be changed any more."""
+        mark = _Mark(self._forgotten, self._base, self._base_asked)
+        entry = self._log.popleft()
+        self._forgotten += 1
+        self._base, self._base_asked = self._follow([entry], mark)
+        if isinstance(entry, Deed):
+            del self._marks[entry.action.number]
+
+    def _follow(self, entries: Iterable[Entry], mark: _Mark) -> tuple[Attended, Mapping[int, Question]]:
+        """Where these entries lead from a mark, those taken back left out, and what was asked until then."""
         valid = {action.number for action in in_force(self.actions)}
-        attended, asked = self._base, dict(self._asked)
-        for entry in entries:
+        attended, asked = mark.attended, mark.asked
+        for place, entry in enumerate(entries, mark.place):
+            if isinstance(entry, Deed):
+                self._marks[entry.action.number] = _Mark(place, attended, asked)
             if not isinstance(entry, Deed) or entry.action.number in valid:
                 attended, said = attend(self.procedure, self.settings, attended, entry)
-                asked |= _questions(said)
+                asked = _with_questions(asked, said)
         return attended, asked
 
-    def _retrace(self) -> tuple[Guidance, ...]:
-        """Puts the session where it would stand, and tells people what is otherwise than they were told."""
-        self.attended, asked = self._follow(self._log)
+    def _retrace(self, first: int | None) -> tuple[Guidance, ...]:
+        """Puts the session where it would stand, and tells people what is otherwise than they were told.
+
+        `first` is the earliest action that counts from now on, or counts no more.
+        """
+        if first is not None:
+            mark = self._marks[first]
+            self.attended, self._asked = self._follow(islice(self._log, mark.place - self._forgotten, None), mark)
         self.state = self.attended.state
         gone = {self._known[number].key: number for number in self._open.values()}
         self._open = {}
         said: list[Guidance] = []
-        for item, cause in _standing(self.state.voice, asked):
+        for item, cause in _standing(self.state.voice, self._asked):
             number = None if cause in self.attended.dismissed else gone.pop((type(item), cause), None)
             if number is not None or not self.attended.is_muted(cause):
                 said += self._tell_again(item, cause, number)
@@ -194,5 +226,7 @@ def _standing(voice: Voice, asked: Mapping[int, Question]) -> list[tuple[Alert |
     return [*((alert, cause) for cause, alert in voice.standing), *questions]
 
 
-def _questions(said: Iterable[Guidance]) -> dict[int, Question]:
-    return {one.id: one for one in said if isinstance(one, Question)}
+def _with_questions(asked: Mapping[int, Question], said: Iterable[Guidance]) -> Mapping[int, Question]:
+    """What was asked, and what is asked now; a new mapping, since marks share the old one."""
+    new = {one.id: one for one in said if isinstance(one, Question)}
+    return {**asked, **new} if new else asked

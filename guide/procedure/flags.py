@@ -52,7 +52,7 @@ def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool)
     if not found:
         return None
     usual = procedure.usual_rank()
-    return Fault(step, min(found, key=lambda first: (usual.get(first, 0.0), first)), bool(sure))
+    return Fault(step, min(found, key=lambda first: (usual.get(first, 0.0), first)), bool(sure), is_sure)
 
 
 def _open(state: State, named: set[int], wanted: Iterable[int], edges: Iterable[Edge], step: int) -> list[int]:
@@ -66,7 +66,9 @@ def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
     """The fault that shows when `step` is done only now: the first step done too early, told of or not."""
     told = [fault for fault in state.faults if fault.lacking == step]
     if told:
-        return next((fault for fault in told if fault.is_sure), None)
+        # What was only asked about, since the step need not be done, is an alarm once it is done too late.
+        edges = procedure.rules.edges
+        return next((one for one in told if one.is_sure or (one.was_seen and (step, one.early) in edges)), None)
     explained = {fault.early for fault in state.faults}
     # What a person marked as done has no moment, so it cannot have been too early.
     begun = [visit.step for visit in state.visits if visit.step not in state.denied]

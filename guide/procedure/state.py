@@ -19,6 +19,8 @@ class Fault:
     early: int
     lacking: int
     is_sure: bool
+    was_seen: bool = True
+    """Whether `early` was made out surely: what is doubtful may then still be whether `lacking` had to be done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from html import escape
 
-from guide.record.report import AlertStory, Report, StepFacts, StepVisit
+from guide.record.report import AlertStory, Report, StepFacts, StepVisit, taken_back
 from guide.record.timeline import colour, draw_timeline
 from guide.record.values import StoredAction
 
@@ -59,7 +59,7 @@ def to_html(report: Report, stills: Mapping[str, bytes]) -> str:
         _facts(report),
         f"<h2>Timeline</h2><div class=wide>{draw_timeline(report)}</div>",
         f"<h2>Steps</h2>{_cards(report.visits, stills)}",
-        f"<h2>Alerts</h2>{_stories(report.alerts, stills)}",
+        f"<h2>Alerts</h2>{_stories(report, stills)}",
         f"<h2>Durations against the demonstrations</h2>{_durations(report)}",
         f"<h2>Operator's actions</h2>{_actions(report)}",
         f"<h2>How the session fared</h2>{_notes(report)}",
@@ -127,12 +127,12 @@ def _cards(visits: Iterable[StepVisit], stills: Mapping[str, bytes]) -> str:
     return f"<div class=cards>{''.join(cards)}</div>" if cards else "<p class=soft>No step was confirmed.</p>"
 
 
-def _stories(stories: Iterable[AlertStory], stills: Mapping[str, bytes]) -> str:
-    found = [_story(story, stills) for story in stories]
+def _stories(report: Report, stills: Mapping[str, bytes]) -> str:
+    found = [_story(report, story, stills) for story in report.alerts]
     return "".join(found) or "<p class=soft>No alert was raised.</p>"
 
 
-def _story(story: AlertStory, stills: Mapping[str, bytes]) -> str:
+def _story(report: Report, story: AlertStory, stills: Mapping[str, bytes]) -> str:
     alert = story.alert
     gone = " gone" if story.outcome == "withdrawn" else ""
     end = f" at {clock(story.resolution.at)}" if story.resolution is not None else ""
@@ -141,8 +141,20 @@ def _story(story: AlertStory, stills: Mapping[str, bytes]) -> str:
         f"<p><span class=soft>{clock(story.raised_at)}</span> {MARKS.get(alert.severity, '●')} "
         f"<b>{escape(alert.kind.replace('_', ' '))}: {escape(story.name)}</b></p>"
         f"<p>{escape(alert.evidence)}</p><p><span class=tag>{escape(alert.severity)}</span> "
-        f"<span class=tag>{escape(story.outcome + end)}</span> <span class=soft>alert {alert.id}</span></p></div></div>"
+        f"<span class=tag>{escape(story.outcome + end)}</span></p>{_done_about(report, alert.id)}</div></div>"
     )
+
+
+def _done_about(report: Report, alert: int) -> str:
+    """What people did about an alert, a line each."""
+    undone = taken_back(report.actions)
+    lines = [
+        f"{clock(one.at)} {one.kind.replace('_', ' ')}{f', {one.person}' if one.person else ''}"
+        f"{f': {one.comment}' if one.comment else ''}{' (taken back)' if one.number in undone else ''}"
+        for one in report.actions
+        if one.target == alert and one.kind != "undo"
+    ]
+    return "".join(f"<p class=soft>{escape(line)}</p>" for line in lines)
 
 
 def _durations(report: Report) -> str:
@@ -182,11 +194,11 @@ def _bar(step: StepFacts, here: Iterable[float], scale: float) -> str:
 
 
 def _actions(report: Report) -> str:
-    undos = {one.target: f", taken back by {one.number}" for one in report.actions if one.kind == "undo"}
+    undos = {number: f", taken back by {undo}" for number, undo in taken_back(report.actions).items()}
     rows = [
         f"<tr><td class=nowrap>{clock(one.at)}<td>{one.number}"
         f"<td>{escape(one.kind.replace('_', ' '))}{undos.get(one.number, '')}"
-        f"<td>{escape(_about(report, one))}<td>{escape(one.person)}<td>{escape(one.comment)}</tr>"
+        f"<td>{escape(about(report, one))}<td>{escape(one.person)}<td>{escape(one.comment)}</tr>"
         for one in report.actions
     ]
     if not rows:
@@ -194,16 +206,18 @@ def _actions(report: Report) -> str:
     return _table(["<tr><th>At<th>No.<th>Action<th>About<th>Person<th>Comment</tr>", *rows])
 
 
-def _about(report: Report, action: StoredAction) -> str:
+def about(report: Report, action: StoredAction) -> str:
+    """What an operator's action was about: the step, the alert or the question, in words."""
     if action.step is not None:
         return report.name(action.step)
-    if action.target is None:
-        return ""
     if action.kind == "undo":
-        return f"action {action.target}"
-    is_question = any(one.id == action.target for one in report.contents.questions)
-    words = {None: "", True: ": yes", False: ": no"}[action.answer]
-    return f"{'question' if is_question else 'alert'} {action.target}{words}"
+        undone = next((one for one in report.actions if one.number == action.target), None)
+        return "" if undone is None else f"{undone.kind.replace('_', ' ')}, {clock(undone.at)}"
+    for story in report.alerts:
+        if story.alert.id == action.target:
+            return f"{story.alert.kind.replace('_', ' ')}: {story.name}"
+    asked = next((one.text for one in report.contents.questions if one.id == action.target), "")
+    return f"{asked} {'yes' if action.answer else 'no'}" if asked and action.answer is not None else asked
 
 
 def _notes(report: Report) -> str:

@@ -1,7 +1,8 @@
 """Writes the pictures of a session in a thread of its own: the video, and a still of every step and alert.
 
-Pictures are for people; where they come too fast for the encoder, or the disk refuses them, they are left out, counted
-and told of, and the loop goes on. Once the disk takes them again a new clip begins.
+Pictures are for people; where they come too fast for the encoder, or the disk refuses them, frames are left out of the
+video, counted and told of, and the loop goes on. Once the disk takes them again a new clip begins, and the stills of
+steps and alerts, which were kept meanwhile, are written.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from guide.record.values import Picture, PictureOf
 log = logging.getLogger(__name__)
 
 MOST_WANTED = 10_000
+MOST_KEPT = 500  # stills that wait for a disk: 6 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,15 @@ class _Wanted:
     of: PictureOf
     number: int
     at: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Still:
+    """A JPEG that is to be written, of a frame taken at `at`."""
+
+    wanted: _Wanted
+    at: float
+    data: bytes
 
 
 class PictureWriter:
@@ -77,6 +88,7 @@ class PictureWriter:
         self._snapshots = Snapshots()
         self._clip: Clip | None = None
         self._clips = self._stills = 0
+        self._kept: deque[_Still] = deque(maxlen=MOST_KEPT)
         self._trouble = ""
         self._retry_at = 0.0
         self._failure: Exception | None = None
@@ -125,6 +137,7 @@ class PictureWriter:
         try:
             while (item := self._next()) is not None:
                 self._store(item)
+            self._end_stills()
             self._end_clip()
         except Exception as error:  # our own fault: the loop hears of it with its next frame
             with self._changed:
@@ -144,13 +157,14 @@ class PictureWriter:
     def _store(self, item: Frame | _Wanted) -> None:
         if isinstance(item, Frame):
             self._snapshots.push(item.image, item.at)
-            if self._encoding is None or time.monotonic() < self._retry_at:
-                return
+        elif (still := self._snapshots.nearest(item.at)) is not None:
+            self._kept.append(_Still(item, *still))
+        if time.monotonic() < self._retry_at:
+            return
         try:
-            if isinstance(item, Frame):
+            self._write_stills()
+            if isinstance(item, Frame) and self._encoding is not None:
                 self._film(item)
-            else:
-                self._still(item)
         except OSError as error:
             self._begin_trouble(error)
 
@@ -162,19 +176,19 @@ class PictureWriter:
             self._clip = Clip(self._folder / f"video-{self._clips}", self._encoding)
             self._put(Picture(frame.at, "video", self._clips, self._clip.path.name))
         self._clip.push(frame.image, frame.at)
-        if self._trouble:
-            self._trouble = ""
-            self._tell("recording: pictures are stored again.")
+        self._end_trouble()
 
-    def _still(self, wanted: _Wanted) -> None:
-        still = self._snapshots.nearest(wanted.at)
-        if still is None:
-            return
-        self._make_folder()
-        file = f"still-{self._stills + 1}-{wanted.of}-{wanted.number}.jpg"
-        (self._folder / file).write_bytes(still[1])
-        self._stills += 1
-        self._put(Picture(still[0], wanted.of, wanted.number, file))
+    def _write_stills(self) -> None:
+        """Writes the stills that wait; one that the disk refuses stays the first of them."""
+        while self._kept:
+            still = self._kept[0]
+            self._make_folder()
+            file = f"still-{self._stills + 1}-{still.wanted.of}-{still.wanted.number}.jpg"
+            (self._folder / file).write_bytes(still.data)
+            self._kept.popleft()
+            self._stills += 1
+            self._put(Picture(still.at, still.wanted.of, still.wanted.number, file))
+            self._end_trouble()
 
     def _make_folder(self) -> None:
         self._folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -189,6 +203,19 @@ class PictureWriter:
         if not self._trouble:
             self._trouble = str(error.strerror or error)
             self._tell(f"recording: pictures cannot be stored ({self._trouble}): the session goes on without them.")
+
+    def _end_trouble(self) -> None:
+        if self._trouble:
+            self._trouble = ""
+            self._tell("recording: pictures are stored again.")
+
+    def _end_stills(self) -> None:
+        try:
+            self._write_stills()
+        except OSError as error:
+            self._begin_trouble(error)
+            left = len(self._kept)
+            self._tell(f"recording: {left} still{'s' if left > 1 else ''} of steps and alerts could not be stored.")
 
     def _end_clip(self) -> None:
         if self._clip is not None:

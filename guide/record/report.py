@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,20 @@ def make_report(session: StoredSession, contents: Contents, steps: Iterable[Step
         contents,
         length_s,
     )
+
+
+def taken_back(actions: Sequence[StoredAction]) -> dict[int, int]:
+    """By the number of each action that was taken back, that of the undo; an undo taken back itself counts for nothing.
+
+    >>> pause, undo = StoredAction(1, 0.0, 0.0, 0, "pause"), StoredAction(2, 0.0, 0.0, 0, "undo", target=1)
+    >>> taken_back([pause, undo]), taken_back([pause, undo, StoredAction(3, 0.0, 0.0, 0, "undo", target=2)])
+    ({1: 2}, {2: 3})
+    """
+    back: dict[int, int] = {}
+    for action in reversed(actions):
+        if action.kind == "undo" and action.target is not None and action.number not in back:
+            back.setdefault(action.target, action.number)
+    return back
 
 
 def _visits(contents: Contents, names: Mapping[int, str], length_s: float) -> tuple[StepVisit, ...]:

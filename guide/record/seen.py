@@ -11,6 +11,7 @@ leaves half written at the end is passed over.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import zlib
@@ -44,6 +45,7 @@ class SeenWriter:
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._size = os.fstat(self._file).st_size
         self._widths: tuple[int, int] | None = None
 
     def __enter__(self) -> SeenWriter:
@@ -67,14 +69,17 @@ class SeenWriter:
         self._widths = widths
 
     def _write(self, data: bytes) -> None:
-        size = os.fstat(self._file).st_size
+        if os.fstat(self._file).st_size != self._size:  # a disk that refused even to take back what it had half written
+            os.ftruncate(self._file, self._size)
         view = memoryview(data)
         try:
             while view:
                 view = view[os.write(self._file, view) :]
         except OSError:
-            os.ftruncate(self._file, size)
+            with contextlib.suppress(OSError):  # it is tried again before anything else is written
+                os.ftruncate(self._file, self._size)
             raise
+        self._size += len(data)
 
 
 def _record(seen: Seen) -> bytes:

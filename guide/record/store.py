@@ -17,6 +17,7 @@ from typing import Any
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import InputError, OutputError
 from guide.record.lock import is_alive
+from guide.record.place import make_folder, make_private
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
 from guide.record.values import (
     SESSION_ID,
@@ -86,12 +87,8 @@ class Store:
             raise InputError(
                 f"{folder} holds no sessions: record one with `python -m guide watch SOURCE --record --data {folder}`."
             )
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it shows people at work
-        except OSError as cause:
-            raise OutputError(
-                f"{folder} cannot be made ({cause.strerror}): choose a folder you may write to."
-            ) from cause
+        make_folder(folder)
+        make_private(path)  # the folder may be older than the store, and open to everybody
         with self._explained():
             self._db = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
         try:
@@ -188,7 +185,8 @@ class Store:
         matches = [one for one in found if name and one.id.startswith(name)]
         if len(matches) != 1:
             few = "no session" if not matches else f"{len(matches)} sessions"
-            raise InputError(f"{few} in {self.folder} begin with {name!r:.40}: see `python -m guide sessions`.")
+            begin = "begin" if matches else "begins"
+            raise InputError(f"{few} in {self.folder} {begin} with {name!r:.40}: see `python -m guide sessions`.")
         return matches[0]
 
     def contents(self, session: str) -> Contents:

@@ -6,9 +6,12 @@ import csv
 import io
 import math
 import re
+from collections.abc import Sequence
 
+from guide.domain import Alert, Question
 from guide.record.elan import UNFIT, Annotation, Tier
 from guide.record.report import Report
+from guide.record.values import StoredAction
 
 LEAST_S = 1.0
 """An alert is a moment; subtitles and annotations need a stretch."""
@@ -31,8 +34,10 @@ def to_csv(report: Report) -> str:
     for question in report.contents.questions:
         rows.append((question.at, ("question", None, report.name(question.step), "", "", "", question.text)))
     for action in report.actions:
-        name = report.name(action.step) if action.step is not None else ""
-        rows.append((action.at, ("action", None, name, action.kind, "", action.person, action.comment)))
+        answer = {None: "", True: "yes", False: "no"}[action.answer]
+        rows.append(
+            (action.at, ("action", None, _step(report, action), action.kind, answer, action.person, action.comment))
+        )
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(("start_s", "what", "end_s", "step", "kind", "outcome_or_confidence", "person", "text"))
@@ -47,7 +52,8 @@ def to_vtt(report: Report) -> str:
     cues = [(visit.start, visit.end, visit.name) for visit in report.visits]
     for story in report.alerts:
         end = story.resolution.at if story.resolution is not None else report.length_s
-        cues.append((story.raised_at, min(end, story.raised_at + 10.0), f"{story.alert.kind}: {story.name}"))
+        words = f"{story.alert.kind.replace('_', ' ')}: {story.name}"
+        cues.append((story.raised_at, min(end, story.raised_at + 10.0), words))
     blocks = [
         f"{_stamp(start)} --> {_stamp(max(end, start + LEAST_S))}\n{_cue(text)}\n" for start, end, text in sorted(cues)
     ]
@@ -67,6 +73,14 @@ def to_tiers(report: Report) -> tuple[Tier, ...]:
         for name, found in (("steps", steps), ("alerts", alerts), ("actions", actions))
         for number, lane in enumerate(_lanes(found))
     )
+
+
+def _step(report: Report, action: StoredAction) -> str:
+    """The step that an action is about, itself or by way of an alert or a question."""
+    words: Sequence[Alert | Question] = (*report.contents.alerts, *report.contents.questions)
+    told = [one.step for one in words if one.id == action.target and action.kind != "undo"]
+    steps = told if action.step is None else [action.step]
+    return report.name(steps[0]) if steps else ""
 
 
 def _lanes(found: list[tuple[float, float, str]]) -> list[list[Annotation]]:

@@ -32,10 +32,11 @@ def draw_timeline(report: Report) -> str:
     for number, step in enumerate(rows):
         parts += _row(report, step, top + _ROW * number)
     for story in report.alerts:
-        parts.append(_alert(report, story.raised_at, story.alert.severity, f"{story.alert.kind}: {story.name}", bottom))
+        words = f"{story.alert.kind.replace('_', ' ')}: {story.name}"
+        parts.append(_alert(report, story.raised_at, story.alert.severity, words, bottom))
     for action in report.actions:
         place = f"M{_x(report, action.at):.1f} {bottom + 4} l4 8 h-8 z"
-        parts.append(f'<path d="{place}" fill="#5c6f76"><title>{escape(action.kind)}</title></path>')
+        parts.append(f'<path d="{place}" fill="#5c6f76"><title>{escape(action.kind.replace("_", " "))}</title></path>')
     height = bottom + 34
     return f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="timeline">{"".join(parts)}</svg>'
 

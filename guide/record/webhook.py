@@ -115,7 +115,8 @@ class Webhook:
         left = len(self._waiting) + self.given_up
         if left:
             self._tell(
-                f"webhook: {left} alerts could not be delivered to {self._name} ({self._trouble or 'no answer'})."
+                f"webhook: {left} alert{'s' if left > 1 else ''} could not be delivered to {self._name} "
+                f"({self._trouble or 'no answer'})."
             )
 
     def _run(self) -> None:

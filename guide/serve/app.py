@@ -73,6 +73,8 @@ def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bo
 
 
 class _Site:
+    """What answers each address. Whatever looks at a disk does so in a thread: one that hangs stops nobody else."""
+
     def __init__(self, runs: Runs, limits: Limits, channels: Channels, token: str, is_secure: bool) -> None:
         self._runs, self._limits, self.channels = runs, limits, channels
         self._token, self._is_secure = token, is_secure
@@ -104,28 +106,28 @@ class _Site:
 
     async def bundles(self, _: Request) -> Response:
         library = self._runs.library
-        return JSONResponse({"bundles": library.names(), "default": library.default})
+        return JSONResponse({"bundles": await run_in_threadpool(library.names), "default": library.default})
 
     async def metrics(self, _: Request) -> Response:
         return PlainTextResponse(self._runs.metrics.text(self._gauges()), media_type="text/plain; version=0.0.4")
 
     async def sessions(self, request: Request) -> Response:
         if request.method == "GET":
-            return JSONResponse({"sessions": [_brief(run) for run in self._runs.all()], "program": __version__})
+            return JSONResponse({"sessions": await run_in_threadpool(self._briefs), "program": __version__})
         wish = read_wish(await self._object(request))
         run = await run_in_threadpool(self._runs.start, wish)
         if wish.client is None:  # a headset may come much later
             await run_in_threadpool(run.begun.wait, BEGIN_S)
         if run.state == "failed" and not run.processed:
             raise InputError(run.problem)
-        return JSONResponse(run.show(), 201)
+        return JSONResponse(await run_in_threadpool(run.show), 201)
 
     async def session(self, request: Request) -> Response:
         run = self._find(request)
         if request.method == "DELETE":
             run.end()
             await run_in_threadpool(run.join)
-        return JSONResponse({**run.show(), "steps": run.steps})
+        return JSONResponse({**await run_in_threadpool(run.show), "steps": run.steps})
 
     async def act(self, request: Request) -> Response:
         run, plain = self._find(request), await self._object(request)
@@ -147,7 +149,7 @@ class _Site:
 
     async def still(self, request: Request) -> Response:
         run, step, number = self._find(request), _whole(request, "step"), _whole(request, "number")
-        return _jpeg_file(run.still(step, number), "private, max-age=3600")
+        return _jpeg_file(await run_in_threadpool(run.still, step, number), "private, max-age=3600")
 
     async def snapshot(self, request: Request) -> Response:
         found = await run_in_threadpool(self._find(request).snapshot, _whole(request, "alert"))
@@ -170,6 +172,9 @@ class _Site:
                 idle_s += STREAM_S
         finally:
             self._viewers -= 1
+
+    def _briefs(self) -> list[dict[str, Any]]:
+        return [_brief(run) for run in self._runs.all()]
 
     def _find(self, request: Request) -> Run:
         run = self._runs.find(request.path_params["session"])
@@ -200,7 +205,7 @@ class _Site:
             labels = {"session": run.facts.id, "source": run.facts.source}
             gauges += [
                 ("guide_frame_age_seconds", labels, run.health().age_s),
-                ("guide_standing_alerts", labels, len(run.show()["alerts"])),
+                ("guide_standing_alerts", labels, run.standing),
             ]
         for name, batcher in self._runs.library.batchers():
             gauges += [

@@ -30,6 +30,7 @@ class Channel:
         self.websocket, self.client, self._limits = websocket, client, limits
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue(limits.most_waiting)
+        self._early: list[str | None] | None = []  # what is said before the greeting went out
         self._ended = asyncio.Event()
         self._code = 1000
         self._pending: deque[tuple[float, float]] = deque()  # when taken, when arrived
@@ -40,12 +41,13 @@ class Channel:
     async def serve(self, run: Run, runs: Runs) -> None:
         """Frames in and guidance out until one side ends it; the session outlives a lost connection for a while."""
         self._run, self._metrics = run, runs.metrics
-        self._put(wire.dump(self._hello()))
-        run.follow(self)
-        if run.is_over:  # it ended before it could be heard
-            self.over()
-        tasks = [asyncio.create_task(work) for work in (self._read(), self._write(), self._ended.wait())]
+        tasks: list[asyncio.Task[Any]] = []
+        run.follow(self)  # first: what is said while the greeting is made would be missed otherwise
         try:
+            await self._greet()
+            if run.is_over:  # it ended before it could be heard
+                self.over()
+            tasks = [asyncio.create_task(work) for work in (self._read(), self._write(), self._ended.wait())]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             run.leave(self)
@@ -56,6 +58,12 @@ class Channel:
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError | OSError):
                 raise result
+
+    async def _greet(self) -> None:
+        hello = wire.dump(await run_in_threadpool(self._hello))
+        early, self._early = self._early or [], None
+        for text in (hello, *early):
+            self._put(text)
 
     async def replace(self) -> None:
         """Another connection came under this name: this one is over, its session goes on."""
@@ -81,7 +89,12 @@ class Channel:
 
     def _put(self, text: str | None) -> None:
         try:
-            self._queue.put_nowait(text)
+            if self._early is None:
+                self._queue.put_nowait(text)
+            elif len(self._early) < self._limits.most_waiting:
+                self._early.append(text)
+            else:
+                raise asyncio.QueueFull
         except asyncio.QueueFull:
             self._metrics.count("guide_refusals_total", why="slow")
             self._code = TOO_SLOW

@@ -70,7 +70,7 @@ class Channels:
             greeting = read_object(message.get("text"), self.limits)
         except InputError:
             greeting = {}
-        if not self._pauses.is_crowded(address) and is_right(greeting.get("token"), self._token):
+        if self._pauses.may_look(address) and is_right(greeting.get("token"), self._token):
             return greeting
         self.runs.metrics.count("guide_refusals_total", why="token")
         await self._pauses.punish(address)

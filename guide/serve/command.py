@@ -29,13 +29,14 @@ from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
 from guide.serve.prompt import PromptProtocol
 from guide.serve.runs import Runs
-from guide.serve.tls import Certificate, address_on_the_network, own_certificate, write_private
+from guide.serve.tls import Certificate, address_on_the_network, own_certificate, require_certificate, write_private
 from guide.session import Session
 
 TOKEN_VARIABLE = "CNC_TOKEN"
 SHORTEST_TOKEN = 16
 EVERYWHERE = ("0.0.0.0", "::")
 SEND_BUFFER_BYTES = 128 * 1024
+DEAF_S = 30.0  # who takes nothing of what is sent for so long is cut off by the system, gone or not
 LEAVE_S = 5  # how long open connections may take to end
 
 
@@ -85,7 +86,9 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     """A server ready to run, the socket it listens on, and the address of its page, token included."""
     metrics = Metrics()
     library = Library(options.bundle, metrics, options.device, options.live.precision, options.threads)
-    Session(*library.open(), options.live)  # a bundle that cannot be used is told before anybody connects
+    bundle, networks = library.open()
+    Session(bundle, networks, options.live)  # a bundle that cannot be used is told before anybody connects
+    library.release(networks)
     if options.recording.record:
         with Store(options.recording.data) as store:
             store.close_orphans()  # of a server that was killed
@@ -171,9 +174,12 @@ def _listen(host: str, port: int) -> socket.socket:
         sock = socket.create_server((host, port), family=family, backlog=512)
         # Connections inherit it: what lies in the system's buffers is old before a slow client reads it.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; closing a connection waits for what is still to be sent
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * DEAF_S))
         return sock
     except (OSError, UnicodeError) as cause:
-        words = getattr(cause, "strerror", None) or cause
+        number = getattr(cause, "errno", None) or 0  # its own words repeat the address
+        words = os.strerror(number) if number > 0 else getattr(cause, "strerror", None) or cause
         raise InputError(
             f"nothing can listen on {host} port {port} ({words}): choose another --port or --host."
         ) from cause
@@ -181,7 +187,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _certificate(options: ServeOptions) -> Certificate | None:
     if options.certificate is not None and options.key is not None:
-        return Certificate(options.certificate, options.key)
+        return require_certificate(Certificate(options.certificate, options.key))
     if options.tls == "off":
         return None
     names = {"localhost", "127.0.0.1", address_on_the_network(), *({options.host} - set(EVERYWHERE))}
@@ -200,7 +206,8 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
     is_secure = address.startswith("https")
     if is_secure:
         yield qr(address)
-        yield "The certificate is our own: the browser asks once whether to trust it."
+        if options.certificate is None:
+            yield "The certificate is our own: the browser asks once whether to trust it."
     if options.host not in EVERYWHERE and options.host in ("127.0.0.1", "localhost", "::1"):
         yield "Only this machine can connect: --host 0.0.0.0 --tls auto lets phones and headsets in."
     elif not is_secure:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -29,12 +30,15 @@ MOST_ADDRESSES = 1_000
 MOST_WAITING = 16
 """Of one address at the same time."""
 MOST_WAITING_IN_ALL = 256
+LOOK_S = 0.5
+"""Between two looks at tokens of an address where too many wait: others may share it, behind a proxy."""
 
 
 class Pauses:
     """How long somebody with a wrong token waits for the answer: twice as long each time, by address.
 
-    Where too many of an address wait, further tokens from there are not even looked at: many at once guess no faster.
+    Where too many of an address wait, of further tokens from there one is looked at now and then: many at once guess
+    no faster than that, and whoever knows the token still comes in.
 
     >>> pauses = Pauses(clock=lambda: 0.0)
     >>> [pauses.failed("192.0.2.7") for _ in range(6)]
@@ -45,6 +49,7 @@ class Pauses:
         self._clock = clock
         self._failures: dict[str, tuple[int, float]] = {}
         self._waiting: Counter[str] = Counter()
+        self._looked: dict[str, float] = {}  # when a token of a crowded address was looked at last
 
     def failed(self, address: str) -> float:
         """Notes a failure and gives the pause in seconds before it is answered."""
@@ -56,8 +61,21 @@ class Pauses:
             del self._failures[next(iter(self._failures))]
         return float(min(FIRST_PAUSE_S * 2 ** min(count, 10), LONGEST_PAUSE_S))
 
+    def may_look(self, address: str) -> bool:
+        """Whether a token from there is looked at now; otherwise it is turned away unseen, and at once."""
+        if not self.is_crowded(address):
+            return True
+        now = self._clock()
+        if now - self._looked.get(address, -math.inf) < LOOK_S:
+            return False
+        self._looked.pop(address, None)
+        self._looked[address] = now
+        if len(self._looked) > MOST_ADDRESSES:
+            del self._looked[next(iter(self._looked))]
+        return True
+
     def is_crowded(self, address: str) -> bool:
-        """Whether so many wait already that whoever comes from there is turned away unseen, and at once."""
+        """Whether so many wait already that no more are let wait."""
         is_full = self._waiting.total() >= MOST_WAITING_IN_ALL and address in self._failures
         return is_full or self._waiting[address] >= MOST_WAITING
 
@@ -121,8 +139,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_http, address = scope["type"] == "http", address_of(scope)
-        is_crowded = is_http and self._pauses.is_crowded(address)
-        if not is_http or scope["path"] == OPEN_PATH or (not is_crowded and self._is_allowed(scope)):
+        if not is_http or scope["path"] == OPEN_PATH or (self._pauses.may_look(address) and self._is_allowed(scope)):
             await self._app(scope, receive, send)
             return
         self._metrics.count("guide_refusals_total", why="token")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from pathlib import Path
 
 from guide.bundle import Bundle, fingerprint, read_bundle
@@ -28,9 +29,11 @@ class Library:
     ) -> None:
         self._default, self._metrics = bundle, metrics
         self._device, self._precision, self._threads = device, precision, threads
-        self._lock = threading.Lock()
+        self._loading = threading.Lock()  # bundles are read one after another, which takes seconds
+        self._lock = threading.Lock()  # what follows; held for a moment only, since the event loop asks as well
         self._open: dict[str, tuple[Bundle, Networks]] = {}
-        self._retired: list[Networks] = []  # of bundles that were exported anew: sessions may still use them
+        self._retired: list[Networks] = []  # of bundles that were exported anew, as long as sessions use them
+        self._uses: Counter[int] = Counter()  # by the identity of networks: how many sessions have them
 
     @property
     def folder(self) -> Path:
@@ -46,21 +49,31 @@ class Library:
         found = (path.parent.name for path in self.folder.glob("*/manifest.json"))
         return sorted(name for name in found if not name.startswith(".") and name.isprintable())
 
-    def open(self, name: str | None = None, in_use: frozenset[str] | set[str] = frozenset()) -> tuple[Bundle, Networks]:
-        """A bundle and its networks; those of bundles not `in_use` make room. Raises BundleError or InputError."""
+    def open(self, name: str | None = None) -> tuple[Bundle, Networks]:
+        """A bundle and its networks, in use until `release`; unused ones make room. Else BundleError or InputError."""
         folder = self._default if name is None else self._place(name)
-        with self._lock:
-            if name is None and (known := self._open.get(folder.name)) is not None:
-                return known  # the one the server was started with is not read anew for every client
+        if name is None and (known := self._take(folder.name)) is not None:
+            return known  # the one the server was started with is not read anew for every client
+        with self._loading:
             bundle = read_bundle(folder)
-            known = self._open.get(folder.name)
-            if known is None or fingerprint(known[0]) != fingerprint(bundle):
-                if known is not None:
-                    self._retired.append(self._open.pop(folder.name)[1])
-                self._make_room(in_use)
-                known = bundle, self._start(bundle)
-                self._open[folder.name] = known
-            return known
+            if (known := self._take(folder.name, bundle)) is not None:
+                return known
+            self._make_room(folder.name)
+            networks = self._start(bundle)
+            self._put(folder.name, bundle, networks)
+            return bundle, networks
+
+    def release(self, networks: Networks) -> None:
+        """A session does not need them any more; those of a bundle that was exported anew are stopped with the last."""
+        with self._lock:
+            self._uses[id(networks)] -= 1
+            is_over = self._uses[id(networks)] <= 0
+            if is_over:
+                del self._uses[id(networks)]
+            retired = [one for one in self._retired if one is networks] if is_over else []
+            self._retired = [one for one in self._retired if one not in retired]
+        for one in retired:
+            _stop(one)
 
     def batchers(self) -> list[tuple[str, Batcher]]:
         """The batchers that run, by the name of their network."""
@@ -94,12 +107,36 @@ class Library:
                 model.batcher.timed = lambda seconds, stage=stage: self._metrics.time(stage, seconds)
         return networks
 
-    def _make_room(self, in_use: frozenset[str] | set[str]) -> None:
-        idle = [name for name in self._open if name not in in_use and name != self.default]
-        if len(self._open) >= MOST_BUNDLES and not idle:
-            raise InputError(f"{MOST_BUNDLES} bundles are in use, no more are taken: end a session first.")
-        if len(self._open) >= MOST_BUNDLES:
-            _stop(self._open.pop(idle[0])[1])
+    def _take(self, name: str, bundle: Bundle | None = None) -> tuple[Bundle, Networks] | None:
+        """What is open under a name, from now on in use; nothing where that is not `bundle` as it lies on disk now."""
+        with self._lock:
+            known = self._open.get(name)
+            if known is None or (bundle is not None and fingerprint(known[0]) != fingerprint(bundle)):
+                return None
+            self._uses[id(known[1])] += 1
+            return known
+
+    def _put(self, name: str, bundle: Bundle, networks: Networks) -> None:
+        """Networks newly started, in use; those that had the name are stopped, once nobody needs them."""
+        with self._lock:
+            earlier = self._open.get(name)
+            self._open[name] = bundle, networks
+            self._uses[id(networks)] += 1
+            is_needed = earlier is not None and self._uses[id(earlier[1])] > 0
+            if earlier is not None and is_needed:
+                self._retired.append(earlier[1])
+        if earlier is not None and not is_needed:
+            _stop(earlier[1])
+
+    def _make_room(self, name: str) -> None:
+        with self._lock:
+            if name in self._open or len(self._open) < MOST_BUNDLES:
+                return
+            idle = [one for one, (_, found) in self._open.items() if one != self.default and not self._uses[id(found)]]
+            if not idle:
+                raise InputError(f"{MOST_BUNDLES} bundles are in use, no more are taken: end a session first.")
+            _, networks = self._open.pop(idle[0])
+        _stop(networks)
 
 
 def _stop(networks: Networks) -> None:

@@ -76,14 +76,16 @@ class Run:
     """Follows a source with a session until it ends; `end` ends it. What it says goes to its followers, in order."""
 
     def __init__(
-        self, facts: RunFacts, session: Session, source: FrameSource, metrics: Metrics, held: ExitStack,
+        self, facts: RunFacts, session: Session, source: FrameSource, metrics: Metrics,
         recording: Recording | None = None,
     ) -> None:  # fmt: skip
         self.facts = facts
         self.state: RunState = "running"
         self.problem = ""
         self._session, self._source, self._metrics = session, source, metrics
-        self._held, self._recording = held, recording
+        self._recording = recording
+        self.held = ExitStack()
+        """What is closed with the session, its recording above all."""
         self._lock = threading.Lock()  # frames and actions come from different threads
         self._followers: tuple[Follower, ...] = ()
         self._frame: Frame | None = None
@@ -105,6 +107,11 @@ class Run:
     @property
     def is_over(self) -> bool:
         return self.state != "running"
+
+    @property
+    def standing(self) -> int:
+        """How many alerts stand."""
+        return len(self._shown["alerts"])
 
     @property
     def source(self) -> FrameSource:
@@ -296,8 +303,8 @@ class Run:
     def _close(self, state: RunState, problem: str = "") -> None:
         """Closes source and recording and tells everybody; whatever fails here is told as well."""
         try:
-            self._source.close()
-            self._held.close()
+            with self.held:
+                self._source.close()
         except GuideError as error:
             state, problem = "failed", f"{problem} {error}".strip()
         except Exception:

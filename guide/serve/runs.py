@@ -138,9 +138,12 @@ class Runs:
             with self._lock:
                 self._runs[run.facts.id] = run
                 self._forget_old()
+                is_late = self._is_closed
         finally:
             with self._lock:
                 self._starting.remove(wish.client)
+        if is_late:  # it was being made while all others were ended
+            run.end()
         run.start()
         return run
 
@@ -166,23 +169,27 @@ class Runs:
             run.join()
 
     def _make(self, wish: Wish) -> Run:
-        bundle, networks = self.library.open(wish.bundle, {run.facts.bundle for run in self.running()})
-        notes = _Notes()
-        session = Session(bundle, networks, self._live)
-        source = self._open(wish, notes)
-        live = source.is_live
-        gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
-        options = replace(self._recording, person=wish.person or self._recording.person)
-        held, recording, name = self._record(session, options, SourceFacts(source.name, live, gauge), notes)
-        if wish.client is not None:
-            held.callback(self._headsets.remove, wish.client)  # names come from outside: they must not pile up
-        folder = options.data / name if recording is not None and options.record and options.pictures else None
-        facts = RunFacts(
-            name, source.name, bundle.folder.name, options.person, wish.client, wish.realtime and not live,
-            networks.provider, networks.reason, folder,
-        )  # fmt: skip
-        notes.run = run = Run(facts, session, source, self.metrics, held, recording)
-        return run
+        with ExitStack() as held:  # what was taken is given back where the session cannot be made
+            bundle, networks = self.library.open(wish.bundle)
+            held.callback(self.library.release, networks)
+            notes = _Notes()
+            session = Session(bundle, networks, self._live)
+            source = self._open(wish, notes)
+            if wish.client is not None:
+                held.callback(self._headsets.remove, wish.client)  # names come from outside: they must not pile up
+            live = source.is_live
+            gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
+            options = replace(self._recording, person=wish.person or self._recording.person)
+            kept, recording, name = self._record(session, options, SourceFacts(source.name, live, gauge), notes)
+            held.enter_context(kept)
+            folder = options.data / name if recording is not None and options.record and options.pictures else None
+            facts = RunFacts(
+                name, source.name, bundle.folder.name, options.person, wish.client, wish.realtime and not live,
+                networks.provider, networks.reason, folder,
+            )  # fmt: skip
+            notes.run = run = Run(facts, session, source, self.metrics, recording)
+            run.held.enter_context(held.pop_all())
+            return run
 
     def _record(
         self, session: Session, options: RecordingOptions, source: SourceFacts, notes: _Notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from guide import wire
-from guide.domain import Alert, Question
+from guide.domain import UNSURE_BELOW, Alert, Question
 from guide.procedure.model import Procedure
 from guide.procedure.state import State
 from guide.session import Session
@@ -61,6 +61,7 @@ def _current(session: Session, state: State) -> Plain | None:
         "step": state.current,
         "name": session.procedure.name(state.current),
         "confidence": None if label is None else round(label.confidence, 3),
+        "unsure": label is None or label.confidence < UNSURE_BELOW,
         "elapsed_s": round(state.busy_s(state.at), 3),
         "expected_s": _expected(session.procedure, state.current),
     }

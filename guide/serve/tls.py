@@ -7,6 +7,7 @@ import datetime
 import ipaddress
 import os
 import socket
+import ssl
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from guide.errors import OutputError
+from guide.errors import InputError, OutputError
 
 DAYS = 365
 CERTIFICATE, KEY = "certificate.pem", "key.pem"
@@ -59,6 +60,23 @@ def own_certificate(folder: Path, names: Iterable[str]) -> Certificate:
             f"the certificate cannot be written to {folder} ({cause.strerror}): choose another folder with --data."
         ) from cause
     return found
+
+
+def require_certificate(given: Certificate) -> Certificate:
+    """A certificate that was given, if a server can use it; InputError with one sentence otherwise."""
+    for path in (given.certificate, given.key):
+        if not path.is_file():
+            raise InputError(
+                f"a certificate and its key were expected as PEM files, but {path} is none: check the path."
+            )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(given.certificate, given.key, lambda: "")
+    except (OSError, ValueError) as cause:  # what OpenSSL refuses is an OSError too; no password is asked for
+        raise InputError(
+            f"{given.certificate} and {given.key} are no certificate with its key that can be read without a password "
+            f"({getattr(cause, 'reason', None) or getattr(cause, 'strerror', None) or cause}): give others."
+        ) from cause
+    return given
 
 
 def address_on_the_network() -> str:
@@ -115,7 +133,8 @@ def _key_bytes(key: ec.EllipticCurvePrivateKey) -> bytes:
 def write_private(path: Path, data: bytes) -> None:
     """Writes a file that only its owner may read, aside and then in place."""
     aside = path.with_suffix(".new")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    aside.unlink(missing_ok=True)  # one left there may be anybody's to read, or lead elsewhere
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
     aside.replace(path)

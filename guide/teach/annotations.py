@@ -45,6 +45,8 @@ class LabelFile:
 class LabelOptions:
     """How label files are read: the known steps (any where None), repairing or refusing, the tier of ELAN files.
 
+    A file without steps is warned of, unless this is but a first look.
+
     >>> LabelOptions(lenient=True).tier is None
     True
     """
@@ -52,6 +54,7 @@ class LabelOptions:
     steps: Collection[int] | None = None
     lenient: bool = False
     tier: str | None = None
+    is_first_look: bool = False
 
 
 def read_labels(
@@ -197,7 +200,7 @@ def _checked(
         problems.add(1, what, "times taken as they stand")
     checked = check_rows(rows, duration_s, options.steps, problems)
     names = _names(checked, problems)
-    if not checked and (options.lenient or not problems.sentences):
+    if not checked and (options.lenient or not problems.sentences) and not options.is_first_look:
         log.warning("%s labels no key-step: the whole recording counts as background.", path)
     return LabelFile(tuple(row.segment for row in checked), names, tuple(problems.changes)), problems
 

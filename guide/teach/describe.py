@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,26 @@ from numpy.typing import NDArray
 from guide.courses import course_of
 from guide.domain import Features, KeyStep, Labels, Segment
 from guide.label.energy import LinkSettings
+from guide.label.judgement import Judgement
 from guide.label.recogniser import Recogniser
 from guide.label.unaries import AppearanceUnaries
+from guide.procedure.events import Event
 from guide.procedure.hush import hush
 from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure
 from guide.procedure.model import Procedure
 from guide.teach.annotations import labels_to_segments
+from guide.teach.calibrate import (
+    LeftOut,
+    calibrate_labels,
+    calibrate_steps,
+    feature_scale,
+    heard_with,
+    leave_out,
+    own_limits,
+    strangers,
+)
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.rehearse import rehearse, rehearsed, teach_live
+from guide.teach.rehearse import Taught, chosen, rehearse, teach_judged
 
 CARRIED_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of carried labels
 SHORTEST_VISIT = 0.4  # of the time a step usually takes
@@ -36,6 +48,8 @@ class Learned:
     links: LinkSettings
     """How strongly labels hold together in time, fitted to the length of the recordings."""
     notes: tuple[str, ...]
+    judgement: Judgement = field(default_factory=Judgement)
+    """How sure is sure, how far is unknown and how unlike a step may look, from left-out demonstrations."""
 
 
 def describe(
@@ -55,34 +69,59 @@ def describe(
         for each, one in zip(labels, demonstrations.items, strict=True)
     )
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / len(steps))
-    recogniser, costs = teach_live(demonstrations, labels)
+    taught = teach_judged(demonstrations, labels)
+    recogniser, judgement, left = _left_out(demonstrations, labels, taught)
     procedure = learn_procedure(solid(segments), steps, CARRIED_RATE if are_carried else FALSE_ALARM_RATE)
+    rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, links)
+    trust = calibrate_steps(left, rehearsals)
     return Learned(
         labels=tuple(labels),
         segments=segments,
-        procedure=_hushed(procedure, demonstrations, recogniser, costs, links),
+        procedure=hush(procedure, [heard_with(each, trust) for each in rehearsals], FALSE_ALARM_RATE),
         centres=_centres(demonstrations.embeddings, labels, steps),
         recogniser=recogniser,
         links=links,
         notes=tuple(notes),
+        judgement=replace(
+            judgement,
+            labels=calibrate_labels(recogniser, left, links, demonstrations.rate, demonstrations.settings.smoothing_s),
+            steps=trust,
+            own=own_limits(left, rehearsals, recogniser.numbers),
+        ),
     )
 
 
-def _hushed(
+def _left_out(
+    demonstrations: Demonstrations, labels: Sequence[Labels], taught: Taught
+) -> tuple[Recogniser, Judgement, list[LeftOut]]:
+    places = chosen(demonstrations)
+    features = [demonstrations.features[place] for place in places]
+    far = strangers(
+        features, taught.features, taught.labels, scale := feature_scale(features), taught.recogniser.numbers
+    )
+    return leave_out(
+        taught.recogniser,
+        scale,
+        taught.judged,
+        far,
+        [labels[place] for place in places],
+        [demonstrations.items[place].times for place in places],
+    )
+
+
+def _rehearsals(
     procedure: Procedure,
     demonstrations: Demonstrations,
     recogniser: Recogniser,
-    costs: Sequence[NDArray[np.float64]],
+    left: Sequence[LeftOut],
     links: LinkSettings,
-) -> Procedure:
-    """The procedure less the rules that would cry wolf when the demonstrations are followed as if they were live."""
+) -> list[tuple[Event, ...]]:
+    """What the tracker would hear of the demonstrations if they were followed live by what the others teach."""
     steps = AppearanceUnaries(recogniser).steps
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
-    rehearsals = [
-        rehearse(each, times, steps, links, course_of(procedure, steps, smoothing_s, rate))
-        for each, times in zip(costs, rehearsed(demonstrations), strict=True)
+    return [
+        rehearse(one.costs, one.times, steps, links, course_of(procedure, steps, smoothing_s, rate)) for one in left
     ]
-    return hush(procedure, rehearsals, FALSE_ALARM_RATE)
 
 
 def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:

@@ -7,14 +7,15 @@ show decides when a step counts as seen, and silences rules that would cry wolf.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Labels, Times
 from guide.label.course import Course
+from guide.label.elapsed import learn_elapsed
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled, Labeller
 from guide.label.recogniser import (
@@ -54,12 +55,27 @@ def teach_live(
     demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0
 ) -> tuple[Recogniser, list[Floats]]:
     """The recogniser of the demonstrations' labels, found or given; and costs (T, C) of each, judged by the others."""
+    taught = teach_judged(demonstrations, labels, seed)
+    return taught.recogniser, [costs_of(taught.recogniser, distances) for distances in taught.judged]
+
+
+class Taught(NamedTuple):
+    """A recogniser, what it was taught, and each demonstration as one of the others judges it."""
+
+    recogniser: Recogniser
+    judged: list[Floats]  # squared distances (T, C)
+    features: list[NDArray[Any]]  # (T, 2P) of each demonstration, in the orders and before the benches that taught
+    labels: list[Labels]  # of these rows
+
+
+def teach_judged(demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0) -> Taught:
+    """The recogniser of the demonstrations' labels, with all that went into it."""
     groups = _showings(demonstrations, labels, np.random.default_rng(seed))
-    reduction, recogniser = _recogniser(groups)
+    features, shown = _taught(groups)
+    reduction, recogniser = _recogniser(groups, features, shown)
     judged = _judge(reduction, recogniser.numbers, groups)
-    return recogniser, [
-        costs_of(recogniser, distances[: len(group[0].labels)]) for distances, group in zip(judged, groups, strict=True)
-    ]
+    own = [distances[: len(group[0].labels)] for distances, group in zip(judged, groups, strict=True)]
+    return Taught(recogniser, own, features, shown)
 
 
 def rehearse(
@@ -88,10 +104,10 @@ def _showings(
     demonstrations: Demonstrations, labels: Sequence[Labels], rng: np.random.Generator
 ) -> list[list[_Showing]]:
     """Each demonstration as it is and, where there is not too much of it, in other orders and before another bench."""
-    chosen = _chosen(demonstrations)
-    is_small = sum(len(demonstrations.items[number]) for number in chosen) <= MOST_REORDERED
+    places = chosen(demonstrations)
+    is_small = sum(len(demonstrations.items[number]) for number in places) <= MOST_REORDERED
     groups = []
-    for number in chosen:
+    for number in places:
         recording, own = demonstrations.items[number], labels[number]
         group = [_Showing(demonstrations.features[number], own, recording.times)]
         for pooled, shown in _other_ways(recording, own, demonstrations, rng) if is_small else []:
@@ -109,7 +125,7 @@ def _other_ways(
     yield elsewhere(recording.pooled, demonstrations.settings.memory_s * demonstrations.rate, rng), labels
 
 
-def _chosen(demonstrations: Demonstrations) -> Sequence[int]:
+def chosen(demonstrations: Demonstrations) -> Sequence[int]:
     """The demonstrations that are rehearsed: all, or some from beginning to end where there are many."""
     count, most = len(demonstrations.items), min(len(demonstrations.items), MOST_REHEARSALS)
     return [number * count // most for number in range(most)]
@@ -117,17 +133,26 @@ def _chosen(demonstrations: Demonstrations) -> Sequence[int]:
 
 def rehearsed(demonstrations: Demonstrations) -> list[Times]:
     """The times of the demonstrations whose costs `teach_live` gives."""
-    return [demonstrations.items[number].times for number in _chosen(demonstrations)]
+    return [demonstrations.items[number].times for number in chosen(demonstrations)]
 
 
-def _recogniser(groups: Sequence[Sequence[_Showing]]) -> tuple[Reduction, Recogniser]:
-    """The recogniser of the demonstrations; other orders of one belong to it where recordings are left out."""
-    stride, settings = _stride(groups), RecogniserSettings()
+def _taught(groups: Sequence[Sequence[_Showing]]) -> tuple[list[NDArray[Any]], list[Labels]]:
+    """The rows and labels that teach, one of each demonstration: its other orders belong to it."""
+    stride = _stride(groups)
     strides = [stride, *[REORDERED_STRIDE * stride] * (len(groups[0]) - 1)]
-    features = [np.concatenate([each.features[::n] for each, n in zip(g, strides, strict=True)]) for g in groups]
-    labels = [np.concatenate([each.labels[::n] for each, n in zip(g, strides, strict=True)]) for g in groups]
+    features = [_joined([each.features[::n] for each, n in zip(g, strides, strict=True)]) for g in groups]
+    return features, [_joined([each.labels[::n] for each, n in zip(g, strides, strict=True)]) for g in groups]
+
+
+def _recogniser(
+    groups: Sequence[Sequence[_Showing]], features: Sequence[NDArray[Any]], labels: Sequence[Labels]
+) -> tuple[Reduction, Recogniser]:
+    settings, stride = RecogniserSettings(), _stride(groups)
     reduction = find_reduction(features, settings.components)
-    return reduction, learn_recogniser(features, labels, settings, reduction)
+    real = [len(group[0].labels[::stride]) for group in groups]
+    learned = learn_recogniser(features, labels, settings, reduction, real)
+    elapsed = learn_elapsed([g[0].labels for g in groups], [g[0].times for g in groups], learned.numbers)
+    return reduction, replace(learned, elapsed=elapsed)
 
 
 def _judge(reduction: Reduction, classes: Labels, groups: Sequence[Sequence[_Showing]]) -> list[Floats]:

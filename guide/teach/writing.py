@@ -27,7 +27,8 @@ def write_taught(folder: Path, demonstrations: Demonstrations, learned: Learned,
     """Writes prototypes, recogniser, demonstrations, procedure and segments into a bundle's new folder."""
     numbers = np.array(learned.procedure.numbers, np.int64)
     np.savez(folder / "prototypes.npz", centres=learned.centres, fuzzifier=fuzzifier, numbers=numbers)
-    _save(folder / "recogniser.npz", learned.recogniser.to_arrays().items())
+    taught = learned.recogniser.to_arrays() | learned.judgement.to_arrays()
+    _save(folder / "recogniser.npz", taught.items())
     _save(folder / "demonstrations.npz", _kept(demonstrations, learned))
     write_procedure(folder, demonstrations, learned.procedure, learned.segments)
 

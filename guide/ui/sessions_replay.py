@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from guide.record.page import clock
+from guide.record.page import about, clock
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import plain
@@ -139,7 +139,7 @@ def _draw_more(view: ReplayView) -> None:
                     {
                         "at": clock(one.at),
                         "action": one.kind.replace("_", " "),
-                        "about": state.about(view.report, one),
+                        "about": about(view.report, one),
                         "person": one.person,
                         "comment": one.comment,
                     }

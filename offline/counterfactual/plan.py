@@ -34,13 +34,14 @@ def plan(layouts: Sequence[Layout], counts: Mapping[Kind, int], seed: int) -> li
     made: list[Planned] = []
     for kind in KINDS:
         rng = np.random.default_rng([seed, KINDS.index(kind)])
-        choices = [_choices(kind, layout, rules, rng, counts.get(kind, 0)) for layout in layouts]
+        choices = [variants_of(kind, layout, rules, rng, counts.get(kind, 0)) for layout in layouts]
         for source, variant in _in_turn(choices, counts.get(kind, 0), rng):
             made.append(Planned(f"{len(made) + 1:02d}_{kind}", source, variant))
     return made
 
 
-def _choices(kind: Kind, layout: Layout, rules: Rules, rng: np.random.Generator, count: int) -> list[Variant]:
+def variants_of(kind: Kind, layout: Layout, rules: Rules, rng: np.random.Generator, count: int) -> list[Variant]:
+    """What can be done of a kind to a recording, in an order drawn by lot; of shuffled ones `count`."""
     if kind == "none":
         return [unchanged(layout)]
     if kind == "shuffled":

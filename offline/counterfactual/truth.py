@@ -41,7 +41,7 @@ def tell(variant: Variant, source: str, labels: Labels, times: Times, rate: floa
         "fault": variant.kind,
         "step": _label(variant.step, names),
         "before": _label(variant.before, names),
-        "at": _known_at(variant, Layout.of(labels), new, duration),
+        "at": known_at(variant, Layout.of(labels), new, duration),
         "segments": [
             [_round(part.start), _round(part.end), _label(part.step, names)]
             for part in segments_of(variant, labels, times, rate)
@@ -52,7 +52,8 @@ def tell(variant: Variant, source: str, labels: Labels, times: Times, rate: floa
     }
 
 
-def _known_at(variant: Variant, layout: Layout, new: Times, duration: float) -> float | None:
+def known_at(variant: Variant, layout: Layout, new: Times, duration: float) -> float | None:
+    """When the fault can be known, in the new recording's times (M,): at its `duration` where only the end tells."""
     if variant.step is None:
         return None
     return _round(duration if variant.known is None else new[layout.start(variant.order, variant.known)])

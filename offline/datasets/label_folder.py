@@ -7,6 +7,7 @@ Step numbers may have gaps in the files; a task's steps are numbered from 1 with
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
 from guide.teach.annotations import SUFFIXES, LabelFile, LabelOptions, is_elan, read_label_files
-from guide.teach.label_rows import is_label_row, read_cells
+from guide.teach.label_rows import is_label_row, parse_seconds, read_cells
 from offline.datasets.egoprocel_json import read_names
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.videos import VIDEO_SUFFIXES
@@ -61,10 +62,12 @@ class LabelledVideo:
 def read_tasks(folder: Path, options: ReadOptions) -> dict[str, TaskSequences]:
     """Every task of a folder of label files by its name; raises InputError with the problems of all files."""
     own = folder.resolve().name
-    groups = {sub.name if sub.name != own else f"{own}/{own}": label_files(sub) for sub in folders(folder)}
-    groups = {own: label_files(folder), **groups}
-    labelled = {name: [LabelledVideo(path.stem, path) for path in paths] for name, paths in groups.items() if paths}
-    return read_groups(labelled, find_videos(options.videos or folder), options) if labelled else {}
+    places = {own: folder} | {sub.name if sub.name != own else f"{own}/{own}": sub for sub in folders(folder)}
+    videos = find_videos(options.videos or folder)
+    meant = {name: [path for path in label_files(sub) if _is_meant(path, videos)] for name, sub in places.items()}
+    groups = {name: [LabelledVideo(path.stem, path) for path in paths] for name, paths in meant.items() if paths}
+    tasks = read_groups(groups, videos, options) if groups else {}
+    return {name: replace(task, unread=_unread(places[name], meant[name])) for name, task in tasks.items()}
 
 
 def read_groups(
@@ -92,7 +95,7 @@ def read_task(
     files = {one.id: one.path for one in labelled}
     known = set(read_names(options.steps)) if options.steps is not None else None
     if known is None:
-        known = usual_steps(read_label_files(files, {}, LabelOptions(lenient=True, tier=options.tier)))
+        known = usual_steps(look_first(files, options.tier))
     read = read_label_files(files, durations, LabelOptions(known, options.lenient, options.tier))
     steps, renamed = usual_names(read)
     numbers = {step: number for number, step in enumerate(steps, start=1)}
@@ -104,6 +107,11 @@ def read_task(
         missing=tuple(f"the video of {id_}" for id_ in lacking),
         changes=tuple(change for one in labelled for change in read[one.id].changes) + tuple(renamed),
     )
+
+
+def look_first(files: Mapping[str, Path], tier: str | None) -> dict[str, LabelFile]:
+    """What label files say with all their faults: a step is no less a step for a slip in its times."""
+    return read_label_files(files, {}, LabelOptions(lenient=True, tier=tier, is_first_look=True))
 
 
 def usual_steps(read: Mapping[str, LabelFile]) -> set[int]:
@@ -135,9 +143,8 @@ def usual_names(read: Mapping[str, LabelFile]) -> tuple[dict[int, str], list[str
 
 
 def label_files(folder: Path) -> list[Path]:
-    """The label files lying in a folder, by name; a CSV file that holds another kind of table is none."""
-    files = sorted(path for path in _entries(folder) if path.is_file() and path.suffix.lower() in SUFFIXES)
-    return [path for path in files if is_elan(path) or _is_label_table(path)]
+    """The CSV and ELAN files lying in a folder, by name."""
+    return sorted(path for path in _entries(folder) if path.is_file() and path.suffix.lower() in SUFFIXES)
 
 
 def folders(folder: Path) -> list[Path]:
@@ -165,13 +172,30 @@ def _entries(folder: Path) -> Iterable[Path]:
     return (path for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def _is_label_table(path: Path) -> bool:
-    """Whether a CSV file is meant as labels: a row near the top has their form, or it is empty (and will be named)."""
+def _is_meant(path: Path, videos: Mapping[str, Path]) -> bool:
+    """Whether a file is meant as labels, right or wrong: by its name, or because a row near the top looks like it."""
+    if is_elan(path) or path.stem in videos:
+        return True
     try:
         rows = read_cells(path)
     except InputError:
         return True  # reading it as labels will say what is wrong
-    return not rows or any(is_label_row(cells) for _, cells in rows[:PEEKED_ROWS])
+    return not rows or any(_is_like_labels(cells) for _, cells in rows[:PEEKED_ROWS])
+
+
+def _is_like_labels(cells: Sequence[str]) -> bool:
+    """Two times and then words, with whatever between them: reading such a row as labels says what is wrong.
+
+    >>> _is_like_labels(["0.5;2;open box"]), _is_like_labels(["1", "2", "3.5"])
+    (True, False)
+    """
+    start, end, *rest = [*re.split(r"[,;\t|]", ",".join(cells)), "", ""]
+    are_times = all(parse_seconds(value.strip()) is not None for value in (start, end))
+    return is_label_row(cells) or (are_times and any(character.isalpha() for character in "".join(rest)))
+
+
+def _unread(folder: Path, meant: Sequence[Path]) -> tuple[str, ...]:
+    return tuple(f"{path.name}, another kind of table" for path in label_files(folder) if path not in meant)
 
 
 def _require_own_names(labelled: Sequence[LabelledVideo]) -> None:

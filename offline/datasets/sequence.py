@@ -77,6 +77,8 @@ class TaskSequences:
     """What the data set names or should have and the folder lacks, a few words each."""
     changes: tuple[str, ...] = ()
     """What the reader changed or chose, a sentence each."""
+    unread: tuple[str, ...] = ()
+    """Files beside the labels that are none, a few words each."""
 
     @property
     def videos(self) -> int:
@@ -92,12 +94,14 @@ class TaskSequences:
         return self.views or self.recordings
 
     def remarks(self) -> list[str]:
-        """What a reader of figures should know: what is missing, what was changed, what overlaps, a line each."""
+        """What a reader of figures should know: what is missing, not read, changed or overlaps, a line each."""
         found = [f"missing: {word}" for word in self.missing]
+        found += [f"not read: {word}" for word in self.unread]
         found += [f"changed: {change}" for change in self.changes]
         overlaps = sum(sequence.overlaps for sequence in self.sequences)
         if overlaps:
-            found.append(f"{overlaps} steps start before an earlier one has ended: the later one wins")
+            starts = "1 step starts" if overlaps == 1 else f"{overlaps} steps start"
+            found.append(f"{starts} before an earlier one has ended: the later one wins")
         return found
 
 

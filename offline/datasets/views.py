@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -36,8 +37,7 @@ def choose_view(task: TaskSequences, view: str) -> TaskSequences:
     there = task.sequences
     chosen = tuple(sequence for sequence in there if is_view(sequence, view))
     if not chosen:
-        names = ", ".join(views_of(task)) or "none that is named"
-        raise InputError(f"{task.name} has no view {view!r}, its views are {names}: choose one of them.")
+        raise InputError(f"{task.name} has no view {view!r}, {_known(views_of(task))}.")
     filmed = {sequence.recording or sequence.id for sequence in chosen}
     unseen = tuple(f"{one.id} has no view {view}" for one in task.recordings if (one.recording or one.id) not in filmed)
     kept = tuple(word for word in task.missing if " has no view " not in word)
@@ -57,9 +57,15 @@ def choose_views(tasks: dict[str, TaskSequences], view: str | None) -> dict[str,
         if any(is_view(sequence, view) for sequence in task.sequences)
     }
     if not chosen:
-        names = ", ".join(sorted({name for task in tasks.values() for name in views_of(task)})) or "none that is named"
-        raise InputError(f"no task here has a view {view!r}, the views are {names}: choose one of them.")
+        names = sorted({name for task in tasks.values() for name in views_of(task)})
+        raise InputError(f"no task here has a view {view!r}, {_known(names)}.")
     return chosen
+
+
+def _known(names: Sequence[str]) -> str:
+    if not names:
+        return "and nothing here says which camera is which: leave --view out"
+    return f"the views are {', '.join(names)}: choose one of them"
 
 
 def is_view(sequence: StepSequence, view: str) -> bool:

@@ -14,7 +14,7 @@ from guide.domain import Features
 from guide.errors import InputError
 from offline.batches import FEWEST_FRAMES, Batches
 from offline.config import Recipe
-from offline.embedding import build_embedder, embed, make_loss, prepare_inputs
+from offline.embedding import Inputs, StandardHead, build_embedder, embed, make_loss, prepare_inputs
 from offline.evaluation.keep import Kept, content_key, source_hash
 from offline.features import RecordingFeatures
 from offline.loop import LoopSettings, Progress, train
@@ -62,27 +62,22 @@ class Embedders:
         self, recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int, folder: Path, tell: Telling
     ) -> list[Features]:
         inputs = prepare_inputs(recordings, recipe, folder / "inputs")
-        head = build_embedder(inputs, recipe, seed).to(self.device)
-        clips = inputs.clips(recipe)
-        batches = Batches(clips, recipe.batch_videos, recipe.sampled_frames, seed)
-
-        def report(state: Progress, loss: float, rate: float) -> None:
-            tell(state.iteration, f"iteration {state.iteration}, held out {state.smoothed:.4f}")
-
-        train(head, make_loss(inputs, recipe), batches, loop_settings(recipe, seed), folder, report)
-        return [embed(head, clip) for clip in clips]
+        head = train_head(inputs, recipe, seed, self.device, folder, tell)
+        return [embed(head, clip) for clip in inputs.clips(recipe)]
 
 
-def loop_settings(recipe: Recipe, seed: int) -> LoopSettings:
-    """What the training loop needs to know of the recipe."""
-    return LoopSettings(
-        learning_rate=recipe.learning_rate,
-        weight_decay=recipe.weight_decay,
-        most_iterations=recipe.most_iterations,
-        evaluate_every=recipe.evaluate_every,
-        patience=recipe.patience,
-        seed=seed,
-    )
+def train_head(
+    inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, tell: Telling
+) -> StandardHead:
+    """A head trained on these inputs, or read from `folder` where it was trained there before."""
+    head = build_embedder(inputs, recipe, seed).to(device)
+    batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, seed)
+
+    def report(state: Progress, loss: float, rate: float) -> None:
+        tell(state.iteration, f"iteration {state.iteration}, held out {state.smoothed:.4f}")
+
+    train(head, make_loss(inputs, recipe), batches, LoopSettings.of(recipe, seed), folder, report)
+    return head
 
 
 def require_trainable(recordings: Sequence[RecordingFeatures]) -> None:

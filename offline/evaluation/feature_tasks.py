@@ -105,6 +105,13 @@ def _sequences(word: str, task: TaskSequences, subset: str | None) -> LabelledTa
     truth = tuple(recording.labels(rate) for recording in task.recordings)
     nothing = [np.zeros((len(labels), 1), np.float32) for labels in truth]
     ids = [recording.id for recording in task.recordings]
+    notes = ["labels only: what looks at frames cannot be scored here", *task.remarks()]
+    unknown = sum(not recording.has_length for recording in task.recordings)
+    if unknown:
+        notes.append(
+            f"the length of {unknown} of {len(ids)} recordings is not known: they are taken to end with their last "
+            "step, and background after it is not scored"
+        )
     return LabelledTask(
         word=word,
         name=task.name,
@@ -114,7 +121,7 @@ def _sequences(word: str, task: TaskSequences, subset: str | None) -> LabelledTa
             for id_, rows in zip(ids, nothing, strict=True)
         ),
         truth=truth,
-        notes=("labels only: what looks at frames cannot be scored here", *task.remarks()),
+        notes=tuple(notes),
         subset=subset,
         is_seen=False,
     )

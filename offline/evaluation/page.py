@@ -14,6 +14,7 @@ from offline.evaluation.page_style import SCRIPT, STYLE
 from offline.evaluation.page_table import draw_table
 from offline.evaluation.report import MEAN, Sheet, headline
 from offline.evaluation.run import Outcome, Result
+from offline.tables import FLOORS
 
 READ_ME: Final = (
     "Percent; ± is the standard deviation over seeds. <b>D</b>, our headline: one match of found to true key-steps "
@@ -23,7 +24,11 @@ READ_ME: Final = (
     "order of segments. <b>order</b>: pairs of found steps in the true order; <b>pairs</b>: true pairs of which both "
     "steps were found. Yellow rows see nothing of the recordings: a method that does not beat the equal time split has "
     "found nothing. <b>n labelled</b>: n recordings came with their true labels and are left out of the scores. "
-    "The best of our rows without labels is underlined. Beside each bar: frames of the recording that are right."
+    "The best of our rows without labels is underlined. Beside each bar: frames of the recording that are right.</p>"
+    "<p>Finders: <b>uniform</b> cuts all recordings, laid end to end, into equal slices, <b>equal time split</b> each "
+    "of them; <b>cte</b> learns the time and keeps to one order; after the name of a loss, on the embedding it "
+    "trains: <b>hc</b> k-means, <b>ss</b> subset selection, <b>pcm</b> the paper's ProCut, <b>ours</b> clusters that "
+    "are looked at again."
 )
 
 
@@ -87,7 +92,7 @@ def _choice(result: Result) -> str:
     usual = usual_methods(result.outcomes)
     ticks = "".join(
         f'<label><input type="checkbox" value="{escape(name)}"{" checked" if name in usual else ""}> '
-        f"{escape(name)}</label>"
+        f"{escape(FLOORS.get(name, name))}</label>"
         for name in (outcome.method.name for outcome in result.outcomes)
     )
     buttons = "".join(f'<button type="button" value="{value}">{value}</button>' for value in ("usual", "all", "none"))
@@ -126,8 +131,8 @@ def _right(truth: Labels, labels: Labels) -> float:
 
 
 def _row(name: str, bar: str, figure: str, kind: str = "", is_shown: bool = True) -> str:
-    hidden = "" if is_shown else " hidden"
+    hidden, shown = "" if is_shown else " hidden", FLOORS.get(name, name)
     return (
         f'<div class="row {kind}" data-method="{escape(name)}"{hidden}>'
-        f'<span title="{escape(name)}">{escape(name)}</span>{bar}<span>{figure}</span></div>'
+        f'<span title="{escape(shown)}">{escape(shown)}</span>{bar}<span>{figure}</span></div>'
     )

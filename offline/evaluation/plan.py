@@ -59,6 +59,10 @@ class EvaluateOptions:
     """CaptainCook4D: take recordings with mistakes as well."""
     lenient: bool = False
     """Repair label files that are not as they should be, and say what was changed."""
+    tier: str | None = None
+    """The tier of ELAN files that holds the steps."""
+    skip_bad: bool = False
+    """Go on without recordings that cannot be read or give too few frames, and say which."""
     out: Path = Path(".cache/evaluation")
     """Folder to write results.csv, results.md and results.html to."""
     preset: PresetName = "default"

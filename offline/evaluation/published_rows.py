@@ -6,9 +6,11 @@ Figures that were not printed are NaN and show as dashes. Published figures are 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 from offline import paper
+from offline.datasets.views import PAPER_VIEWS
 from offline.metrics import Score
 from offline.published import (
     CLUSTERERS,
@@ -27,6 +29,7 @@ from offline.tables import Row
 THIRD_PERSON_SETS: Final = ("ProceL", "CrossTask")
 SUBSETS: Final = ("CMU-MMAC", "EGTEA", "MECCANO", "EPIC-Tents", "PC Assembly", "PC Disassembly")
 WHOLE: Final = "EgoProceL"
+OVER_ALL: Final = f"mean over {len(SUBSETS)} sub-sets"
 VIEWED: Final = "CMU-MMAC"
 """The data set whose cameras the paper compares."""
 DATASETS: Final = (WHOLE, *SUBSETS, *THIRD_PERSON_SETS)
@@ -58,15 +61,31 @@ def published_rows(dataset: str, k: int | None) -> list[Row]:
     if dataset in THIRD_PERSON_SETS:
         scores = [(name, _from(THIRD_PERSON, name, dataset, "F")) for name, _ in THIRD_PERSON.rows]
         return [Row(name, {"pooled": [score]}, f"paper, {dataset}") for name, score in scores]
+    is_tried = k is not None and k != paper.KEY_STEPS and k in paper.KEY_STEPS_TRIED
     if dataset == WHOLE:
-        return _averages()
-    if k is not None and k != paper.KEY_STEPS and k in paper.KEY_STEPS_TRIED:
+        return _averages_by_count(k) if is_tried and k is not None else _averages()
+    if is_tried and k is not None:
         return _by_count(dataset, k)
     tables = (EGOPROCEL, CLUSTERERS, LOSSES, LOSSES_MORE)
     names = dict.fromkeys(_usual(name) for table in tables if _has(table, dataset) for name, _ in table.rows)
     note = f"paper, {dataset}, K = {paper.KEY_STEPS}"
     rows = [Row(name, {"A": [_best(tables, name, dataset)]}, note) for name in names]
-    return [*rows, *_successors(f"published, mean over {len(SUBSETS)} sub-sets, K = {paper.KEY_STEPS}")]
+    return [*rows, *_successors(f"published, {OVER_ALL}, K = {paper.KEY_STEPS}")]
+
+
+def comparable(row: Row, view: str, k: int | None) -> Row | None:
+    """A row as it may stand in the column of a view and a number of key-steps; None for a published one of another.
+
+    Where the number is not the same for all tasks (None) the row says which its own is.
+    """
+    if not row.note:
+        return row
+    source, _, of = row.note.partition(",")
+    own = of.rpartition("K = ")[2]
+    method = "CnC" if row.method == f"CnC, {PAPER_VIEWS.get(view)}" else row.method
+    if method.startswith("CnC, ") or (k is not None and own not in ("", str(k))):
+        return None
+    return replace(row, method=method, note=source if k is not None or not own else f"{source}, K = {own}")
 
 
 def view_rows() -> list[Row]:
@@ -78,8 +97,10 @@ def view_rows() -> list[Row]:
 
 def _averages() -> list[Row]:
     """Means over EgoProceL's six sub-sets: of what the paper prints for each, and of what later work prints."""
-    rows = [Row(name, {"A": [_average(name)]}, f"paper, K = {paper.KEY_STEPS}") for name, _ in EGOPROCEL.rows]
-    return [*rows, *_successors(f"published, K = {paper.KEY_STEPS}")]
+    rows = [
+        Row(name, {"A": [_average(name)]}, f"paper, {OVER_ALL}, K = {paper.KEY_STEPS}") for name, _ in EGOPROCEL.rows
+    ]
+    return [*rows, *_successors(f"published, {OVER_ALL}, K = {paper.KEY_STEPS}")]
 
 
 def _successors(note: str) -> list[Row]:
@@ -99,11 +120,21 @@ def _average(name: str) -> Score:
 
 
 def _by_count(dataset: str, k: int) -> list[Row]:
+    found = _printed_by_count(dataset, k)
+    return [Row(name, {"A": [_score(f1=f1)]}, f"paper, {dataset}, K = {k}") for name, f1 in found.items()]
+
+
+def _averages_by_count(k: int) -> list[Row]:
+    """Means over the six sub-sets of what the paper prints at another number of key-steps."""
+    printed = [_printed_by_count(subset, k) for subset in SUBSETS]
+    means = {name: sum(each[name] for each in printed) / len(printed) for name in printed[0]}
+    return [Row(name, {"A": [_score(f1=f1)]}, f"paper, {OVER_ALL}, K = {k}") for name, f1 in means.items()]
+
+
+def _printed_by_count(dataset: str, k: int) -> dict[str, float]:
     column = f"{dataset} K = {k}"
     table = next(each for each in (KEY_STEP_COUNTS, KEY_STEP_COUNTS_MORE) if column in each.columns)
-    return [
-        Row(name, {"A": [_score(f1=table.value(name, column))]}, f"paper, {dataset}, K = {k}") for name, _ in table.rows
-    ]
+    return {name: table.value(name, column) or math.nan for name, _ in table.rows}
 
 
 def _best(tables: tuple[PublishedTable, ...], name: str, dataset: str) -> Score:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from guide.domain import Segment
 from guide.errors import InputError
-from guide.teach.annotations import SUFFIXES, read_label_folder, segments_to_labels
+from guide.teach.annotations import LabelOptions, find_label_file, read_label_files, segments_to_labels
 from offline.config import Recipe
 from offline.datasets import phases
-from offline.datasets.egoprocel_folder import CMU_FILE, cmu_video
+from offline.datasets.egoprocel_folder import CMU_FILE, TENT_SUFFIX, cmu_video
 from offline.datasets.egoprocel_json import read_names
-from offline.datasets.label_folder import usual_steps
+from offline.datasets.label_folder import folders, label_files, look_first, usual_names, usual_steps
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.datasets.views import choose_view
 from offline.evaluation.feature_tasks import choose
 from offline.evaluation.task import LabelledTask, require_steps
-from offline.extraction import Extractor
 from offline.features import FeatureCache
 from offline.gather import see_task
 from offline.videos import Recording, RecordingFacts, ends_of, examine_all, find_recordings
+
+if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
+    from offline.extraction import Extractor
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class LabelRequest:
     lenient: bool = False
     view: str = ""
     """Only recordings of that camera, which CMU-MMAC's file names tell."""
+    tier: str | None = None
+    """The tier of ELAN files that holds the steps."""
+    skip_bad: bool = False
+    """Leave out recordings that cannot be read or give too few frames, and name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class Checked:
     names: Mapping[int, str]
     notes: tuple[str, ...]
     view: str = ""
+    skip_bad: bool = False
+    """As asked for: how many frames a recording gives is seen only when it is looked at."""
 
 
 def check_tasks(folder: Path, words: Sequence[str], rate: float | None, labels: LabelRequest) -> list[Checked]:
@@ -71,11 +79,15 @@ def check_tasks(folder: Path, words: Sequence[str], rate: float | None, labels: 
 
 
 def task_folders(folder: Path) -> dict[str, Path]:
-    """Task folders by their names: the folder itself where it holds recordings, else the folders in it that do."""
+    """Task folders by their names: the folder itself where it holds recordings, else the folders in it that do.
+
+    Where none of these does, those that have recordings one folder deeper, as CMU-MMAC keeps its performances.
+    """
     if not folder.is_dir():
         raise InputError(f"--videos must name a folder of recordings, but {folder} is none: check the path.")
     inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     tasks = {path.name: path for path in inner if _has_recordings(path)}
+    tasks = tasks or {path.name: path for path in inner if any(map(_has_recordings, folders(path)))}
     if _has_recordings(folder) or not tasks:
         return {folder.resolve().name: folder}
     return tasks
@@ -85,13 +97,12 @@ def see(
     checked: Checked, extractor: Extractor | None, recipe: Recipe, cache: FeatureCache, console: Console
 ) -> LabelledTask:
     """The task as the trunk sees it, with the label of every frame."""
-    seen = see_task(checked.facts, extractor, recipe, cache, console)
-    truth = tuple(
-        segments_to_labels(segments, recording.times)
-        for segments, recording in zip(checked.segments, seen, strict=True)
-    )
-    task = LabelledTask(checked.word, checked.word, checked.names, seen, truth, checked.notes, view=checked.view)
-    return require_steps(task)
+    seen = see_task(checked.facts, extractor, recipe, cache, console, checked.skip_bad)
+    segments = dict(zip((fact.recording.id for fact in checked.facts), checked.segments, strict=True))
+    truth = tuple(segments_to_labels(segments[recording.id], recording.times) for recording in seen)
+    unseen = [id_ for id_ in segments if id_ not in {recording.id for recording in seen}]
+    notes = (*checked.notes, *_absent(unseen, "too few frames"))
+    return require_steps(LabelledTask(checked.word, checked.word, checked.names, seen, truth, notes, view=checked.view))
 
 
 def _has_recordings(folder: Path) -> bool:
@@ -107,13 +118,25 @@ def _check(word: str, place: Path, root: Path, rate: float | None, labels: Label
     if not found.recordings:
         raise InputError(f"{place} should hold recordings and holds none: check the path.")
     chosen = of_view(word, found.recordings, labels.view) if labels.view else found.recordings
-    facts = examine_all(chosen).good
+    facts, problems = _examined(chosen, labels.skip_bad)
     if (place / phases.FILE).is_file() and labels.folder is None:
-        return _from_phases(word, place, facts)
-    checked = _from_files(word, _label_folder(place, root, labels), facts, labels)
+        checked = _from_phases(word, place, facts)
+    else:
+        folder = _label_folder(place, root, labels)
+        checked = _from_files(word, folder, facts, labels)
+        checked = replace(checked, notes=checked.notes + _strays(folder, found.recordings))
     others = len(found.recordings) - len(chosen)
-    notes = (f"{others} recordings of other views left out",) if others else ()
-    return replace(checked, view=labels.view, notes=checked.notes + notes)
+    notes = checked.notes + ((f"{others} recordings of other views left out",) if others else ())
+    notes += (f"{len(problems)} left out that cannot be used: {' '.join(problems)}",) if problems else ()
+    return replace(checked, view=labels.view, notes=notes, skip_bad=labels.skip_bad)
+
+
+def _examined(chosen: Sequence[Recording], skip_bad: bool) -> tuple[tuple[RecordingFacts, ...], tuple[str, ...]]:
+    """What can be used, and what is wrong with the rest; raises InputError where nothing is left."""
+    examined = examine_all(chosen, skip_bad)
+    if not examined.good:
+        raise InputError(examined.problems[0])
+    return examined.good, examined.problems
 
 
 def of_view(word: str, recordings: Sequence[Recording], view: str) -> list[Recording]:
@@ -153,25 +176,49 @@ def _from_phases(word: str, place: Path, facts: Sequence[RecordingFacts]) -> Che
 
 def _from_files(word: str, folder: Path, facts: Sequence[RecordingFacts], request: LabelRequest) -> Checked:
     known = None if request.steps is None else read_names(request.steps)
-    endless = {fact.recording.id: math.inf for fact in facts}  # a step is no less a step for a slip in its times
-    steps = set(known) if known else usual_steps(read_label_folder(folder, endless, lenient=True))
-    read = read_label_folder(folder, ends_of(facts), steps, request.lenient)
+    files = find_labels(folder, [fact.recording.id for fact in facts])
+    steps = set(known) if known else usual_steps(look_first(files, request.tier))
+    read = read_label_files(files, ends_of(facts), LabelOptions(steps, request.lenient, request.tier))
     labelled = [fact for fact in facts if fact.recording.id in read]
     missing = [fact.recording.id for fact in facts if fact.recording.id not in read]
-    names = {step: name for labels in read.values() for step, name in labels.names.items()}
+    names, renamed = usual_names(read)
     changes = [change for labels in read.values() for change in labels.changes]
     notes = [f"lenient reading changed {len(changes)} things in the labels"] if changes else []
     notes += [f"changed: {change}" for change in changes]
-    notes += _absent(missing, f"no label file in {folder}") + _absent(_strays(folder, facts), "no recording")
+    notes += renamed + _absent(missing, f"no label file in {folder}")
     segments = tuple(read[fact.recording.id].segments for fact in labelled)
-    return Checked(word, tuple(labelled), segments, dict(sorted(names.items())), tuple(notes))
+    return Checked(word, tuple(labelled), segments, names, tuple(notes))
+
+
+def find_labels(folder: Path, ids: Sequence[str]) -> dict[str, Path]:
+    """The label file of each recording that has one, in the folder or one of its folders; raises InputError for none.
+
+    EgoProceL's tents have an ending of their own.
+    """
+    if not folder.is_dir():
+        raise InputError(f"--labels must name a folder of label files, but {folder} is not a folder: check the path.")
+    places = (folder, *folders(folder))
+    found: dict[str, Path] = {}
+    for id_ in ids:
+        paths = [find_label_file(place, name) for place in places for name in (id_, id_ + TENT_SUFFIX)]
+        for path in (path for path in paths if path is not None):
+            if found.setdefault(id_, path) != path:
+                raise InputError(f"a recording has one label file, but {found[id_]} and {path} both stand: keep one.")
+    if not found:
+        raise InputError(
+            f"a CSV or ELAN file named like a recording was expected, such as {ids[0]}.csv, but {folder} has none: "
+            "give --labels DIR."
+        )
+    return found
 
 
 def _absent(names: Sequence[str], why: str) -> list[str]:
     return [f"{len(names)} left out, {why}: {', '.join(names)}"] if names else []
 
 
-def _strays(folder: Path, facts: Sequence[RecordingFacts]) -> list[str]:
-    ids = {fact.recording.id for fact in facts}
-    files = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES]
-    return [path.name for path in files if path.stem not in ids]
+def _strays(folder: Path, recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """What to say of label files that lie beside those of recordings and are of none."""
+    found = set(find_labels(folder, [recording.id for recording in recordings]).values())
+    places = sorted({folder, *(path.parent for path in found)})
+    files = [path for place in places for path in label_files(place)]
+    return tuple(_absent([path.name for path in files if path not in found], "no recording"))

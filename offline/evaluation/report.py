@@ -8,7 +8,7 @@ from typing import Final
 
 from offline.evaluation.few import FewLabels
 from offline.evaluation.plan import Count, Plan
-from offline.evaluation.published_rows import VIEWED, WHOLE, published_rows, view_rows
+from offline.evaluation.published_rows import VIEWED, WHOLE, comparable, published_rows, view_rows
 from offline.evaluation.run import Outcome, Result
 from offline.evaluation.scoring import EXTRAS, Scores
 from offline.evaluation.task import LabelledTask
@@ -61,9 +61,14 @@ def _task_sheet(result: Result, plan: Plan) -> Sheet:
 def _study(means: dict[tuple[str, Count], ResultTable], views: Sequence[str], plan: Plan) -> ResultTable:
     """What several numbers of key-steps, several views or both are worth."""
     has_views, has_counts = len(views) > 1, len(plan.counts) > 1
-    words = {(view, count): " ".join([view] * has_views + [f"K {_word(count)}"] * has_counts) for view, count in means}
+    tables = {}
+    for (view, count), table in means.items():
+        word = " ".join([view] * has_views + [f"K {_word(count)}"] * has_counts)
+        k = count if isinstance(count, int) else None
+        rows = (comparable(row, view, k) for row in table.rows)
+        tables[word] = replace(table, rows=tuple(row for row in rows if row is not None))
     what = " and ".join(["K"] * has_counts + ["views"] * has_views)
-    return study_table(f"F1 for several {what}", {words[place]: table for place, table in means.items()}, plan)
+    return study_table(f"F1 for several {what}", tables, plan)
 
 
 def task_table(result: Result, plan: Plan) -> ResultTable:
@@ -95,15 +100,16 @@ def study_table(title: str, means: dict[str, ResultTable], plan: Plan) -> Result
     """F1 of every row for several numbers of key-steps or views, as in the paper's studies of them."""
     protocols = [protocol for protocol in STUDIED if protocol in plan.protocols] or [plan.protocols[0]]
     columns = {f"{word} {p}": (word, p) for word in means for p in protocols}
-    methods = dict.fromkeys((row.method, row.note.partition(",")[0]) for t in means.values() for row in t.rows)
+    methods = dict.fromkeys((row.method, row.note) for table in means.values() for row in table.rows)
     rows = []
-    for method, source in methods:
+    for method, note in methods:
         scores = {}
         for column, (word, protocol) in columns.items():
-            row = next((r for r in means[word].rows if (r.method, r.note.partition(",")[0]) == (method, source)), None)
+            row = next((row for row in means[word].rows if (row.method, row.note) == (method, note)), None)
             if row is not None and row.scores.get(protocol):
                 scores[column] = row.scores[protocol]
-        rows.append(Row(method, scores, source))
+        if scores:
+            rows.append(Row(method, scores, note))
     return ResultTable(title, tuple(rows), tuple(columns), ("f1",))
 
 
@@ -153,9 +159,12 @@ def headline(outcome: Outcome) -> float:
     return sum(score.f1 for score in scores) / len(scores)
 
 
-def for_console(table: ResultTable) -> ResultTable:
-    """The table with the columns that fit a terminal: of each protocol F1 and IoU."""
-    return replace(table, figures=tuple(figure for figure in table.figures if figure in ("f1", "iou")))
+def for_console(table: ResultTable, width: int | None = None) -> ResultTable:
+    """The table with the columns that fit a terminal: of each protocol F1 and IoU, in a narrower one less and less."""
+    wide = replace(table, figures=tuple(figure for figure in table.figures if figure in ("f1", "iou")))
+    narrow = replace(table, figures=("f1",))
+    forms = (wide, narrow, replace(narrow, extras=()))
+    return next((form for form in forms if width is None or form.width <= width), forms[-1])
 
 
 def _table(title: str, rows: Sequence[Row], plan: Plan) -> ResultTable:

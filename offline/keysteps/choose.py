@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.ndimage import median_filter
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
@@ -17,6 +18,7 @@ from offline.keysteps.ours import Ours
 NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16)
 SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
 ROUNDS = 3  # half of what the finder takes: the curve over the numbers is the same
+UNUSUAL = 0.5  # nats, times the squared logarithm of how many times too many or too few
 Report = Callable[[int, float], None]
 
 
@@ -41,7 +43,8 @@ def choose_k(
     For each number the steps are found as usual but more quickly, and every recording is labelled anew by what the
     others teach. What these labels say about the found ones rises with the number: steeply while the new steps are
     real, slowly once real steps are cut in pieces. The bend is chosen: the number farthest above the line from the
-    first to the last. Steps that only some recordings have, or that flicker, count less.
+    first to the last. Steps that only some recordings have, or that flicker, count less. Where the curve is nearly
+    straight, chance would choose; so a number far from the middle of those tried needs a bend that shows.
     """
     numbers = candidates if candidates is not None else _candidates(collection)
     collection = fewer(collection, max(numbers), seed).collection()
@@ -58,14 +61,18 @@ def choose_k(
 
 
 def bend(scores: Sequence[tuple[int, float]]) -> int:
-    """The number whose score lies farthest above the straight line from the first to the last.
+    """The number whose score lies farthest above the straight line from the first to the last, and not far out.
 
     >>> bend([(4, 0.0), (6, 1.0), (8, 1.1), (10, 1.2)])
     6
+    >>> bend([(4, 0.0), (6, 0.2), (8, 0.4), (10, 0.6)])
+    8
     """
-    (first, low), (last, high) = scores[0], scores[-1]
-    slope = (high - low) / max(last - first, 1)
-    return max(scores, key=lambda pair: (pair[1] - low - slope * (pair[0] - first), -pair[0]))[0]
+    numbers, raw = np.array([pair[0] for pair in scores], np.float64), np.array([pair[1] for pair in scores])
+    heard = median_filter(raw, 3, mode="nearest")  # one number's luck makes no bend
+    line = heard[0] + (heard[-1] - heard[0]) * (numbers - numbers[0]) / max(numbers[-1] - numbers[0], 1.0)
+    far_out = np.log(numbers / (0.5 * (numbers[0] + numbers[-1]))) ** 2
+    return scores[int((heard - line - UNUSUAL * far_out).argmax())][0]
 
 
 def _candidates(collection: Collection) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 
 from guide.bench import BenchOptions, main
 from guide.errors import InputError, OutputError
-from guide.serve.bench import Measured
+from guide.serve.measured import Measured
 from tests.tiny import Learned
 
 

@@ -76,8 +76,10 @@ def test_an_unknown_schema(features_task: Learned, tmp_path: Path, refuse: Calla
         ("prototypes.npz", {"centres": np.zeros((4, 127))}),
         ("recogniser.npz", {"projection": np.zeros((3, 3))}),
         ("recogniser.npz", {"mean": np.zeros((12, 1))}),
+        ("recogniser.npz", {"confidence": np.full((2, 2), -1.0)}),
+        ("recogniser.npz", {"far": np.array([np.nan])}),
     ],
-    ids=["nan", "narrow", "shapes", "rank"],
+    ids=["nan", "narrow", "shapes", "rank", "falling confidence", "nan limit"],
 )
 def test_arrays_that_cannot_be(
     features_task: Learned, tmp_path: Path, refuse: Callable[[Path], str], name: str, arrays: dict[str, Any]

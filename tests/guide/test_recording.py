@@ -26,6 +26,7 @@ from guide.procedure.learn import learn_procedure
 from guide.record.seen import SEEN, read_seen
 from guide.record.store import Store
 from guide.record.values import Contents, StoredSession
+from guide.record.webhook import Webhook
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.replay import DIFFERS, ReplayOptions, differences, main, open_replay
 from guide.session import Session, follow, follow_features, start_networks
@@ -326,10 +327,37 @@ def test_watch_records_and_says_where(
     stored, _ = read(tmp_path / "data")
     assert f"python -m guide report {stored.id} --data {tmp_path / 'data'}" in said.err
     assert (stored.facts.person, stored.facts.source) == ("shift 2", str(video))
-    for wrong in (["--keep-days", "-1"], ["--webhook", "ftp://example.org"]):
+    (tmp_path / "file").write_text("")
+    nowhere = ["--record", "--data", str(tmp_path / "file")]
+    for wrong in (["--keep-days", "-1"], ["--webhook", "ftp://example.org"], nowhere):
         with pytest.raises(SystemExit) as left:
             entry(watch.WatchOptions, watch.main, args=[*words, *wrong])
-        assert (left.value.code, capsys.readouterr().err.count("\n")) == (2, 1)
+        said = capsys.readouterr()
+        assert (left.value.code, said.err.count("\n"), said.out) == (2, 1, ""), "told before the work begins"
+
+
+def test_a_person_whose_name_is_no_text_may_act(bundle: Bundle, video: Path, tmp_path: Path) -> None:
+    options = RecordingOptions(record=True, data=tmp_path, person="caf\udce9", pictures=False)
+    session = start(bundle)
+    with recorded(session, options, FILE):
+        for update in follow(VideoFile(video), session):
+            if not session.tracker.actions and update.events:
+                session.act(Action("pause", person=options.person))
+    stored, contents = read(tmp_path)
+    assert (stored.state, [one.person for one in contents.actions]) == ("finished", ["caf?"])
+
+
+def test_the_store_is_closed_before_a_webhook_that_is_down_is_waited_for(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = []
+    monkeypatch.setattr(Webhook, "close", lambda hook: states.append(read(tmp_path)[0].state))
+    session = start(bundle)
+    options = RecordingOptions(record=True, data=tmp_path, pictures=False, webhook="http://127.0.0.1:9/")
+    with recorded(session, options, FILE):
+        session.push(Frame(0, 0.0, np.zeros((8, 8, 3), np.uint8)))
+        session.finish()
+    assert states == ["finished"]
 
 
 def test_senseless_days_are_refused() -> None:

@@ -257,6 +257,10 @@ def test_a_manifest_that_makes_no_sense_is_refused(
         ("recogniser.npz", {"mean": np.zeros(5), "projection": np.zeros((5, 2)), "centres": np.zeros((4, 2))}),
         ("recogniser.npz", {"numbers": np.array([1, 2, 3, 9])}),
         ("recogniser.npz", {"scalars": np.array([1.0])}),
+        ("recogniser.npz", {"confidence": np.zeros((2, 2))}),
+        ("recogniser.npz", {"far": np.array([-1.0])}),
+        ("recogniser.npz", {"scale": np.ones(3)}),
+        ("recogniser.npz", {"own": np.array([[99.0, 1.0]])}),
     ],
     ids=str,
 )
@@ -275,3 +279,61 @@ def test_each_recogniser_has_its_columns(frames_task: Learned) -> None:
     assert steps["embedding"] == (1, 2, 3, 4)
     assert steps["appearance"] == steps["both"]
     assert steps["appearance"][-1] == -1
+
+
+def limits(bundle: Bundle, far: float, own: float) -> dict[str, Any]:
+    """Arrays of a recogniser with such limits on distances, the same for all steps."""
+    arrays = bundle.arrays("recogniser.npz")
+    steps = [int(number) for number in arrays["numbers"] if number > 0]
+    return {
+        "scale": np.ones_like(arrays["mean"]),
+        "far": np.array([far]),
+        "own": np.array([(step, own) for step in steps], np.float64),
+    }
+
+
+def alerts(task: Learned, bundle: Bundle) -> list[Alert]:
+    updates = follow(VideoFile(videos(task)[1]), session(bundle))
+    return [said for update in updates for said in update.guidance if isinstance(said, Alert)]
+
+
+def test_a_step_beyond_its_limit_differs_once_and_one_within_does_not(frames_task: Learned, tmp_path: Path) -> None:
+    wide, narrow = (
+        altered(frames_task.bundle, tmp_path / name, {"recogniser.npz": limits(frames_task.bundle, 1e5, own)})
+        for name, own in (("wide", 1e5), ("narrow", 1e-3))
+    )
+    assert not [alert for alert in alerts(frames_task, wide) if alert.kind == "differs"]
+    told = [alert for alert in alerts(frames_task, narrow) if alert.kind == "differs"]
+    assert len(told) >= 3
+    assert len({alert.step for alert in told}) == len(told)
+    assert {alert.severity for alert in told} == {"warning"}
+
+
+def test_what_is_far_from_everything_for_a_while_is_unknown(frames_task: Learned, tmp_path: Path) -> None:
+    near = altered(frames_task.bundle, tmp_path, {"recogniser.npz": limits(frames_task.bundle, 1e-3, 1e5)})
+    updates = list(follow(VideoFile(videos(frames_task)[1]), session(near)))
+    assert {update.label.step for update in updates} == {-1}
+    told = [said.kind for update in updates for said in update.guidance if isinstance(said, Alert)]
+    is_flagged = session(near).procedure.rules.is_unknown_flagged
+    assert ("unknown" in told) == is_flagged
+
+
+def test_a_bundle_of_before_says_what_it_said(frames_task: Learned, tmp_path: Path) -> None:
+    """Without calibrations and limits, confidence is the plain margin and nothing differs."""
+    old = altered(frames_task.bundle, tmp_path / "old")
+    kept = {"mean", "projection", "centres", "numbers", "scalars"}
+    arrays = {key: value for key, value in old.arrays("recogniser.npz").items() if key in kept}
+    np.savez(old.folder / "recogniser.npz", **arrays)  # type: ignore[arg-type]
+    plain = altered(old, tmp_path / "plain")
+    same = {"confidence": np.array([[1.0, 0.0], [1.0, 0.0]])}
+    named = altered(plain, tmp_path / "named", {"recogniser.npz": same})
+    video = videos(frames_task)[1]
+    assert list(follow(VideoFile(video), session(plain))) == list(follow(VideoFile(video), session(named)))
+    sharper = altered(plain, tmp_path / "sharper", {"recogniser.npz": {"confidence": np.array([[2.0, 0.0]] * 2)}})
+    before, after = (
+        np.array([update.label.confidence for update in follow(VideoFile(video), session(bundle))])
+        for bundle in (plain, sharper)
+    )
+    kept_raw = np.clip(before, 1e-3, 1 - 1e-3)
+    odds = (kept_raw / (1 - kept_raw)) ** 2
+    np.testing.assert_allclose(after, odds / (1 + odds), rtol=1e-9)

@@ -94,7 +94,10 @@ def test_they_are_filtered(run: Callable[..., str], words: tuple[str, ...], foun
 
 
 def test_none_that_fits_says_what_to_do(run: Callable[..., str]) -> None:
-    assert "python -m guide watch" in " ".join(run("--person", "nobody").split())
+    assert run("--person", "nobody") == "no session fits: leave out a filter.\n"
+    for name in names(run("--jsonl")):
+        run("--delete", name, "--yes")
+    assert run() == "no session yet. Record one with: python -m guide watch SOURCE --record\n"
 
 
 def test_deleting_needs_a_yes(run: Callable[..., str], fail: Callable[..., str], data: Path) -> None:

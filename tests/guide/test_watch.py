@@ -318,6 +318,17 @@ def test_the_terminal_view_shows_names_as_they_are_and_counts_what_stands(live: 
     assert "1 alert stands" in said.getvalue()
 
 
+@pytest.mark.parametrize(("confidence", "words"), [(0.42, "board (unsure, 42 %)"), (0.5, "board")])
+def test_a_step_that_is_wrong_more_often_than_right_is_called_unsure(
+    live: Session, confidence: float, words: str
+) -> None:
+    said = io.StringIO()
+    view = Terminal(Console(file=said, width=200), live)
+    view.show(Update(SettledLabel(1.0, 1, 1.0), (StepEvent(1.0, 1, "confirmed", 0.0, None, confidence),)))
+    assert words in said.getvalue()
+    assert ("unsure" in said.getvalue()) == ("unsure" in words)
+
+
 def test_an_alert_that_was_settled_stands_no_more(live: Session) -> None:
     said = io.StringIO()
     view = Terminal(Console(file=said, width=200), live)

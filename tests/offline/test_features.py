@@ -108,7 +108,7 @@ def test_maps_wanted_later_are_made_then(
     assert len(decodings) == 2
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "facts", "missing"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "flip", "facts", "missing"])
 def test_a_damaged_entry_is_rebuilt(
     video: Recording, extractor: Extractor, cache: FeatureCache, decodings: list[Path], damage: str
 ) -> None:
@@ -118,6 +118,8 @@ def test_a_damaged_entry_is_rebuilt(
     data = bytearray(pooled.read_bytes())
     if damage == "cut":
         pooled.write_bytes(bytes(data[:-100]))
+    elif damage == "empty":
+        pooled.write_bytes(b"")
     elif damage == "flip":
         data[-1] ^= 0xFF
         pooled.write_bytes(bytes(data))
@@ -199,6 +201,25 @@ def test_feature_files_need_no_trunk(tmp_path: Path, cache: FeatureCache) -> Non
     np.testing.assert_array_equal(found.times, np.arange(10) / 2)
     assert found.rate == 2.0
     assert not cache.folder.exists()
+
+
+def test_features_in_an_archive_are_mapped_too(tmp_path: Path, cache: FeatureCache) -> None:
+    """A long collection of them would not fit into memory; a copy that was damaged is made anew."""
+    rows = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float16)
+    np.savez_compressed(tmp_path / "a.npz", features=rows, rate=4.0)
+    recording = Recording("a", tmp_path / "a.npz", "features")
+    found = cache.features(recording, None, 1.0)
+    assert isinstance(found.pooled, np.memmap)
+    assert found.pooled.dtype == np.float16
+    assert found.times[-1] == 19 / 4.0
+    np.testing.assert_array_equal(found.pooled, rows)
+    (copy,) = (cache.folder / "tables").iterdir()
+    stamp = copy.stat().st_mtime_ns
+    cache.features(recording, None, 1.0)
+    assert copy.stat().st_mtime_ns == stamp, "it is written once"
+    for damaged in (copy.read_bytes()[:-8], copy.read_bytes()[:-2] + b"ab", b""):
+        copy.write_bytes(damaged)
+        np.testing.assert_array_equal(cache.features(recording, None, 1.0).pooled, rows)
 
 
 def test_progress_is_told(video: Recording, extractor: Extractor, cache: FeatureCache) -> None:

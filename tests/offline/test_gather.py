@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -117,6 +119,37 @@ def test_features_of_unequal_width(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_features_without_a_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = said_on_failure(arguments(write_features(tmp_path / "features"), tmp_path), capsys)
     assert "--rate" in said
+
+
+def test_a_rate_that_nothing_needs_is_told(videos: Path, tmp_path: Path) -> None:
+    for inputs, is_needed in ((videos, False), (write_features(tmp_path / "features"), True)):
+        said = io.StringIO()
+        find_task([str(inputs)], 4.0, False, Console(file=said, width=200))
+        assert ("note: --rate is not used" in said.getvalue()) != is_needed
+
+
+@pytest.mark.parametrize(
+    ("fps", "note"),
+    [
+        (
+            1.0,
+            "note: 5 frames a second are taken instead of 1: the shortest recording would give too few (wanted: 64)",
+        ),
+        (5.0, None),
+        (30.0, "note: 5 frames a second are taken instead of 30: no recording holds more"),
+    ],
+)
+def test_another_working_rate_than_asked_for_is_told(
+    videos: Path, tmp_path: Path, fps: float, note: str | None
+) -> None:
+    facts = find_task([str(videos)], None, False, Console(quiet=True))
+    assert [round(fact.rate, 6) for fact in facts] == [5.0] * 3
+    extractor = open_extractor("random-tiny", tmp_path / "trunks", device="cpu")
+    said = io.StringIO()
+    recipe = replace(PRESETS["default"], fps=fps)
+    see_task(facts, extractor, recipe, FeatureCache(tmp_path / "cache"), Console(file=said, width=200))
+    assert [line for line in said.getvalue().splitlines() if line.startswith("note")] == ([note] if note else [])
+    assert "working rate 5 a second" in said.getvalue()
 
 
 def test_names_that_a_bundle_cannot_hold_are_changed(tmp_path: Path) -> None:

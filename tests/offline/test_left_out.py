@@ -14,8 +14,9 @@ from offline.config import resolve
 from offline.evaluation.embedders import Embedders
 from offline.evaluation.finding import Search
 from offline.evaluation.task import LabelledTask
+from offline.evaluation.teaching import read_numbers, without
 from offline.features import RecordingFeatures
-from offline.left_out import ELAPSED, LeftOutOptions, _counts, _elapsed, _lags, _table, _task, _without, main
+from offline.left_out import ELAPSED, LeftOutOptions, _elapsed, _lags, _table, _task, main
 from offline.metrics.live import StepFrames
 
 ORDERS = ([1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3])
@@ -54,7 +55,7 @@ def test_a_longer_wait_is_no_worse(tmp_path: Path) -> None:
 
 def test_nobody_sees_the_labels_of_the_one_left_out(tmp_path: Path) -> None:
     task = make_task()
-    others = _without(task, 1)
+    others = without(task, 1)
     assert [one.id for one in others.recordings] == ["r0", "r2", "r3"]
     assert all(labels is not task.truth[1] for labels in others.truth)
 
@@ -82,7 +83,7 @@ def test_lags_that_are_none_are_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "some", "1.5", "-1"])
 def test_counts_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="--labelled"):
-        _counts(text)
+        read_numbers(text)
 
 
 def test_two_recordings_are_too_few(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from torch.multiprocessing.spawn import spawn
 from guide.errors import InputError, OutputError
 from offline.batches import Batches, Clip
 from offline.curves import METRICS, read_points
-from offline.loop import CHECKPOINT, LoopSettings, Progress, _Run, train, weights_hash
+from offline.loop import CHECKPOINT, LoopSettings, Progress, _dropout_seed, _Run, train, weights_hash
 
 
 def make_batches(videos: int = 4, frames: int = 8) -> Batches:
@@ -51,6 +51,7 @@ def test_the_loss_falls_and_is_written_down(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (tmp_path / METRICS).read_text().splitlines()]
     assert trained.iterations == 60
     assert "60 iterations" in trained.why_ended
+    assert trained.held_out_loss == lines[-1]["held_out"]
     assert [line["iteration"] for line in lines] == [10, 20, 30, 40, 50, 60]
     assert lines[-1]["held_out"] < 0.5 * lines[0]["held_out"]
 
@@ -185,6 +186,16 @@ def test_two_processes_get_the_loss_curve_of_one(tmp_path: Path) -> None:
     for name in states[0]:
         torch.testing.assert_close(states[1][name], states[0][name], atol=1e-4, rtol=1e-4)
     assert not (tmp_path / "elsewhere").exists(), "the first process alone writes"
+
+
+def test_processes_drop_different_values_of_their_rows() -> None:
+    """Rows are dealt out: with one mask for all, row i of every share would lose the same values."""
+    masks = []
+    for iteration, rank in ((5, 0), (5, 1), (5, 2), (6, 0)):
+        torch.manual_seed(_dropout_seed(3, iteration, rank, world=3))
+        masks.append(nn.functional.dropout(torch.ones(64), 0.5).tolist())
+    assert len({tuple(mask) for mask in masks}) == 4
+    assert _dropout_seed(3, 5, 0, 1) == 3 * 1_000_003 + 5, "runs of one process stay what they were"
 
 
 def test_held_out_maps_are_kept_as_narrow_as_they_are_cached(tmp_path: Path) -> None:

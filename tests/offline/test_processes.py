@@ -100,3 +100,17 @@ def test_words_of_torch_are_cut_to_what_a_reader_needs() -> None:
         "[/build/pair.cc:545] Read error [127.0.0.1]:1: Connection reset by peer. Look elsewhere.\nA\nB"
     )
     assert processes._first_line(error) == "Read error [127.0.0.1]:1: Connection reset by peer"
+
+
+@pytest.mark.parametrize(
+    ("world", "sentence"),
+    [("2", r"one of 2 processes.*RANK expected.*start them with torchrun, or unset WORLD_SIZE"), ("two", "got 'two'")],
+)
+def test_an_environment_of_another_launcher_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, world: str, sentence: str
+) -> None:
+    for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WORLD_SIZE", world)
+    with pytest.raises(InputError, match=sentence), joined("cpu"):
+        pass

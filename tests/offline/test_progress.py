@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -63,3 +65,48 @@ def test_work_of_unknown_length_says_what_it_is(is_terminal: bool) -> None:
         pass
     assert "finding key-steps ..." in said.getvalue()
     assert is_terminal or "finding key-steps: took 0 s" in said.getvalue()
+
+
+def test_work_of_unknown_length_gives_signs_of_life_in_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    spoken = threading.Event()
+
+    class Heard(io.StringIO):
+        def write(self, text: str) -> int:
+            if "so far" in text:
+                spoken.set()
+            return super().write(text)
+
+    monkeypatch.setattr("offline.progress.SIGN_EVERY_S", 0.001)
+    said = Heard()
+    before = threading.active_count()
+    with working(Console(file=said, width=100), "finding key-steps"):
+        assert spoken.wait(20)
+    lines = said.getvalue().splitlines()
+    assert lines[0] == "finding key-steps ..."
+    assert lines[1] == "finding key-steps: 0 s so far"
+    assert lines[-1].startswith("finding key-steps: took")
+    assert threading.active_count() == before
+
+
+def test_signs_of_life_are_not_silenced_with_the_libraries(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exporting and quantizing turn stdout aside for as long as they take."""
+    spoken = threading.Event()
+    monkeypatch.setattr("offline.progress.SIGN_EVERY_S", 0.001)
+    monkeypatch.setattr("offline.progress._span", lambda seconds: spoken.set() or "a while")  # type: ignore[func-returns-value]
+    with working(Console(width=100), "writing the bundle"), contextlib.redirect_stdout(io.StringIO()) as aside:
+        assert spoken.wait(20)
+        spoken.clear()
+        assert spoken.wait(20), "the first has been printed when the second begins"
+    assert aside.getvalue() == ""
+    assert "writing the bundle: a while so far" in capsys.readouterr().out
+
+
+def test_work_that_fails_says_no_more() -> None:
+    said = io.StringIO()
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt), working(Console(file=said, width=100), "finding key-steps"):
+        raise KeyboardInterrupt
+    assert said.getvalue() == "finding key-steps ...\n"
+    assert threading.active_count() == before

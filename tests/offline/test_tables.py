@@ -71,6 +71,12 @@ def test_console_prints_every_row() -> None:
     assert all(word in out.getvalue() for word in ("random", "equal time split", "ours", "55.0 ± 7.1"))
 
 
+def test_the_width_is_what_the_console_prints() -> None:
+    out, table = io.StringIO(), ResultTable("recipe 1", (OURS, RANDOM, EQUAL))
+    table.console(Console(file=out, width=20))
+    assert {len(line) for line in out.getvalue().splitlines()[1:]} == {table.width}
+
+
 def test_the_mean_over_tasks_is_taken_seed_by_seed() -> None:
     tasks = [Row("ours", {"D": scores(0.4, 0.5)}), Row("ours", {"D": scores(0.6, 0.9)})]
     assert [score.f1 for score in mean_row("ours", tasks).scores["D"]] == pytest.approx([0.5, 0.7])

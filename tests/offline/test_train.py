@@ -82,6 +82,7 @@ def test_the_bundle_holds_what_was_promised(frames_task: Learned, features_task:
     assert facts["rate"] == 5.0
     assert facts["training"]["iterations"] == 6
     assert facts["training"]["weights_hash"] in frames_task.said
+    assert np.isfinite(facts["training"]["held_out_loss"])
     assert facts["recipe"]["backbone"] == "random-tiny"
     assert min(parity["cosine"] for parity in facts["parity"].values()) >= 0.9999
 
@@ -134,6 +135,8 @@ def test_killed_in_the_middle_it_continues_to_the_same_weights(
     monkeypatch.setattr(Batches, "training", lambda self, n: drawn.append(n) or training(self, n))  # type: ignore[func-returns-value]
     continued = learn_again(options)
     assert drawn == list(range(2 * KILLED_AFTER, 6)), "two iterations to a checkpoint, six in all"
+    assert f"going on from the checkpoint of an earlier run, about iteration {2 * KILLED_AFTER}" in continued.said
+    assert "going on" not in features_task.said
     metrics = next(tmp_path.glob("cache/runs/*/" + METRICS)).read_text().splitlines()
     looks = [json.loads(line)["iteration"] for line in metrics]
     assert looks == sorted(set(looks))
@@ -362,7 +365,7 @@ def test_the_help_shows_what_the_presets_say(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_missing_tensorboard_is_one_note(said_without_export: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("offline.curves", "offline.train"):
+    for place in ("offline.curves", "offline.telling"):
         monkeypatch.setattr(f"{place}.has_tensorboard", lambda: False)
     said = said_without_export()
     assert said.count("note: tensorboard is not installed") == 1

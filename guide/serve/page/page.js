@@ -150,8 +150,9 @@ const heard = {
   },
   alert(message) {
     const known = page.alerts.get(message.id);
-    page.alerts.set(message.id, { acknowledged: false, snoozed: false, ...known, ...message });
-    if (!known || known.severity !== message.severity) {
+    // One that comes again was snoozed and has woken up, or has grown graver: either way it is to be seen.
+    page.alerts.set(message.id, { acknowledged: false, ...known, ...message, snoozed: false });
+    if (!known || known.snoozed || known.severity !== message.severity) {
       if (navigator.vibrate) navigator.vibrate(message.severity === "alarm" ? [200, 100, 200] : 150);
       speak(alertTitle(message), true);
     }

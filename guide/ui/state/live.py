@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
 
+from guide.domain import UNSURE_BELOW
 from guide.procedure.actions import Action, in_force
 from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, ICONS, REASONS, SEVERITIES, TITLES, Standing, clock
 
-UNSURE_BELOW = 0.5  # the likeliest step holds less than half of the weight
 MOST_NEXT = 3
 MOST_ACTIONS = 3
 

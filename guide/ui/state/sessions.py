@@ -21,7 +21,7 @@ from guide.record.retention import DAY_S, drop_old_pictures
 from guide.record.store import DATABASE, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
-from guide.record.values import Picture, SessionState, StoredAction, StoredSession
+from guide.record.values import Picture, SessionState, StoredSession
 from guide.report import read_report, read_stills
 from guide.ui.state.folders import RETENTION
 
@@ -309,20 +309,6 @@ def set_keep_days(folder: Path, days: float) -> None:
         with opened(folder) as store:
             store.keep_pictures(days or None)
             drop_old_pictures(store, time.time())
-
-
-def about(report: Report, action: StoredAction) -> str:
-    """What an operator's action was about: the step, the alert or the question, in words."""
-    if action.step is not None:
-        return report.name(action.step)
-    if action.kind == "undo":
-        undone = next((one for one in report.actions if one.number == action.target), None)
-        return "" if undone is None else f"{undone.kind.replace('_', ' ')}, {clock(undone.at)}"
-    for story in report.alerts:
-        if story.alert.id == action.target:
-            return f"{story.alert.kind.replace('_', ' ')}: {story.name}"
-    asked = next((one.text for one in report.contents.questions if one.id == action.target), "")
-    return f"{asked} {'yes' if action.answer else 'no'}" if asked and action.answer is not None else asked
 
 
 def count_over(rows: Iterable[SessionRow], days: float, now: float) -> int:

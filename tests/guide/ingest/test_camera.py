@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 
 from guide.ingest.base import SourceLostError
@@ -64,3 +66,37 @@ def test_a_camera_of_others_says_so(tmp_path: Path) -> None:
     (nodes / "video0").chmod(0)
     with pytest.raises(SourceLostError, match="this user may not use"):
         OpenCvCamera(0, nodes)
+
+
+class Device:
+    """As much of OpenCV's camera as is used: a picture in pieces, a whole one, then nothing."""
+
+    def __init__(self, *_: object) -> None:
+        self.reads = iter([cv2.error("a JPEG in pieces"), (True, np.full((2, 2, 3), (10, 20, 30), np.uint8))])
+
+    def isOpened(self) -> bool:  # noqa: N802
+        return True
+
+    def set(self, *_: object) -> None:
+        pass
+
+    def release(self) -> None:
+        pass
+
+    def read(self) -> object:
+        found = next(self.reads, (False, None))
+        if isinstance(found, cv2.error):
+            raise found
+        return found
+
+
+def test_a_picture_in_pieces_is_damaged_and_the_camera_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "video0").write_text("")
+    monkeypatch.setattr(cv2, "VideoCapture", Device)
+    camera = OpenCvCamera(0, tmp_path)
+    assert camera.read() is None
+    shot = camera.read()
+    assert shot is not None
+    assert shot.picture()[0, 0].tolist() == [30, 20, 10]
+    with pytest.raises(SourceLostError, match="no pictures any more"):
+        camera.read()

@@ -60,6 +60,13 @@ def test_nothing_is_no_source(text: str) -> None:
         open_source(text)
 
 
+@pytest.mark.parametrize("text", ["9" * 5000, "x" * 5000])
+def test_a_name_out_of_all_proportion_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="a source was expected") as caught:
+        next(iter(open_source(text)), None)
+    assert len(str(caught.value)) < 400
+
+
 def test_a_headset_nobody_knows_is_refused() -> None:
     with pytest.raises(InputError, match="headset:helmet was expected"):
         open_source("headset:helmet")

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from guide.label.course import Course, CourseModel
+from guide.label.elapsed import Elapsed
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled, Labeller
 from guide.label.steps import StepSettings, StepTrack
@@ -17,12 +18,14 @@ from guide.label.window import WindowCut, WindowSettings
 RATE = 5.0
 
 
-def make_labeller(steps: tuple[int, ...], lag_s: float = 2.0, reluctance: float = 0.0) -> Labeller:
+def make_labeller(
+    steps: tuple[int, ...], lag_s: float = 2.0, reluctance: float = 0.0, elapsed: Elapsed | None = None
+) -> Labeller:
     is_step = np.array(steps) > 0
     before = np.triu(np.ones((len(steps), len(steps)), bool), 1) & is_step & is_step[:, None]
     model = CourseModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, is_step, weight=2.0)
     window = WindowCut(WindowSettings(lag_s=lag_s), LinkSettings(), RATE, steps)
-    return Labeller(window, StepTrack(StepSettings()), Course(model, tick_s=0.4), reluctance)
+    return Labeller(window, StepTrack(StepSettings()), Course(model, tick_s=0.4), reluctance, elapsed)
 
 
 def costs_of(steps: tuple[int, ...], shown: int) -> NDArray[np.float64]:
@@ -56,6 +59,29 @@ def test_reluctance_changes_the_labels_shown_and_not_the_course() -> None:
     (one, _), (other, _) = shown.finish(), plain.finish()
     assert {label.step for label, _ in one.settled} == {1}
     assert {label.step for label, _ in other.settled} == {0}
+
+
+def test_elapsed_time_changes_the_labels_shown_and_not_the_course() -> None:
+    steps = (1, 2)
+    usual = Elapsed(np.array([[1.9, 0.1], [0.1, 1.9]]), bin_s=3.0)  # step 1 for three seconds, then step 2
+    shown, plain = make_labeller(steps, elapsed=usual), make_labeller(steps)
+    for number in range(30):
+        shown.push(np.array([0.5, 0.5]), number / RATE)
+        plain.push(np.array([0.5, 0.5]), number / RATE)
+    assert shown.belief() == plain.belief()
+    labels = [label.step for label, _ in shown.finish()[0].settled]
+    assert labels[-1] == 2
+
+
+def test_elapsed_time_begins_anew_with_a_restart() -> None:
+    steps = (1, 2)
+    usual = Elapsed(np.array([[1.9, 0.1], [0.1, 1.9]]), bin_s=3.0)
+    labeller = make_labeller(steps, lag_s=0.0, elapsed=usual)
+    labels = [labeller.push(np.array([0.5, 0.5]), number / RATE).settled[0][0].step for number in range(25)]
+    assert (labels[0], labels[-1]) == (1, 2)
+    labeller.restart()
+    later = [labeller.push(np.array([0.5, 0.5]), number / RATE).settled[0][0].step for number in range(25, 37)]
+    assert later[-1] == 1
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

@@ -11,7 +11,7 @@ from guide.domain import BACKGROUND, UNKNOWN
 from guide.errors import BundleError
 from guide.label.membership import memberships
 from guide.label.recogniser import Recogniser
-from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, reluctant
+from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, shown
 
 CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
 # Background and two of the three steps: step 2 was never recognised.
@@ -78,7 +78,7 @@ def test_what_does_not_fit_is_refused() -> None:
 @settings(derandomize=True, deadline=None, max_examples=60)
 def test_background_is_put_back_and_the_rest_share_what_it_loses(parts: list[float], nats: float) -> None:
     chances = (np.array(parts) + 1e-6) / (sum(parts) + 4e-6)
-    left = 1 - reluctant(1 - chances, (BACKGROUND, 1, 3, UNKNOWN), nats)
+    left = 1 - shown(1 - chances, (BACKGROUND, 1, 3, UNKNOWN), nats)
     assert left.sum() == pytest.approx(1.0)
     assert left[3] == pytest.approx(chances[3])
     assert left[1] / left[2] == pytest.approx(chances[1] / chances[2])

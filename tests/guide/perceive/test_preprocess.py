@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.errors import BundleError
-from guide.perceive.preprocess import Preprocessing, to_network_input
+from guide.perceive.preprocess import Preprocessing, squash, to_network_input
 
 FACTS = Preprocessing(size_px=2, mean=(0.5, 0.4, 0.3), std=(0.5, 0.2, 0.1))
 
@@ -47,6 +47,16 @@ def test_a_view_gives_the_same_as_its_copy() -> None:
     turned = np.rot90(image)
     facts = Preprocessing(8, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
     np.testing.assert_array_equal(to_network_input(turned, facts), to_network_input(turned.copy(), facts))
+
+
+@pytest.mark.parametrize("size", [(20, 30), (5, 6), (8, 8)])
+def test_a_picture_is_squashed_into_its_place(size: tuple[int, int]) -> None:
+    image = np.random.default_rng(0).integers(0, 255, (*size, 3), dtype=np.uint8)
+    facts = Preprocessing(8, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+    places = np.zeros((3, 8, 8, 3), np.uint8)
+    assert np.shares_memory(squash(image, facts, places[1]), places)
+    np.testing.assert_array_equal(places[1], squash(image, facts))
+    assert not places[[0, 2]].any()
 
 
 @pytest.mark.parametrize(

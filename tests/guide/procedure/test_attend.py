@@ -154,6 +154,26 @@ def test_nothing_is_said_in_a_pause_and_its_time_does_not_count(tracker: Attende
     assert kinds(tracker.tick(520.0)) == ["too_long"]
 
 
+def test_a_step_that_a_pause_cut_into_was_not_too_short(tracker: AttendedTracker) -> None:
+    tracker.push(1, 0.0)
+    tracker.act(Action("pause", 1.0))
+    tracker.push(2, 10.0)
+    tracker.act(Action("resume", 20.0))
+    assert tracker.push(3, 20.5) == ()  # of step 2 half a second was seen, the rest fell into the pause
+    assert kinds(tracker.push(2, 30.0)) == ["repeated"]
+    assert kinds(tracker.push(4, 31.0)) == ["too_short"]
+
+
+def test_a_step_that_ended_in_the_pause_was_not_too_short_either(tracker: AttendedTracker) -> None:
+    tracker.push(1, 0.0)
+    tracker.push(2, 5.0)
+    tracker.tick(5.5)
+    tracker.act(Action("pause", 5.5))
+    tracker.push(3, 10.0)
+    assert tracker.act(Action("resume", 20.0)) == ()
+    assert tracker.progress.current == 3
+
+
 def test_what_is_being_done_after_a_pause_is_news(tracker: AttendedTracker) -> None:
     tracker.push(1, 0.0)
     tracker.act(Action("pause", 1.0))

@@ -1,18 +1,25 @@
 """Undo: an action that was taken back never happened, whatever was seen meanwhile."""
 
 from collections.abc import Sequence
+from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.domain import Alert, Belief, Guidance, Resolution, Segment
 from guide.errors import InputError
+from guide.procedure import attended
 from guide.procedure.actions import ABOUT_STEPS, ABOUT_WORDS, KINDS, Action, ActionKind, in_force
-from guide.procedure.attend import Deed, attend
+from guide.procedure.attend import Attended, Deed, Entry, attend
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import Confirmed, Ended, Event, Finished, Reviewed, Ticked
 from guide.procedure.learn import learn_procedure
+from guide.procedure.model import Procedure
+from guide.procedure.settings import TrackerSettings
 from guide.procedure.tracker import Tracker
+
+Step = tuple[Attended, tuple[Guidance, ...]]
 
 TASK = learn_procedure(
     [[Segment(step, 10.0 * place, 10.0 * place + 8) for place, step in enumerate((1, 2, 3, 4, 5))] for _ in range(6)]
@@ -93,13 +100,40 @@ def test_an_action_taken_back_never_happened(
     assert view(done) == view(never)
 
 
+def test_undo_looks_no_further_back_than_to_the_action(monkeypatch: pytest.MonkeyPatch) -> None:
+    tracker = AttendedTracker(TASK)
+    tracker.act(Action("pause"))
+    tracker.act(Action("resume"))
+    for second in range(500):
+        tracker.tick(float(second))
+    tracker.act(Action("mark_done", step=2))
+    tracker.tick(500.0)
+    looked: list[Entry] = []
+
+    def count(task: Procedure, chosen: TrackerSettings, now: Attended, entry: Entry) -> Step:
+        looked.append(entry)
+        return attend(task, chosen, now, entry)
+
+    monkeypatch.setattr(attended, "attend", count)
+    tracker.act(Action("undo", target=3))
+    assert (len(looked), tracker.progress.done) == (1, ())
+
+
+@pytest.mark.parametrize("most", [3, attended.MOST_ENTRIES])
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(entries, st.lists(st.tuples(st.integers(1, 8), entries), max_size=4))
 def test_any_undos_leave_the_course_without_the_undone(
-    first: list[Event | Action], rounds: list[tuple[int, list[Event | Action]]]
+    most: int, first: list[Event | Action], rounds: list[tuple[int, list[Event | Action]]]
 ) -> None:
     """Undos, of undos too, at any time: the state is that of the log without what is taken back."""
     tracker = AttendedTracker(TASK)
+    with patch.object(attended, "MOST_ENTRIES", most):
+        check_undos(tracker, first, rounds)
+
+
+def check_undos(
+    tracker: AttendedTracker, first: list[Event | Action], rounds: list[tuple[int, list[Event | Action]]]
+) -> None:
     play(tracker, first)
     for target, more in rounds:
         play(tracker, [Action("undo", target=target), *more])
@@ -142,7 +176,7 @@ def test_the_same_course_gives_the_same_words(course: list[Event | Action]) -> N
 @settings(derandomize=True, deadline=None, max_examples=50)
 @given(st.lists(events, max_size=20))
 def test_without_actions_it_is_the_plain_tracker(news: list[Event]) -> None:
-    attended, plain = AttendedTracker(TASK), Tracker(TASK)
+    looked_after, plain = AttendedTracker(TASK), Tracker(TASK)
     for event in [*news, Finished()]:
-        assert attended.apply(event) == plain.apply(event)
-    assert attended.state == plain.state
+        assert looked_after.apply(event) == plain.apply(event)
+    assert looked_after.state == plain.state

@@ -190,6 +190,19 @@ def test_a_question_is_closed_when_the_step_is_done(task: Procedure) -> None:
     assert tracker.push(2, 20.0) == (Resolution(question.id, 20.0, is_withdrawn=True),)
 
 
+def test_a_step_that_was_only_asked_about_and_comes_too_late_is_out_of_order(task: Procedure) -> None:
+    """Whether it had to be done was doubtful; that it comes first where it is done is not."""
+    rules = replace(task.rules, required=tuple(n for n in task.rules.required if n != 2), asked_steps=(2,))
+    tracker = Tracker(replace(task, rules=rules))
+    tracker.push(1, 0.0)
+    (question,) = tracker.push(3, 10.0)
+    assert isinstance(question, Question)
+    closed, alert = tracker.push(2, 20.0)
+    assert closed == Resolution(question.id, 20.0, is_withdrawn=True)
+    assert isinstance(alert, Alert)
+    assert (alert.kind, alert.step, alert.before) == ("out_of_order", 3, 2)
+
+
 def test_after_one_demonstration_it_asks_at_most_three_times() -> None:
     said = feed(learn_procedure([recording(1, 2, 3, 4, 5)], STEPS), 5)
     assert [item for item in said if isinstance(item, Alert)] == []

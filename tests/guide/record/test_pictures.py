@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import cv2
@@ -64,8 +65,10 @@ def test_a_disk_that_refuses_is_told_of_and_a_new_clip_begins(tmp_path: Path) ->
         writer.push(frame)
     with writer._changed:
         writer._changed.wait_for(lambda: writer._waiting == 0, timeout=5.0)
+    end = time.monotonic() + 20.0
     while not told:
-        pass
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
     place.unlink()
     for frame in frames(10)[5:]:
         writer.push(frame)
@@ -73,6 +76,44 @@ def test_a_disk_that_refuses_is_told_of_and_a_new_clip_begins(tmp_path: Path) ->
     assert "goes on without them" in told[0]
     assert told[-1] == "recording: pictures are stored again."
     assert 1 <= len(list(VideoFile(place / stored[-1].file))) <= 6
+
+
+@pytest.mark.parametrize("has_video", [True, False])
+def test_stills_that_a_disk_refused_are_written_when_it_relents(tmp_path: Path, has_video: bool) -> None:
+    told: list[str] = []
+    stored: list[Picture] = []
+    place = tmp_path / "session"
+    place.write_text("a file stands in the way")
+    settings = PictureSettings(has_video, is_patient=True, pause_s=0.0)
+    writer = PictureWriter(place, stored.append, settings, told.append)
+    writer.push(frames(1)[0])
+    writer.want("alert", 3, at=0.0)
+    writer.want("step", 2, at=0.0)
+    end = time.monotonic() + 20.0
+    while len(writer._kept) < 2:
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+    place.unlink()
+    for frame in frames(300)[1:]:  # beyond those that are remembered
+        writer.push(frame)
+    writer.close()
+    assert [(one.of, one.number, one.at) for one in stored if one.of != "video"] == [
+        ("alert", 3, 0.0),
+        ("step", 2, 0.0),
+    ]
+    assert all((place / one.file).read_bytes()[:2] == b"\xff\xd8" for one in stored if one.of != "video")
+    assert told[-1] == "recording: pictures are stored again."
+
+
+def test_stills_that_could_never_be_written_are_counted(tmp_path: Path) -> None:
+    told: list[str] = []
+    place = tmp_path / "session"
+    place.write_text("a file stands in the way")
+    writer = PictureWriter(place, [].append, PictureSettings(has_video=False), told.append)  # type: ignore[arg-type]
+    writer.push(frames(1)[0])
+    writer.want("step", 2, at=0.0)
+    writer.close()
+    assert told[-1] == "recording: 1 still of steps and alerts could not be stored."
 
 
 def test_without_an_encoder_there_are_still_stills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.record.elan import read_elan, write_elan
-from guide.record.page import to_html
+from guide.record.page import about, to_html
 from guide.record.report import Report, StepFacts, make_report, to_plain
 from guide.record.snapshots import encode
 from guide.record.tables import to_csv, to_tiers, to_vtt
@@ -116,9 +116,25 @@ def test_the_page_shows_all_of_it_in_one_file(report: Report) -> None:
     assert page.tags.count("svg") == 1 + len(STEPS)
     assert all(source.startswith("data:image/jpeg;base64,") for source in page.sources)
     assert not {"script", "link", "iframe", "object"} & set(page.tags)
-    for words in ("cut", "never seen", "mark done, taken back by 2", "saw it", "question 3: no", "the disk is full",
+    for words in ("cut", "never seen", "mark done, taken back by 2", "saw it", "Did you fold? no", "the disk is full",
                   "not seen", "1 alert stands", "shift 2", "video-1.mp4"):  # fmt: skip
         assert words in page.text
+
+
+def test_what_people_did_about_an_alert_stands_with_it_in_words(report: Report) -> None:
+    deeds = (
+        StoredAction(1, 13.0, 1e9, 60, "acknowledge", target=1, person="lead", comment="on it"),
+        StoredAction(2, 13.5, 1e9, 62, "false_alarm", target=1),
+        StoredAction(3, 14.0, 1e9, 65, "undo", target=2),
+    )
+    told = replace(report, actions=deeds)
+    page = Tags(to_html(told, {})).text
+    assert "0:13 acknowledge, lead: on it" in page
+    assert "0:14 false alarm (taken back)" in page
+    assert [about(told, one) for one in deeds] == ["missed: fold", "missed: fold", "false alarm, 0:14"]
+    assert "alert 1" not in page.replace("1 alert stands", "")
+    rows = [row for row in csv.DictReader(to_csv(told).splitlines()) if row["what"] == "action"]
+    assert [row["step"] for row in rows] == ["fold", "fold", ""]
 
 
 def test_an_empty_session_has_a_page_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from pathlib import Path
 
@@ -82,3 +83,25 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         writer.append(some(3, first=2))
     assert same(list(read_seen(path)), some(2) + some(3, first=2))
+
+
+def test_a_disk_that_keeps_half_a_record_spoils_no_later_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, seen = os.write, some(5)
+
+    def refuse(*_: object) -> None:
+        raise OSError("input/output error")
+
+    def write_half(file: int, data: memoryview) -> int:
+        if len(data) > 100:
+            return write(file, data[:50])
+        raise OSError("input/output error")
+
+    with SeenWriter(tmp_path / "seen.bin") as writer:
+        writer.append(seen[:2])
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "ftruncate", refuse)
+            broken.setattr(os, "write", write_half)
+            with pytest.raises(OSError, match="input/output"):
+                writer.append(seen[2:])
+        writer.append(seen[2:])
+    assert same(list(read_seen(tmp_path / "seen.bin")), seen)

@@ -55,6 +55,13 @@ def test_what_goes_in_comes_out(tmp_path: Path) -> None:
     assert found.alerts == 1, "alert 2 was withdrawn, alert 1 came twice"
 
 
+def test_only_its_owner_may_read_it_in_a_folder_open_to_all(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with Store(tmp_path) as store:
+        fill(store)
+        assert [path.name for path in tmp_path.iterdir() if path.stat().st_mode & 0o077] == []
+
+
 def test_an_alert_that_comes_again_after_it_was_withdrawn_stands(tmp_path: Path) -> None:
     alert, gone = Alert(1, 4.0, "missed", 2, None, "warning", "not seen"), Resolution(1, 5.0, is_withdrawn=True)
     with Store(tmp_path) as store:

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from guide.errors import InputError, OutputError
 from guide.serve import bench
-from guide.serve.bench import Measured, ServeBenchOptions, held, measure, run
+from guide.serve.bench import ServeBenchOptions, held, measure, run
+from guide.serve.measured import Measured
 from tests.tiny import Learned
 
 GOOD = Measured(4, 5.0, 20.0, 400, 398, 2, (0.1, 0.2, 0.3), (0.01, 0.02), (1e8, 1.01e8))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from guide.record.store import Store
 from guide.serve import guard
+from guide.serve.channel import Channel
 from tests.server import TOKEN, Headset, Served, running, step_picture
 from tests.tiny import Learned
 
@@ -111,6 +114,32 @@ def test_a_client_that_comes_back_goes_on_where_it_was(served: Served) -> None:
         assert second["state"]["at"] > 0.4
         headset.frame(step_picture(1))
         assert headset.wait_for("ack")["fate"] in ("seen", "passed")
+        headset.finish()
+
+
+def test_what_is_said_while_the_greeting_is_made_comes_after_it(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served.connect("early") as headset:
+        session = headset.wait_for("hello")["session"]
+    greet, may_go_on, is_asked = Channel._hello, threading.Event(), threading.Event()
+
+    def greet_slowly(channel: Channel) -> dict[str, Any]:
+        hello = greet(channel)
+        is_asked.set()
+        assert may_go_on.wait(20.0)
+        return hello
+
+    monkeypatch.setattr(Channel, "_hello", greet_slowly)
+    with served.connect("early") as headset:
+        try:
+            assert is_asked.wait(20.0)
+            assert served.ask(f"/sessions/{session}/actions", {"kind": "mark_done", "step": 2}).status == 201
+            assert served.ask("/health", token=None).status == 200  # nobody else waits for it
+        finally:
+            may_go_on.set()
+        assert headset.wait_for("action")["step"] == 2
+        assert [one["type"] for one in headset.heard[:2]] == ["hello", "action"]
         headset.finish()
 
 

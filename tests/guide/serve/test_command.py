@@ -66,9 +66,17 @@ def test_a_port_in_use_is_told_in_a_sentence(frames_task: Learned, tmp_path: Pat
     first = ServeOptions(frames_task.folder, port=0, device="cpu")
     with (
         serving(first) as (_, sock, _),
-        pytest.raises(InputError, match="choose another --port"),
+        pytest.raises(InputError, match=r"port \d+ \(Address already in use\): choose another --port"),
         serving(ServeOptions(frames_task.folder, port=sock.getsockname()[1], device="cpu")),
     ):
+        pass
+
+
+def test_a_certificate_that_cannot_be_used_is_told_before_anything_is_served(
+    frames_task: Learned, tmp_path: Path
+) -> None:
+    options = ServeOptions(frames_task.folder, port=0, device="cpu", certificate=tmp_path / "c", key=tmp_path / "k")
+    with pytest.raises(InputError, match="is none"), serving(options):
         pass
 
 

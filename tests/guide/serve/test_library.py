@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from guide.bundle import Bundle, read_bundle
 from guide.errors import BundleError, InputError
-from guide.perceive.batching import BatchedTrunk
+from guide.perceive.batching import BatchedHead, BatchedTrunk
 from guide.serve import library as module
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
@@ -67,11 +70,63 @@ def test_one_that_was_exported_anew_is_read_anew(library: Library, place: Path, 
 def test_unused_ones_make_room_and_used_ones_do_not(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_BUNDLES", 2)
     library.open()
-    library.open("two")
+    _, second = library.open("two")
+    with pytest.raises(InputError, match="in use"):
+        library.open("three")
+    library.release(second)
     library.open("three")
     assert {name.partition("/")[0] for name, _ in library.batchers()} == {"one", "three"}
-    with pytest.raises(InputError, match="in use"):
-        library.open("two", {"one", "three"})
+
+
+def test_networks_of_an_earlier_export_are_stopped_with_their_last_session(
+    library: Library, place: Path, frames_task: Learned
+) -> None:
+    _, before = library.open("two")
+    library.open("two")
+    altered(frames_task.bundle, place / "two", {"prototypes.npz": {"extra": [1.0]}})
+    library.open("two")
+    assert isinstance(before.head, BatchedHead)
+    library.release(before)
+    assert is_running(before.head)  # another session still has them
+    library.release(before)
+    assert not is_running(before.head)
+
+
+def test_unused_networks_are_stopped_when_their_bundle_is_exported_anew(
+    library: Library, place: Path, frames_task: Learned
+) -> None:
+    _, before = library.open("two")
+    library.release(before)
+    altered(frames_task.bundle, place / "two", {"prototypes.npz": {"extra": [1.0]}})
+    _, after = library.open("two")
+    assert isinstance(before.head, BatchedHead)
+    assert isinstance(after.head, BatchedHead)
+    assert (is_running(before.head), is_running(after.head)) == (False, True)
+
+
+def test_nobody_waits_for_a_bundle_that_is_being_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    library.open()
+    reading, may_go_on = threading.Event(), threading.Event()
+
+    def read_slowly(folder: Path) -> Bundle:
+        reading.set()
+        assert may_go_on.wait(20.0)
+        return read_bundle(folder)
+
+    monkeypatch.setattr(module, "read_bundle", read_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(library.open, "two")
+        assert reading.wait(20.0)
+        try:
+            assert len(pool.submit(library.batchers).result(10.0)) == 2  # the metrics ask for them in the event loop
+            assert pool.submit(library.open).result(10.0)[0].folder.name == "one"
+        finally:
+            may_go_on.set()
+        assert slow.result(20.0)[0].folder.name == "two"
+
+
+def is_running(head: BatchedHead) -> bool:
+    return head.batcher._thread.is_alive()
 
 
 def test_a_damaged_one_is_told(library: Library, place: Path) -> None:

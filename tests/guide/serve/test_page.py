@@ -113,6 +113,25 @@ def test_a_question_is_answered_and_an_alert_acknowledged(frames_task: Learned, 
         assert any('"kind":"answer","target":8,"answer":true' in one for one in sent)
 
 
+def test_an_alert_that_was_snoozed_elsewhere_is_shown_again_when_it_comes_again(
+    frames_task: Learned, tmp_path: Path
+) -> None:
+    camera = write_camera(tmp_path / "camera.y4m", (1,), 2.0)
+    with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
+        page.click("#go")
+        page.locator("#link.up").wait_for(timeout=20_000)
+        page.evaluate(
+            """() => {
+                page.woken = {id: 7, kind: "repeated", name: "cut", severity: "info", evidence: "twice", step: 2};
+                heard.alert(page.woken);
+                heard.action({kind: "snooze", target: 7});
+            }"""
+        )
+        assert page.locator(".alert[data-kind=repeated]").count() == 0
+        page.evaluate("() => heard.alert(page.woken)")
+        assert page.locator(".alert[data-kind=repeated]").count() == 1
+
+
 def test_a_lost_connection_is_said_and_taken_up_again(frames_task: Learned, tmp_path: Path) -> None:
     camera = write_camera(tmp_path / "camera.y4m", (1,), 2.0)
     with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from guide.errors import InputError
+from guide.errors import InputError, OutputError
 from guide.ingest.pushed import PushedFrames
 from guide.recording import RecordingOptions
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.picture import decode
+from guide.serve.run import Run
 from guide.serve.runs import Runs, TakenError, Wish
 from tests.server import QUICK, step_picture
 from tests.tiny import Learned
@@ -66,3 +67,37 @@ def test_the_last_picture_stays_but_not_the_frame(runs: Runs) -> None:
         shown = run.picture(has_words)
         assert shown is not None
         assert decode(shown[1]).ndim == 3
+
+
+def test_a_session_made_while_all_others_are_ended_ends_with_them(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Runs._make
+
+    def make_late(them: Runs, wish: Wish) -> Run:
+        run = make(them, wish)
+        them.close()
+        return run
+
+    monkeypatch.setattr(Runs, "_make", make_late)
+    run = runs.start(Wish("headset:helmet"))
+    run.join()
+    assert run.state == "finished"
+
+
+def test_a_session_that_cannot_be_made_gives_back_what_it_took(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OutputError("no room for a recording.")
+
+    monkeypatch.setattr(Runs, "_record", refuse)
+    for _ in range(2):
+        with pytest.raises(OutputError):
+            runs.start(Wish("headset:helmet"))
+    assert runs._headsets._sources == {}
+    assert runs.library._uses.total() == 0
+
+
+def test_networks_are_given_back_when_a_session_is_over(runs: Runs) -> None:
+    run = runs.start(Wish("headset:helmet"))
+    assert runs.library._uses.total() == 1
+    run.end()
+    run.join()
+    assert runs.library._uses.total() == 0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from guide.errors import OutputError
-from guide.serve.tls import address_on_the_network, own_certificate
+from guide.errors import InputError, OutputError
+from guide.serve.tls import Certificate, address_on_the_network, own_certificate, require_certificate, write_private
 
 
 def test_it_is_kept_while_it_covers_what_is_wanted(tmp_path: Path) -> None:
@@ -33,5 +33,25 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         own_certificate(tmp_path / "file" / "tls", ["localhost"])
 
 
+def test_one_that_was_given_is_taken_or_refused_in_a_sentence(tmp_path: Path) -> None:
+    good, other = own_certificate(tmp_path / "a", ["localhost"]), own_certificate(tmp_path / "b", ["localhost"])
+    assert require_certificate(good) is good
+    with pytest.raises(InputError, match="is none: check the path"):
+        require_certificate(Certificate(good.certificate, tmp_path / "missing"))
+    with pytest.raises(InputError, match="no certificate with its key"):
+        require_certificate(Certificate(good.certificate, other.key))
+    (tmp_path / "text").write_text("no certificate")
+    with pytest.raises(InputError, match="no certificate with its key"):
+        require_certificate(Certificate(tmp_path / "text", good.key))
+
+
 def test_there_is_always_an_address() -> None:
     assert address_on_the_network().count(".") == 3
+
+
+def test_a_private_file_is_nobody_elses_whatever_lay_there(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("kept")
+    (tmp_path / "note.new").symlink_to(tmp_path / "elsewhere")
+    write_private(tmp_path / "note.json", b"secret")
+    assert (tmp_path / "elsewhere").read_text() == "kept"
+    assert (tmp_path / "note.json").stat().st_mode & 0o077 == 0

@@ -45,7 +45,7 @@ def test_numbers_and_names_stay_as_given(features_task: Learned, first_id: str, 
     assert {step["number"]: step["name"] for step in plain["steps"]} == {n + 10: name for n, name in NAMES.items()}
     kept = read_labels(learned.bundle.folder / "segments" / f"{first_id}.csv")
     assert [segment.step for segment in kept.segments] == [step + 10 for step in ORDERS[0] if step > 0]
-    assert "labels of 1 recordings name 4 key-steps" in learned.said
+    assert "labels of 1 recording name 4 key-steps" in learned.said
     others = [str(name) for name in learned.bundle.facts["recordings"]][1:]
     for name in others:
         found = {segment.step for segment in read_labels(learned.bundle.folder / "segments" / f"{name}.csv").segments}

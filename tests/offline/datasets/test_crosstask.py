@@ -29,7 +29,7 @@ def test_what_is_listed_and_not_there_is_named_and_overlaps_are_counted(tmp_path
     tasks = read_tasks(make_crosstask(tmp_path), STRICT)
     assert tasks["23521"].missing == ("step times of the video lost",)
     assert tasks["16815"].missing == ("step times of the video gone",)
-    assert "1 steps start before an earlier one has ended: the later one wins" in tasks["23521"].remarks()
+    assert "1 step starts before an earlier one has ended: the later one wins" in tasks["23521"].remarks()
     for name in ("videos.csv", "videos_val.csv"):
         (tmp_path / "crosstask_release" / name).unlink()
     tasks = read_tasks(tmp_path, STRICT)

@@ -9,11 +9,12 @@ import pytest
 from guide.domain import Segment
 from guide.errors import InputError
 from guide.teach.annotations import LabelFile
-from offline.datasets.label_folder import ReadOptions, find_videos, label_files, read_tasks, usual_steps
+from offline.datasets.label_folder import ReadOptions, find_videos, read_tasks, usual_steps
 from tests.made_datasets import make_labels, write
 from tests.synth import grey_levels, steady, write_video
 
 STRICT = ReadOptions()
+LENIENT = ReadOptions(lenient=True)
 
 
 def test_tasks_numbers_and_names(tmp_path: Path) -> None:
@@ -72,8 +73,51 @@ def test_other_tables_and_hidden_files_are_no_labels_but_faulty_labels_are(tmp_p
     write(tmp_path / ".first.csv", "0,1,1 a\n")
     write(tmp_path / "header.csv", "start,end,step\n0,1,1 a\n")
     write(tmp_path / "empty.csv", "")
+    with pytest.raises(InputError, match=r"(?s)empty\.csv line 1.*header\.csv line 1") as told:
+        read_tasks(tmp_path, STRICT)
+    assert "ages" not in str(told.value)
+    assert ".first" not in str(told.value)
+    (task,) = read_tasks(tmp_path, LENIENT).values()
+    assert [one.id for one in task.recordings] == ["empty", "header"]
+    assert task.remarks()[0] == "not read: ages.csv, another kind of table"
+
+
+def test_labels_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes(b"0,1,1 caf\xe9\n")
-    assert [path.name for path in label_files(tmp_path)] == ["empty.csv", "header.csv", "latin.csv"]
+    with pytest.raises(InputError, match=r"latin\.csv cannot be read as UTF-8"):
+        read_tasks(tmp_path, LENIENT)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("0.5;2;1 open box", "here by semicolons"),
+        ("0.5\t2\t1 open box", "here by tabs"),
+        ("0.5,2,open box", "a step is a number from 1 on and a name"),
+        ("0.5,2,1 open box,in a hurry", "got 4 values"),
+    ],
+)
+def test_labels_in_a_wrong_form_are_named_and_not_passed_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, row: str, told: str
+) -> None:
+    write(tmp_path / "right.csv", "0,1,1 open box\n")
+    write(tmp_path / "wrong.csv", f"{row}\n")
+    with pytest.raises(InputError, match=rf"wrong\.csv line 1: .*{told}"):
+        read_tasks(tmp_path, STRICT)
+    assert not caplog.records
+    (task,) = read_tasks(tmp_path, LENIENT).values()
+    assert [len(one.segments) for one in task.recordings] == [1, 0]
+    assert f"{tmp_path}/wrong.csv line 1" in task.changes[0]
+    assert len(caplog.records) == 1
+
+
+def test_a_table_named_like_a_video_is_meant_as_its_labels(tmp_path: Path) -> None:
+    """Whatever is in it: nothing else would say that the recording has no labels."""
+    write(tmp_path / "a.csv", "0,1,1 open box\n")
+    write(tmp_path / "b.csv", "name,age,city\n")
+    write_video(tmp_path / "b.mp4", grey_levels(4), steady(4, 10.0))
+    with pytest.raises(InputError, match=r"b\.csv line 1"):
+        read_tasks(tmp_path, STRICT)
 
 
 @pytest.mark.parametrize(

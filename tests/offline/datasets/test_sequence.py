@@ -45,6 +45,6 @@ def test_remarks_say_what_a_reader_of_figures_should_know() -> None:
     assert task.remarks() == [
         "missing: the video of a",
         "changed: line 1 was left out",
-        "1 steps start before an earlier one has ended: the later one wins",
+        "1 step starts before an earlier one has ended: the later one wins",
     ]
     assert TaskSequences("tea", (), ()).remarks() == []

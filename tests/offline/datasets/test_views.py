@@ -33,11 +33,15 @@ def test_one_camera() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "name", "views"),
-    [(TASK, "lhs", "ego, top"), (HEAD, "third", "ego"), (SILENT, "ego", "none that is named")],
+    ("task", "name", "answer"),
+    [
+        (TASK, "lhs", "the views are ego, top: choose one of them"),
+        (HEAD, "third", "the views are ego: choose one of them"),
+        (SILENT, "ego", "and nothing here says which camera is which: leave --view out"),
+    ],
 )
-def test_a_view_that_is_not_there_is_answered_with_those_that_are(task: TaskSequences, name: str, views: str) -> None:
-    with pytest.raises(InputError, match=f"has no view '{name}', its views are {views}: choose"):
+def test_a_view_that_is_not_there_is_answered_with_those_that_are(task: TaskSequences, name: str, answer: str) -> None:
+    with pytest.raises(InputError, match=f"has no view '{name}', {answer}"):
         choose_view(task, name)
 
 

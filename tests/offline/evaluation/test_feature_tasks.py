@@ -73,6 +73,12 @@ def test_a_data_set_without_pictures(tmp_path: Path) -> None:
     assert (read.is_seen, read.subset, read.truth[0].tolist()) == (False, "MECCANO", [0, 0, 1, 1])
 
 
+def test_labels_of_unknown_length_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('0,2,"1 open"\n')
+    (read,) = read_feature_tasks(tmp_path, [], False)
+    assert read.notes[-1].startswith("the length of 1 of 1 recordings is not known: they are taken to end with")
+
+
 def test_cooking_has_no_views(cooking: Path) -> None:
     with pytest.raises(InputError, match="has one camera, on the head, and no view 'top': leave --view out"):
         read_feature_tasks(cooking, ["3"], False, view="top")
@@ -97,7 +103,7 @@ def test_one_camera_of_several(tmp_path: Path) -> None:
     (third,) = read_feature_tasks(tmp_path, [], False, view="third")
     assert len(third.recordings) == 5
     assert third.notes[-1].startswith("5 tasks without the view third left out: ")
-    with pytest.raises(InputError, match="has no view 'top', its views are ego"):
+    with pytest.raises(InputError, match="has no view 'top', the views are ego"):
         read_feature_tasks(tmp_path, ["meccano"], False, view="top")
     with pytest.raises(InputError, match="no task here has a view 'left'"):
         read_feature_tasks(tmp_path, [], False, view="left")

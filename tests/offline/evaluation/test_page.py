@@ -84,6 +84,11 @@ def test_truth_and_every_method_have_a_bar(page: str) -> None:
     assert page.count('class="bar"') == 4
 
 
+def test_a_row_has_one_name_in_table_and_bars(page: str) -> None:
+    assert '<span title="equal time split">equal time split</span>' in page
+    assert "<td>equal time split</td>" in page
+
+
 def test_found_steps_take_the_colours_of_the_true_ones_they_match() -> None:
     (labels,) = coloured([TRUTH], [np.array([4, 4, 4, 9, 9, 0])])
     assert labels.tolist() == [1, 1, 1, 2, 2, 0]

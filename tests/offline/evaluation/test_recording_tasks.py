@@ -6,10 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from guide.domain import Segment
 from guide.errors import InputError
-from offline.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, task_folders
+from guide.record.elan import Annotation, Tier, write_elan
+from offline.config import Recipe
+from offline.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see, task_folders
+from offline.features import FeatureCache
 
 GOOD = '0,5,"1 open"\n5,10,"2 close"\n'
 
@@ -52,6 +56,32 @@ def test_labels_may_lie_elsewhere_in_folders_of_the_same_names(tmp_path: Path) -
     labels.mkdir(parents=True)
     (labels / "a.csv").write_text(GOOD)
     assert check(tmp_path / "videos", folder=tmp_path / "labels").names == {1: "open", 2: "close"}
+
+
+def test_performances_may_lie_in_folders_of_their_own_with_their_labels_likewise(tmp_path: Path) -> None:
+    """As EgoProceL's CMU-MMAC does; its tents end their label files in their own way."""
+    for subject in ("S07", "S08"):
+        inner = f"Brownie/{subject}_Brownie_Video"
+        (tmp_path / "labels" / inner).mkdir(parents=True)
+        for camera in ("7150991", "7151020"):
+            write(tmp_path / "videos" / inner, **{f"{subject}_Brownie_{camera}-1": None})
+            (tmp_path / "labels" / inner / f"{subject}_Brownie_{camera}-1.csv").write_text(GOOD)
+    checked = check(tmp_path / "videos", folder=tmp_path / "labels", view="top")
+    assert checked.word == "Brownie"
+    assert [fact.recording.id for fact in checked.facts] == ["S07_Brownie_7151020-1", "S08_Brownie_7151020-1"]
+    assert checked.notes == ("2 recordings of other views left out",)
+    tents = write(tmp_path / "tents", **{"01.tent": None})
+    (tents / "01.tent.egoprocel.ann.csv").write_text(GOOD)
+    assert check(tents).notes == ()
+    (tents / "01.tent.csv").write_text(GOOD)
+    with pytest.raises(InputError, match="keep one"):
+        check(tents)
+
+
+def test_the_usual_name_of_a_step_is_taken_and_the_difference_told(tmp_path: Path) -> None:
+    checked = check(write(tmp_path / "tea", a=GOOD, b=GOOD, c='0,5,"1 unlock"\n'))
+    assert checked.names == {1: "open", 2: "close"}
+    assert "step 1 has 2 names, 'open' is taken" in checked.notes[0]
 
 
 def test_what_is_missing_is_named_and_counted(tmp_path: Path) -> None:
@@ -112,6 +142,45 @@ def test_phases_give_the_labels_of_grasping_recordings(tmp_path: Path) -> None:
     assert checked.segments[0][-1] == Segment(4, 3.0, 11.0)
     assert "1 left out, no line in phases.csv: episode_000005" in checked.notes
     assert "1 left out, no recording: 8" in checked.notes
+
+
+def test_a_recording_that_cannot_be_read_is_refused_or_left_out_by_name(tmp_path: Path) -> None:
+    folder = write(tmp_path / "tea", a=GOOD, b=GOOD, c=GOOD)
+    (folder / "b.npy").write_bytes(b"no array")
+    with pytest.raises(InputError, match=r"b\.npy.*--skip-bad"):
+        check(folder)
+    checked = check(folder, skip_bad=True)
+    assert [fact.recording.id for fact in checked.facts] == ["a", "c"]
+    assert any(note.startswith("1 left out that cannot be used: ") and "b.npy" in note for note in checked.notes)
+    assert not any("no label file" in note for note in checked.notes)
+    for name in ("a", "c"):
+        (folder / f"{name}.npy").write_bytes(b"no array")
+    with pytest.raises(InputError, match=r"a\.npy"):
+        check(folder, skip_bad=True)
+
+
+def test_labels_go_with_the_recordings_that_gave_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left out only when it is looked at takes its labels with it, and is named."""
+    checked = check(write(tmp_path / "tea", a='0,5,"2 close"\n', b=GOOD, c=GOOD), skip_bad=True)
+    cache = FeatureCache(tmp_path / "cache")
+
+    def without_first(facts: list, *_: object) -> tuple:  # type: ignore[type-arg]
+        return tuple(cache.features(fact.recording, None, fact.rate) for fact in facts[1:])
+
+    monkeypatch.setattr("offline.evaluation.recording_tasks.see_task", without_first)
+    task = see(checked, None, Recipe(), cache, Console())
+    assert [recording.id for recording in task.recordings] == ["b", "c"]
+    assert [labels.tolist() for labels in task.truth] == [[1] * 5 + [2] * 5 + [0]] * 2
+    assert task.notes[-1] == "1 left out, too few frames: a"
+
+
+def test_the_tier_of_elan_files_can_be_chosen(tmp_path: Path) -> None:
+    folder = write(tmp_path / "tea", a=None)
+    tiers = [Tier("left", (Annotation(0, 5, "1 open"),)), Tier("right", (Annotation(5, 10, "1 close"),))]
+    write_elan(folder / "a.eaf", tiers)
+    with pytest.raises(InputError, match="--tier"):
+        check(folder)
+    assert check(folder, tier="right").names == {1: "close"}
 
 
 @pytest.mark.parametrize("folder", ["none", "empty"])

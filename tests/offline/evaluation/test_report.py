@@ -86,6 +86,24 @@ def test_several_k_are_studied_in_one_table() -> None:
     assert cells[1:] == ["100.0 ± 0.0", "100.0 ± 0.0", "50.0 ± 0.0", "50.0 ± 0.0"]
 
 
+def study_cells(counts: tuple[Count, ...], subset: str, k: str) -> dict[str, list[str]]:
+    table = make_sheets([result("tea", RIGHT, count, subset) for count in counts], plan(k))[-1].table
+    return {row.title: table.cells(row)[1:] for row in table.rows}
+
+
+def test_published_figures_stand_in_the_column_of_their_own_k_only() -> None:
+    cells = study_cells((7, 10, 9), "CMU-MMAC", "7,10,9")
+    assert cells["CnC (paper)"] == ["22.7", "-", "19.1", "-", "-", "-"]
+    assert cells["GPL (published)"] == ["25.6", "-", "-", "-", "-", "-"]
+    assert "OPEL (published)" not in cells  # it has no A and no D
+    assert study_cells((7, 10), "EgoProceL", "7,10")["CnC (paper)"][::2] == ["22.0", "18.4"]
+
+
+def test_where_k_differs_from_task_to_task_published_figures_say_theirs() -> None:
+    cells = study_cells(("true", "auto"), "CMU-MMAC", "true,auto")
+    assert cells["CnC (paper, K = 7)"] == ["22.7", "-", "22.7", "-"]
+
+
 def test_notes_say_what_was_said_of_the_task_and_of_its_labellings() -> None:
     assert make_sheets([result("tea", RIGHT)], plan())[0].notes == (
         "note on tea", "random: beware", "equal: beware", "tc3i + hc: beware",
@@ -145,11 +163,18 @@ def test_views_are_compared_in_one_table_beside_the_paper_s() -> None:
     cells = {row.title: study.cells(row)[1:] for row in study.rows}
     assert cells["tc3i + hc"] == ["100.0 ± 0.0", "100.0 ± 0.0", "50.0 ± 0.0", "50.0 ± 0.0"]
     assert "CnC, TP (Top) (paper, CMU-MMAC, K = 7)" in [row.title for row in sheets[1].table.rows]
+    assert cells["CnC (paper, K = 7)"] == ["22.7", "-", "17.9", "-"]
+    assert not any("TP (" in title for title in cells)
 
 
 def test_the_console_shows_f1_and_iou_the_files_everything() -> None:
     sheet = make_sheets([result("tea", RIGHT)], plan())[0]
     assert for_console(sheet.table).headings()[1:5] == ["A F1", "A IoU", "D F1", "D IoU"]
+    all_of_it = for_console(sheet.table)
+    assert for_console(sheet.table, all_of_it.width) == all_of_it
+    narrower = for_console(sheet.table, all_of_it.width - 1)
+    assert narrower.headings()[1:4] == ["A F1", "D F1", "MoF"]
+    assert for_console(sheet.table, 10).headings()[1:] == ["A F1", "D F1"]
     markdown = make_markdown([sheet], "python -m offline.evaluate")
     assert "| A P | A R | A F1 | A IoU | D P |" in markdown
     assert "- note on tea\n" in markdown

@@ -23,8 +23,23 @@ def test_the_bend_of_a_curve_is_where_it_stops_rising() -> None:
     assert bend([(4, 1.0), (5, 1.6), (6, 2.0), (7, 2.05), (8, 2.1)]) == 6
 
 
-def test_a_straight_line_gives_the_fewest() -> None:
-    assert bend([(4, 1.0), (5, 2.0), (6, 3.0)]) == 4
+def test_a_straight_line_gives_the_middle() -> None:
+    assert bend([(4, 1.0), (5, 2.0), (6, 3.0)]) == 5
+    assert bend([(k, 0.1 * k) for k in range(4, 17)]) == 10
+
+
+def test_a_clear_bend_far_from_the_middle_is_kept() -> None:
+    early = [(4, 0.5), (5, 1.2), (6, 2.0), (8, 2.05), (12, 2.1), (16, 2.2)]
+    assert bend(early) == 6
+
+
+def test_the_luck_of_one_number_makes_no_bend() -> None:
+    lucky = [(k, 0.05 * k + 0.2 * (k == 6)) for k in (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16)]
+    assert bend(lucky) == 10
+
+
+def test_a_single_number_is_taken() -> None:
+    assert bend([(4, 0.3)]) == 4
 
 
 def test_clear_steps_are_counted() -> None:

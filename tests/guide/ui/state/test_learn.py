@@ -18,8 +18,8 @@ from tests.guide.ui.conftest import write_bundle
 from tests.synth import grey_levels, steady, write_video
 
 LOG = """2 recordings, 0.3 minutes
-features: 50 %, 3 s left at 5 a second
-features: 100 % at 5 a second
+features: 50 %, 3 s left working rate 5 a second
+features: 100 % working rate 5 a second
 run {run}
 training (tc3i): 33 %, 2 min 3 s left loss 1.5000, held out 1.7500, 30.5 a second
 training ended after 6 iterations: reached its 6 iterations before it converged

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from guide.errors import InputError
+from guide.record.page import about
 from guide.record.store import Store
 from guide.record.values import StoredAction
 from guide.ui.state import sessions as state
@@ -86,7 +87,7 @@ def test_every_action_says_what_it_was_about(tmp_path: Path) -> None:
     )
     keep_session(tmp_path, has_video=False, more=more)
     report = state.view_replay(tmp_path, FIRST).report
-    assert [state.about(report, one) for one in report.actions] == [
+    assert [about(report, one) for one in report.actions] == [
         "out of order: open case", "missed: close lid", "fit board", "false alarm, 0:17", "",
     ]  # fmt: skip
 

@@ -1,0 +1,121 @@
+"""The command's options, and what they amount to: checked before any work is done."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, cast, get_args
+
+from guide.errors import InputError
+from guide.settings import RecogniserKind
+from offline.evaluation.methods import split_names
+from offline.evaluation.teaching import read_numbers
+from offline.fault_trial.bench import PRIOR_SETS, Bench
+
+Part: TypeAlias = Literal["counterfactual", "agreement", "recognisers", "errors"]
+PARTS: Final[tuple[Part, ...]] = get_args(Part)
+RECOGNISERS: Final[tuple[RecogniserKind, ...]] = get_args(RecogniserKind)
+MOST_WORKERS: Final = 256
+
+
+@dataclass(frozen=True)
+class FaultTrialOptions:
+    """Leave each clean recording out in turn, make faults in it, and count right and wrong flags of what the others
+    taught; look for missed steps in recordings with mistakes; compare recognisers, with and without priors."""
+
+    features: Path | None = None
+    """A folder of CaptainCook4D: features and annotations."""
+    videos: Path | None = None
+    """Or a folder of labelled clean recordings of one task, or of such folders: videos, or features (.npz, .npy)."""
+    drawn: str = ""
+    """Or seeds of drawn worlds, with commas between: their demonstrations, as `offline.trial` draws them."""
+    labels: Path | None = None
+    """Label files of --videos, where they do not lie beside the recordings."""
+    task: str = ""
+    """Which tasks, with commas between; all where none is named."""
+    only: str = ",".join(PARTS)
+    """Which parts, with commas between: counterfactual, agreement, recognisers, errors."""
+    labelled: str = "0,1,2,4,all"
+    """How many of the others come with their true labels."""
+    choices: int = 3
+    """Of the ways to choose the labelled ones, so many are tried for each recording left out."""
+    each: int = 3
+    """Faults of each kind (a step cut out, two exchanged, one repeated) made from a recording, at most."""
+    shuffles: int = 2
+    """Orders in which a recording is shown to see whether unaries depend on the order."""
+    recogniser: str = ",".join(RECOGNISERS)
+    """Recognisers that are compared, with commas between: embedding, appearance, both."""
+    priors: str = "on,off"
+    """One row each, with commas between: on, off, or duration, done and order alone."""
+    seed: int = 1
+    """Chooses the faults and the orders. From 0 up."""
+    rate: float | None = None
+    """How many stills or rows of .npy features there are in a second, for --videos."""
+    backbone_weights: Path | None = None
+    """A file with the trunk's weights, where it cannot be downloaded."""
+    workers: int = 1
+    """Processes at work, of one thread each."""
+    cache: Path = Path(".cache/cnc")
+    """Where features, embedders and what is done are kept between runs: a run that was cut off goes on."""
+    minutes: float = math.inf
+    """Begin nothing more after so many minutes, and print the tables of what is done; 0 only prints."""
+    keep_features: Path | None = None
+    """Only write what the trunk sees in --videos, with labels, to this folder: for a machine without the trunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done."""
+
+    parts: tuple[Part, ...]
+    counts: tuple[str, ...]
+    bench: Bench
+
+
+def make_plan(options: FaultTrialOptions) -> Plan:
+    """The plan; raises InputError with one sentence on the first option that makes no sense."""
+    given = [name for name in ("features", "videos", "drawn") if getattr(options, name)]
+    if len(given) != 1:
+        came = " and ".join(f"--{name}" for name in given) or "none"
+        raise InputError(f"one of --features DIR, --videos DIR and --drawn SEEDS was expected, {came} came: give one.")
+    read_seeds(options.drawn)
+    _require_from("choices", options.choices, 1)
+    _require_from("each", options.each, 1)
+    _require_from("shuffles", options.shuffles, 1)
+    _require_from("seed", options.seed, 0)
+    _require_from("workers", options.workers, 1)
+    if options.workers > MOST_WORKERS:
+        raise InputError(f"--workers is at most {MOST_WORKERS}, got {options.workers}: give fewer.")
+    if not options.minutes >= 0:
+        raise InputError(f"--minutes is a number from 0 up, got {options.minutes:g}: give a larger one.")
+    recognisers = split_names(options.recogniser, RECOGNISERS, "recognisers (--recogniser)")
+    bench = Bench(
+        options.cache,
+        tuple(cast(RecogniserKind, each) for each in recognisers),
+        split_names(options.priors, tuple(PRIOR_SETS), "priors (--priors)"),
+        options.each,
+        options.shuffles,
+        options.seed,
+    )
+    parts = split_names(options.only, PARTS, "parts (--only)")
+    if parts == ("errors",) and options.features is None:
+        raise InputError("--only errors needs recordings with mistakes, which --features DIR has: give that.")
+    return Plan(tuple(cast(Part, each) for each in parts), tuple(read_numbers(options.labelled)), bench)
+
+
+def read_seeds(text: str) -> list[int]:
+    """The seeds of drawn worlds, each once.
+
+    >>> read_seeds("1021, 1022")
+    [1021, 1022]
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not all(word.isascii() and word.isdecimal() for word in words):
+        raise InputError(f"--drawn takes whole numbers from 0 up with commas between, got {text!r}: change it.")
+    return list(dict.fromkeys(int(word) for word in words))
+
+
+def _require_from(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise InputError(f"--{name} is a whole number from {least} up, got {value}: give a larger one.")
