@@ -42,7 +42,7 @@ def test_a_label_never_seen_keeps_a_chance() -> None:
 @given(st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=60), min_size=1, max_size=4))
 def test_weights_are_above_0_and_1_on_average(recordings: list[list[int]]) -> None:
     labels = [np.array(each) for each in recordings]
-    prior = learn_elapsed(labels, [np.arange(len(each)) * 0.5 + 7.0 for each in labels], NUMBERS)
+    prior = learn_elapsed(labels, [np.arange(len(each), dtype=np.float64) * 0.5 + 7.0 for each in labels], NUMBERS)
     assert (prior.weights > 0).all()
     assert np.allclose(prior.weights.mean(1), 1.0)
 
