@@ -33,6 +33,8 @@ from guide.teach.demonstrations import Demonstrations
 from guide.teach.rehearse import Taught, chosen, rehearse, teach_judged
 
 CARRIED_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of carried labels
+MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
+FEWEST_REHEARSED = 12  # recordings, however long they are
 SHORTEST_VISIT = 0.4  # of the time a step usually takes
 
 
@@ -72,6 +74,7 @@ def describe(
     taught = teach_judged(demonstrations, labels)
     recogniser, judgement, left = _left_out(demonstrations, labels, taught)
     procedure = learn_procedure(solid(segments), steps, CARRIED_RATE if are_carried else FALSE_ALARM_RATE)
+    left = some(left)
     rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, links)
     trust = calibrate_steps(left, rehearsals)
     return Learned(
@@ -107,6 +110,14 @@ def _left_out(
         [labels[place] for place in places],
         [demonstrations.items[place].times for place in places],
     )
+
+
+def some(left: Sequence[LeftOut]) -> list[LeftOut]:
+    """The demonstrations that are followed as if they were live: all, or of very long ones some, spread over all."""
+    frames = sum(len(one.times) for one in left)
+    wanted = max(len(left) * MOST_REHEARSED // max(frames, 1), FEWEST_REHEARSED)
+    count = min(wanted, len(left))
+    return [left[number * len(left) // count] for number in range(count)]
 
 
 def _rehearsals(

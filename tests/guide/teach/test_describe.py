@@ -7,8 +7,9 @@ import pytest
 
 from guide.domain import KeyStep, Labels, Segment
 from guide.perceive.appearance import AppearanceSettings
+from guide.teach.calibrate import LeftOut
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.describe import describe
+from guide.teach.describe import FEWEST_REHEARSED, MOST_REHEARSED, describe, some
 
 RATE = 2.0
 TRUTH: list[Labels] = [np.repeat([1, 2, 0, 3], 20), np.repeat([1, 2, 3, 0], 20)]
@@ -86,3 +87,19 @@ def test_slips_of_carried_labels_do_not_silence_the_rules(are_carried: bool) -> 
     shown = Demonstrations(items, RATE, AppearanceSettings.for_step(4.0))
     required = describe(shown, labels, steps, are_carried=are_carried).procedure.rules.required
     assert set(required) == ({1, 3, 4, 5, 8} if are_carried else set())
+
+
+def left_out(frames: int) -> LeftOut:
+    none = np.zeros((frames, 1))
+    return LeftOut(np.arange(frames) / RATE, np.zeros(frames, np.int64), none, none)
+
+
+def test_short_recordings_are_all_rehearsed_and_of_long_ones_some() -> None:
+    short = [left_out(50) for _ in range(40)]
+    assert some(short) == short
+    long = [left_out(MOST_REHEARSED // 20) for _ in range(40)]
+    kept = some(long)
+    assert len(kept) == 20
+    assert kept[0] is long[0]
+    assert kept[-1] is long[38]
+    assert len(some([left_out(MOST_REHEARSED) for _ in range(15)])) == FEWEST_REHEARSED
