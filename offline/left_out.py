@@ -9,21 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from guide.command import entry
 from guide.domain import BACKGROUND, Labels
 from guide.errors import InputError
+from guide.label.confidence import Calibration
 from guide.label.energy import LinkSettings
 from guide.label.membership import squared_distances
 from guide.label.unaries import AppearanceUnaries, costs_of, shown
 from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import appearance
+from guide.teach.calibrate import label_calibration
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.rehearse import teach_live
 from offline.config import resolve
@@ -33,11 +36,13 @@ from offline.evaluation.finding import Search
 from offline.evaluation.task import LabelledTask
 from offline.evaluation.teaching import ALL, demonstrations_of, read_numbers, require_enough, teach, ways, without
 from offline.features import RecordingFeatures
+from offline.metrics.calibration import Ledger
 from offline.metrics.live import StepFrames, step_frames
 
 NEAREST, ELAPSED = "nearest prototype", "elapsed time alone"
 NEARBY_S = 5.0  # on either side: what others did about then
 
+Floats = NDArray[np.float64]
 Scores: TypeAlias = dict[str, list[StepFrames]]  # by row of the table
 
 
@@ -87,22 +92,40 @@ def _task(
     """The scores of every recording left out, by row."""
     require_enough(task)
     scores: Scores = {}
+    ledger = Ledger()
     for number, recording in enumerate(task.recordings):
         others, truth = without(task, number), task.truth[number]
         for way in ways(counts, len(others.recordings), most, number):
             taught = teach(others, way, search)
-            for row, found in _followed(others, taught.labels, recording, way.count, lags).items():
+            followed = _followed(others, taught.labels, recording, way.count, lags)
+            for row, found in followed.rows.items():
                 scores.setdefault(row, []).append(step_frames(truth, _named(found, taught.names)))
+            if followed.trust is not None:
+                ledger.add(followed.confidences, followed.trust, followed.rows[_row(ALL, lags[0])] == truth)
         console.print(f"{task.title}: {number + 1} of {len(task.recordings)} left out", style="dim")
+    if ledger:
+        console.print(f"{task.title}, {_row(ALL, lags[0])}: {ledger.line()}")
     return scores
+
+
+class _Followed(NamedTuple):
+    """Labels (T,) of a recording, by row; with all labelled also how sure those of the first lag were."""
+
+    rows: dict[str, Labels]
+    confidences: Floats  # (T,), raw
+    trust: Calibration | None
+
+
+def _row(count: str, lag: float) -> str:
+    return f"{count} labelled, {lag:g} s"
 
 
 def _followed(
     others: LabelledTask, labels: Sequence[Labels], recording: RecordingFeatures, count: str, lags: Sequence[float]
-) -> dict[str, Labels]:
-    """Labels (T,) of a recording, by row."""
+) -> _Followed:
+    """A recording as a session with what the others taught labels it."""
     demonstrations = demonstrations_of(others)
-    recogniser, _ = teach_live(demonstrations, labels)
+    recogniser, judged = teach_live(demonstrations, labels)
     steps = AppearanceUnaries(recogniser).steps
     seen = appearance(np.asarray(recording.pooled, np.float32), recording.times, demonstrations.settings)
     costs = costs_of(recogniser, recogniser.distances(seen))
@@ -113,14 +136,19 @@ def _followed(
     ]
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / others.k)
     rows: dict[str, Labels] = {}
+    confidences: dict[float, Floats] = {}
     for lag in lags:
         window = WindowCut(WindowSettings(lag_s=lag), links, recording.rate, steps)
         released = [label for row, at in zip(seen_as, recording.times, strict=True) for label in window.push(row, at)]
-        rows[f"{count} labelled, {lag:g} s"] = np.array([label.step for label in (*released, *window.finish())])
+        released += window.finish()
+        rows[_row(count, lag)] = np.array([label.step for label in released])
+        confidences[lag] = np.array([label.confidence for label in released])
     rows[f"{NEAREST}, {count} labelled"] = _nearest(demonstrations, labels, recording)
-    if count == ALL:
-        rows[ELAPSED] = _elapsed(others, labels, recording)
-    return rows
+    if count != ALL:
+        return _Followed(rows, confidences[lags[0]], None)
+    rows[ELAPSED] = _elapsed(others, labels, recording)
+    trust = label_calibration(recogniser, judged, demonstrations, labels, links)
+    return _Followed(rows, confidences[lags[0]], trust)
 
 
 def _nearest(demonstrations: Demonstrations, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:

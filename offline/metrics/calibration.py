@@ -63,6 +63,9 @@ class Ledger:
         self._calibrated.append(np.array([calibration.of(float(one)) for one in raw]))
         self._right.append(right)
 
+    def __bool__(self) -> bool:
+        return bool(self._raw)
+
     def line(self) -> str:
         """The one line on all of them."""
         raw, calibrated = np.concatenate(self._raw), np.concatenate(self._calibrated)
