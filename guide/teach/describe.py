@@ -138,19 +138,27 @@ def _rehearsals(
 def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
     """The segments without those that are far shorter than the step usually takes: slips of the labels, not visits.
 
+    The longest of a step in a recording stays however short it is: whoever is quick has done the step all the same.
+
     >>> long, slip = Segment(1, 0.0, 8.0), Segment(1, 20.0, 21.0)
-    >>> solid([(long, slip), (long,)]) == [(long,), (long,)]
+    >>> solid([(long, slip), (long,), (slip,)]) == [(long,), (long,), (slip,)]
     True
     """
-    longest: dict[int, list[float]] = {}
-    for each in segments:
-        best: dict[int, float] = {}
-        for segment in each:
-            best[segment.step] = max(best.get(segment.step, 0.0), segment.duration)
-        for step, duration in best.items():
-            longest.setdefault(step, []).append(duration)
-    least = {step: SHORTEST_VISIT * float(np.median(durations)) for step, durations in longest.items()}
-    return [tuple(segment for segment in each if segment.duration >= least[segment.step]) for each in segments]
+    longest = [_longest(each) for each in segments]
+    lasted: dict[int, list[float]] = {}
+    for best in longest:
+        for step, segment in best.items():
+            lasted.setdefault(step, []).append(segment.duration)
+    least = {step: SHORTEST_VISIT * float(np.median(durations)) for step, durations in lasted.items()}
+    return [
+        tuple(one for one in each if one.duration >= least[one.step] or one == best[one.step])
+        for each, best in zip(segments, longest, strict=True)
+    ]
+
+
+def _longest(segments: Sequence[Segment]) -> dict[int, Segment]:
+    """The longest segment of each step."""
+    return {one.step: one for one in sorted(segments, key=lambda segment: segment.duration)}
 
 
 def _centres(embeddings: Sequence[Features], labels: Sequence[Labels], steps: Sequence[KeyStep]) -> NDArray[np.float64]:
