@@ -48,6 +48,15 @@ def ordered_pairs(count: int, device: torch.device) -> tuple[Tensor, Tensor]:
         return first[is_pair].to(device), second[is_pair].to(device)
 
 
+def paired(values: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+    """Give the entries (P, ...) of both recordings of each pair, out of values (V, ...).
+
+    By `index_select`: the gradient of plain indexing is summed on a CPU in whatever order its threads come, so that
+    two trainings on a busy machine would differ in their last digits.
+    """
+    return values.index_select(0, first), values.index_select(0, second)
+
+
 def distances(first: Tensor, second: Tensor) -> Tensor:
     """Give Euclidean distances (..., N, M) between the rows of (..., N, D) and (..., M, D).
 

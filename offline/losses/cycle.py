@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from offline.losses.batch import checked_batch, ordered_pairs
+from offline.losses.batch import checked_batch, ordered_pairs, paired
 
 PositionKind = Literal["fraction", "index"]
 TrustKind = Literal["all", "close", "sure"]
@@ -58,7 +58,7 @@ class CycleLoss:
         first, second = ordered_pairs(len(embeddings), embeddings.device)
         # Half precision cannot tell neighbouring frames apart in eq. 1, so mixed precision ends here.
         with torch.autocast(embeddings.device.type, enabled=False):
-            start, other = embeddings[first], embeddings[second]
+            start, other = paired(embeddings, first, second)
             alpha, neighbour = self._visit(start, other)
             beta = self._similarity(neighbour, start).softmax(-1)
             error = self._return_error(beta, positions[first])

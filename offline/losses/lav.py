@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from offline.losses.batch import checked_batch, distances
+from offline.losses.batch import checked_batch, distances, paired
 from offline.losses.cidm import ContrastiveLoss
 from offline.losses.cycle import CycleLoss
 from offline.losses.softdtw import soft_dtw
@@ -48,7 +48,7 @@ class LavLoss:
         order = steps.argsort(dim=1)[..., None].expand_as(unit)
         in_time = unit.gather(1, order)  # an alignment is monotone in time, whatever order the frames were drawn in
         first, second = torch.triu_indices(len(unit), len(unit), offset=1, device=unit.device)
-        costs = distances(in_time[first], in_time[second]).square()
+        costs = distances(*paired(in_time, first, second)).square()
         return soft_dtw(costs, self.softness).mean() / (2 * unit.shape[1])
 
 

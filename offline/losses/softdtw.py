@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 FORBIDDEN = 1e8
 """The value of cells outside the table: far above any real cost, and finite, because inf - inf has no gradient."""
@@ -29,10 +30,11 @@ def soft_dtw(costs: Tensor, gamma: float) -> Tensor:
 def _by_diagonal(costs: Tensor) -> tuple[Tensor, Tensor]:
     """Give costs (P, N + M - 1, N), entry [d, i] being cell (i, d - i), and which entries are cells (N + M - 1, N)."""
     _, rows, columns = costs.shape
-    row = torch.arange(rows, device=costs.device)[None, :]
-    column = torch.arange(rows + columns - 1, device=costs.device)[:, None] - row
-    is_inside = (column >= 0) & (column < columns)
-    return costs[:, row.expand_as(column), column.clamp(0, columns - 1)], is_inside
+    diagonals = rows + columns - 1
+    column = torch.arange(diagonals, device=costs.device)[:, None] - torch.arange(rows, device=costs.device)
+    # Rows padded to N + M and read as rows of N + M - 1: each begins one cell later than the one above it.
+    skewed = pad(costs, (0, rows)).flatten(1)[:, : rows * diagonals].reshape(-1, rows, diagonals)
+    return skewed.transpose(1, 2), (column >= 0) & (column < columns)
 
 
 def _down(values: Tensor, is_start: bool = False) -> Tensor:

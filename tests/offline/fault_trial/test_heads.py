@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,16 +20,6 @@ from tests.faulty_task import make_task
 RECIPE = replace(resolve("default", None, {"k": 4}), most_iterations=4, evaluate_every=2, head_width=16)
 
 
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """Two trainings give the same weights to the last digit only where threads do not share the sums."""
-    count = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(count)
-
-
-@pytest.mark.usefixtures("one_thread")
 def test_a_recording_is_embedded_as_training_embeds_it(tmp_path: Path) -> None:
     task = make_task()
     head = read_head(task.recordings, RECIPE, tmp_path / "heads")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 import torch
 
@@ -22,6 +25,28 @@ def test_each_name_gives_a_loss(name: str, videos: int) -> None:
     assert torch.isfinite(value)
     assert embeddings.grad is not None
     assert embeddings.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("name", LOSS_NAMES)
+def test_no_gradient_is_summed_in_the_order_in_which_threads_come(name: str) -> None:
+    """Torch's gradient of plain indexing is, on a CPU; two trainings on a busy machine then differ."""
+    embeddings = torch.randn(3, 8, 4, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    steps = torch.arange(8.0).repeat(3, 1)
+    value = build_loss(name, LossSettings(window=3.0))(embeddings, steps, torch.full((3,), 8.0))
+    names = {type(node).__name__ for node in _nodes(value.grad_fn)}
+    assert names
+    assert not any(each.startswith(("IndexBackward", "IndexPut")) for each in names)
+
+
+def _nodes(start: Any) -> Iterator[Any]:
+    """All operations whose gradients a value needs."""
+    seen, waiting = set(), [start]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            waiting.extend(parent for parent, _ in node.next_functions)
+            yield node
 
 
 def test_settings_reach_the_terms() -> None:
