@@ -27,7 +27,9 @@ def main() -> None:
         # The first page lies at the root; who types /live is to find it too.
         st.Page(lambda: st.switch_page(live), title="Live", url_path="live", visibility="hidden"),
     ]
-    st.navigation(pages, position="top").run()
+    chosen = st.navigation(pages, position="top")
+    shell.close_menu(chosen.url_path)
+    chosen.run()
 
 
 def _page(name: str) -> Callable[[], None]:

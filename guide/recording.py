@@ -20,6 +20,7 @@ from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
 from guide.procedure.export import to_plain
 from guide.record.pictures import PictureSettings, PictureWriter
+from guide.record.store import Store
 from guide.record.values import Health, Row, Seen, SessionFacts, SessionState, StoredAction
 from guide.record.webhook import Webhook, check_address
 from guide.record.writer import SessionWriter
@@ -73,6 +74,22 @@ def name_session(started: float) -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(started))}-{secrets.token_hex(2)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A recording that is closed, to which answers to its alerts can still be added."""
+
+    data: Path
+    name: str
+    frames: int
+    at: float
+
+    def add(self, action: Action, said: tuple[Guidance, ...]) -> None:
+        """Stores an answer and what follows from it; raises OutputError where the disk refuses."""
+        now = time.time()
+        with Store(self.data, is_new=False) as store:
+            store.write(self.name, [_stored(action, now, self.frames + 1), *said], self.frames, self.at, now)
+
+
 class Recording:
     """Listens to a session and keeps it. `name` is the session's, to be found again with `python -m guide sessions`."""
 
@@ -87,13 +104,18 @@ class Recording:
         self._writer: SessionWriter | None = None
         self._pictures: PictureWriter | None = None
         self._webhook = Webhook(options.webhook, tell=tell) if options.webhook else None
-        self._person = options.person
+        self._person, self._data = options.person, options.data
         if options.record:
             facts = _facts(self.name, started, session, options, source)
             self._writer = writer = SessionWriter(options.data, facts, tell=tell)
             if options.pictures and session.bundle.has("trunk.onnx"):
                 settings = PictureSettings(has_video=options.video, is_patient=not source.is_live)
                 self._pictures = PictureWriter(writer.folder, lambda picture: writer.put(picture), settings, tell)
+
+    @property
+    def ended(self) -> Ended | None:
+        """Where answers go once it is closed; nowhere if nothing is stored."""
+        return None if self._writer is None else Ended(self._data, self.name, self._frames, self._at)
 
     @property
     def trouble(self) -> str:

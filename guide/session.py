@@ -167,7 +167,8 @@ class Session:
             raise BundleError("the bundle's networks give numbers that are not finite: train or export it again.")
         if self._judge is not None:
             costs = self._judge.push(percept.appearance, costs, percept.at)
-        updates = self._take(self._labeller.push(costs, percept.at))
+        label_costs = self._unaries.label_costs(percept.appearance, costs)
+        updates = self._take(self._labeller.push(costs, percept.at, label_costs))
         if self.listener is not None:
             self.listener.perceived(percept, updates)
         return updates
@@ -282,7 +283,8 @@ def make_judge(bundle: Bundle, settings: LiveSettings) -> tuple[Judge | None, Ju
     judgement = Judgement.from_arrays(arrays, recogniser)
     if settings.recogniser == "both":
         judgement = replace(judgement, labels=Calibration(), steps=Calibration())
-    return Judge(recogniser, judgement), judgement
+    memory_s = perception_settings(bundle).appearance.memory_s
+    return Judge(recogniser, judgement, memory_s), judgement
 
 
 def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:

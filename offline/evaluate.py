@@ -14,7 +14,7 @@ from offline.evaluation.embedders import Embedders
 from offline.evaluation.feature_tasks import read_feature_tasks
 from offline.evaluation.finding import Search
 from offline.evaluation.page import make_page
-from offline.evaluation.plan import EvaluateOptions, Plan, make_plan, require_fit
+from offline.evaluation.plan import EvaluateOptions, Plan, fitted, make_plan, require_fit
 from offline.evaluation.recording_tasks import LabelRequest, check_tasks, see
 from offline.evaluation.report import LEFT_OUT, Sheet, for_console, make_sheets
 from offline.evaluation.run import Runner, total_effort
@@ -35,6 +35,7 @@ def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> l
     """Reads, runs, scores, prints and writes."""
     plan = make_plan(options)
     tasks = [task for view in plan.views or ("",) for task in read_tasks(options, plan, console, view)]
+    plan = fitted(plan, tasks, bool(options.cluster or options.losses))
     require_fit(plan, tasks)
     _tell_tasks(tasks, console)
     search = Search(plan.recipe, Embedders(options.cache / "evaluation", plan.device))
@@ -73,9 +74,14 @@ def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str
 def _tell_tasks(tasks: Sequence[LabelledTask], console: Console) -> None:
     for task in tasks:
         seconds = sum(len(recording) / recording.rate for recording in task.recordings)
-        console.print(f"{task.title}: {len(task.recordings)} recordings, {seconds / 60:.1f} minutes, {task.k} steps")
+        recordings, steps = _counted(len(task.recordings), "recording"), _counted(task.k, "step")
+        console.print(f"{task.title}: {recordings}, {seconds / 60:.1f} minutes, {steps}")
         for note in task.notes:
             console.print(f"  {note}")
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _print(sheets: Sequence[Sheet], told: Collection[str], console: Console) -> None:

@@ -83,7 +83,7 @@ def see(lesson: Lesson, recogniser: RecogniserKind, appearance: Features, embedd
     costs = costs_by(unaries, appearance, embedding)
     if recogniser == "embedding":  # it knows nothing of what is unknown
         return Sight(unaries.steps, costs, times)
-    judge = Judge(learned.recogniser, learned.judgement)
+    judge = Judge(learned.recogniser, learned.judgement, lesson.settings.memory_s)
     judged = [judge.push(seen, row, float(at)) for seen, row, at in zip(appearance, costs, times, strict=True)]
     trust = learned.judgement.steps if recogniser == "appearance" else Calibration()
     return Sight(unaries.steps, np.stack(judged), times, trust)

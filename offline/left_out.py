@@ -28,7 +28,7 @@ from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import appearance
 from guide.teach.calibrate import label_calibration
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.rehearse import teach_live
+from guide.teach.rehearse import teach_judged
 from offline.config import resolve
 from offline.evaluation.embedders import Embedders
 from offline.evaluation.feature_tasks import read_feature_tasks
@@ -125,14 +125,16 @@ def _followed(
 ) -> _Followed:
     """A recording as a session with what the others taught labels it."""
     demonstrations = demonstrations_of(others)
-    recogniser, judged = teach_live(demonstrations, labels)
-    steps = AppearanceUnaries(recogniser).steps
+    taught = teach_judged(demonstrations, labels)
+    recogniser = taught.recogniser
+    unaries = AppearanceUnaries(recogniser)
+    steps = unaries.steps
     seen = appearance(np.asarray(recording.pooled, np.float32), recording.times, demonstrations.settings)
     costs = costs_of(recogniser, recogniser.distances(seen))
     usual = recogniser.elapsed
     seen_as = [
-        shown(row, steps, recogniser.reluctance, usual, at - recording.times[0])
-        for row, at in zip(costs, recording.times, strict=True)
+        shown(unaries.label_costs(look, row), steps, unaries.reluctance, usual, at - recording.times[0])
+        for look, row, at in zip(seen, costs, recording.times, strict=True)
     ]
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / others.k)
     rows: dict[str, Labels] = {}
@@ -147,6 +149,7 @@ def _followed(
     if count != ALL:
         return _Followed(rows, confidences[lags[0]], None)
     rows[ELAPSED] = _elapsed(others, labels, recording)
+    judged = taught.label_costs([costs_of(recogniser, each) for each in taught.judged])
     trust = label_calibration(recogniser, judged, demonstrations, labels, links)
     return _Followed(rows, confidences[lags[0]], trust)
 

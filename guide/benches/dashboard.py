@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -86,19 +86,31 @@ class Spent:
     processor_ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A dashboard that runs: where, and as which process.
+
+    >>> Running("http://127.0.0.1:8501", 4711).pid
+    4711
+    """
+
+    address: str
+    pid: int
+
+
 def main(options: DashboardBench) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(machine())
-    with tempfile.TemporaryDirectory() as folder, _dashboard(options, Path(folder)) as address, _browser() as browser:
+    with tempfile.TemporaryDirectory() as folder, _dashboard(options, Path(folder)) as running, _browser() as browser:
         keeper = ServerKeeper(options.bundle.parent, Path(folder))
-        part = (
-            _memory(options, address, browser, keeper) if options.hours else _times(options, address, browser, keeper)
-        )
+        measure = _memory if options.hours else _times
+        part = measure(options, running, browser, keeper)
     console.print("\n" + part.text())
 
 
-def _times(options: DashboardBench, address: str, browser: Any, keeper: ServerKeeper) -> Part:
+def _times(options: DashboardBench, running: Running, browser: Any, keeper: ServerKeeper) -> Part:
+    address = running.address
     first, *others = (_useful_s(browser, address) for _ in range(options.openings + 1))
     client = keeper.connect()
     session = _start(client, options.video, options)
@@ -204,29 +216,72 @@ def _value(text: str, name: str) -> float:
     return float(found[1]) if found else 0.0
 
 
-def _memory(options: DashboardBench, address: str, browser: Any, keeper: ServerKeeper) -> Part:
-    """Memory of server and tab after the first tenth and at the end, one session after another at full speed."""
+def _memory(options: DashboardBench, running: Running, browser: Any, keeper: ServerKeeper) -> Part:
+    """Memory of server, dashboard and tab after the first tenth and at the end, one session after another.
+
+    The video is shown at full speed, and the page stays open: it is led from one session to the next.
+    """
     client = keeper.connect()
-    seen_s, first, last = 0.0, (0.0, 0.0), (0.0, 0.0)
+    seen_s, first, last = 0.0, None, Held()
     page = None
     while seen_s < 3600 * options.hours:
         session = _start(client, options.video, options, realtime=False)
-        page = page or _follow(browser, address)
-        page.goto(f"{address}/?session={session}") if seen_s and not page.is_closed() else None
+        page = page or _follow(browser, running.address)
+        page.goto(f"{running.address}/?session={session}") if seen_s else None
         while (state := client.state(session))["state"] == "running":
             time.sleep(0.5)
         seen_s += float(state["at"])
-        last = _value(_metrics(client), "process_resident_memory_bytes") / 1e6, _tab_mb(page)
-        first = first if seen_s > 360 * options.hours and first[0] else last
-    return Part(
-        f"Memory over {seen_s / 3600:.2g} hours of video with the Live page open", processor(),
-        (
-            Figure("server after a tenth", first[0], "MB"), Figure("server at the end", last[0], "MB"),
-            Figure("server grew by", last[0] - first[0], "MB", most=MOST_GROWTH_MB),
-            Figure("tab after a tenth", first[1], "MB"), Figure("tab at the end", last[1], "MB"),
-            Figure("tab grew by", last[1] - first[1], "MB", most=MOST_GROWTH_MB),
-        ),
-    )  # fmt: skip
+        last = Held.now(client, running, browser, page)
+        first = last if first is None and seen_s >= 360 * options.hours else first
+        sys.stderr.write(f"{seen_s / 3600:.2f} h: {last.words()}\n")
+    rows = [
+        row
+        for name in Held.NAMES
+        for row in (
+            Figure(f"{name} after a tenth", getattr(first or last, name), "MB"),
+            Figure(f"{name} at the end", getattr(last, name), "MB"),
+            Figure(f"{name} grew by", getattr(last, name) - getattr(first or last, name), "MB", most=MOST_GROWTH_MB),
+        )
+    ]
+    title = f"Memory over {seen_s / 3600:.2g} hours of video with the Live page open"
+    return Part(title, processor(), tuple(rows), ("the tab is what its script holds, the renderer all of its process",))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Megabytes that are held: by the server, by the dashboard's own process, by the tab's script, by its process.
+
+    >>> Held(200.0, 150.0, 20.0, 180.0).words()
+    'server 200 MB, dashboard 150 MB, tab 20 MB, renderer 180 MB'
+    """
+
+    NAMES: ClassVar = ("server", "dashboard", "tab", "renderer")
+
+    server: float = 0.0
+    dashboard: float = 0.0
+    tab: float = 0.0
+    renderer: float = 0.0
+
+    @classmethod
+    def now(cls, client: Client, running: Running, browser: Any, page: Any) -> Held:
+        tab = _tab_mb(page)  # first: it collects rubbish
+        tool = browser.new_browser_cdp_session()
+        processes = tool.send("SystemInfo.getProcessInfo")["processInfo"]
+        tool.detach()
+        renderers = [_resident_mb(int(one["id"])) for one in processes if one["type"] == "renderer"]
+        server = _value(_metrics(client), "process_resident_memory_bytes") / 1e6
+        return cls(server, _resident_mb(running.pid), tab, max(renderers, default=0.0))
+
+    def words(self) -> str:
+        return ", ".join(f"{name} {getattr(self, name):.0f} MB" for name in self.NAMES)
+
+
+def _resident_mb(pid: int) -> float:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1])
+    except OSError:  # it ended meanwhile
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def _tab_mb(page: Any) -> float:
@@ -252,7 +307,7 @@ def _follow(browser: Any, address: str) -> Any:
 
 
 @contextmanager
-def _dashboard(options: DashboardBench, data: Path) -> Iterator[str]:
+def _dashboard(options: DashboardBench, data: Path) -> Iterator[Running]:
     with socket.socket() as free:
         free.bind((LOCAL, 0))
         port = free.getsockname()[1]
@@ -262,7 +317,7 @@ def _dashboard(options: DashboardBench, data: Path) -> Iterator[str]:
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         try:
             _wait(lambda: _answers(f"http://{LOCAL}:{port}/_stcore/health"), process)
-            yield f"http://{LOCAL}:{port}"
+            yield Running(f"http://{LOCAL}:{port}", process.pid)
         finally:
             process.terminate()
             try:

@@ -43,7 +43,7 @@ class PushedFrames:
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._seen: float | None = None
-        self._is_lost = self._is_gone = False
+        self._is_lost = self._is_gone = self._has_come = False
 
     def __iter__(self) -> Iterator[Frame]:
         return self.frames()
@@ -86,9 +86,9 @@ class PushedFrames:
 
     def _arrive(self, shot: Shot, now: float) -> Iterator[Pending | SourceNotice]:
         if self._is_lost and self._seen is not None:
-            text = f"{self.name} is back after {now - self._seen:.1f} s."
-            yield SourceNotice(self._stamper.at(now), "reopened", text)
-        self._is_lost, self._seen = False, now
+            fate = f"is back after {now - self._seen:.1f} s" if self._has_come else "has come"
+            yield SourceNotice(self._stamper.at(now), "reopened", f"{self.name} {fate}.")
+        self._is_lost, self._has_come, self._seen = False, True, now
         yield from self._stamper.push(shot, now, self._clock.leaps)
 
     def _is_over(self) -> bool:
@@ -99,7 +99,8 @@ class PushedFrames:
             silent_s = now - self._seen
             if silent_s > self._settings.silent_s and not self._is_lost:
                 self._is_lost = True
-                text = f"{self.name} sends nothing any more; waiting for it."
+                silent = "sends nothing any more" if self._has_come else "has not sent anything yet"
+                text = f"{self.name} {silent}; waiting for it."
                 self._mailbox.note(SourceNotice(self._stamper.at(now), "lost", text))
             if silent_s > self._settings.give_up_s and not self._is_gone:
                 self._is_gone = True

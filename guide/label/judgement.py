@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from guide.domain import UNKNOWN, StepEvent
 from guide.errors import BundleError
 from guide.label.confidence import Calibration
-from guide.label.novelty import Strangeness, Surroundings, with_unknown
+from guide.label.manner import Manners
+from guide.label.novelty import Stain, Strangeness, Surroundings, with_unknown
 from guide.label.recogniser import Recogniser
 
 Floats = NDArray[np.float64]
 
 MOST_MOMENTS = 20_000  # remembered of a session: the look of a step is judged over its last hour at most
+MEMORY_S = 15.0  # features look back so far where nothing else is said
+STAINED = 0.1  # share of what features look back on that may be unknown: more, and they tell of that, not of the step
+LEAST_CLEAN = 0.5  # of a step's moments: with fewer nobody can say how it was done
 _LARGEST = 1e6  # no slope, no offset and no distance of ours is larger
 
 
@@ -39,6 +43,10 @@ class Judgement:
     """The distance, averaged over a while, beyond which what goes on is unknown."""
     own: tuple[tuple[int, float], ...] = ()
     """For each step the mean distance beyond which it looks unlike its demonstrations."""
+    manners: Manners | None = None
+    """Where demonstrations have the beginning, middle and end of each step."""
+    manner_limits: tuple[tuple[int, float], ...] = ()
+    """For each step how far from there it is done unlike its demonstrations."""
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """What goes into the bundle, beside the recogniser's arrays."""
@@ -47,6 +55,9 @@ class Judgement:
         if self.scale is not None and self.far is not None:
             own = np.array(self.own, np.float64).reshape(-1, 2)
             arrays |= {"scale": self.scale, "far": np.array([self.far]), "own": own}
+        if self.manners is not None:
+            limits = np.array(self.manner_limits, np.float64).reshape(-1, 2)
+            arrays |= self.manners.to_arrays() | {"manner_limits": limits}
         return arrays
 
     @staticmethod
@@ -60,7 +71,7 @@ class Judgement:
             (far,) = (float(value) for value in arrays["far"])
             if scale.shape != recogniser.mean.shape or not (np.isfinite(scale).all() and (scale > 0).all()):
                 raise ValueError(f"a scale {scale.shape} of numbers that should be above 0")
-            return Judgement(labels, steps, scale, _limit(far), _own(own, recogniser))
+            return Judgement(labels, steps, scale, _limit(far), _own(own, recogniser), *_manners(arrays, recogniser))
         except (KeyError, TypeError, ValueError) as cause:
             raise BundleError(f"the recogniser's limits are spoilt ({cause}): train or export it again.") from cause
 
@@ -88,6 +99,25 @@ def _own(pairs: Floats, recogniser: Recogniser) -> tuple[tuple[int, float], ...]
     return tuple((int(step), _limit(float(value))) for step, value in pairs)
 
 
+def _manners(
+    arrays: Mapping[str, NDArray[Any]], recogniser: Recogniser
+) -> tuple[Manners | None, tuple[tuple[int, float], ...]]:
+    """The manners in a bundle's arrays and their limits; bundles of before have none."""
+    if "manner_limits" not in arrays:
+        return None, ()
+    manners = Manners.from_arrays(arrays, recogniser.centres.shape[1])
+    return manners, _own(np.asarray(arrays["manner_limits"], np.float64), recogniser)
+
+
+class _Moment(NamedTuple):
+    """What is remembered of a moment: distances (C,) to the steps, and the way it is done (r,)."""
+
+    at: float
+    distances: Floats
+    manner: Floats
+    is_clean: bool
+
+
 class Judge:
     """Looks at each moment of a session beside the labels: is it unknown, and do steps look as they should.
 
@@ -100,32 +130,48 @@ class Judge:
     [None, 1.5]
     """
 
-    def __init__(self, recogniser: Recogniser, judgement: Judgement) -> None:
+    def __init__(self, recogniser: Recogniser, judgement: Judgement, memory_s: float = MEMORY_S) -> None:
         scale = np.ones_like(recogniser.mean) if judgement.scale is None else judgement.scale
-        self._around, self._own = Surroundings(recogniser, scale), dict(judgement.own)
-        self._far = judgement.far
+        self._around, self._manners = Surroundings(recogniser, scale), judgement.manners
+        self._own, self._manner_limits = dict(judgement.own), dict(judgement.manner_limits)
         self._strangeness = None if judgement.far is None else Strangeness(judgement.far)
+        self._stain = Stain(memory_s)
         self._column = {int(number): place for place, number in enumerate(recogniser.numbers)}
-        self._moments: deque[tuple[float, Floats]] = deque(maxlen=MOST_MOMENTS)
+        self._moments: deque[_Moment] = deque(maxlen=MOST_MOMENTS)
         self._confirmed: int | None = None
 
     def push(self, appearance: NDArray[Any], costs: Floats, at: float) -> Floats:
         """The costs (C,) of a moment's labels with unknown activity as it has been for a while."""
         if self._strangeness is None:
             return costs
-        distances = self._around.distances(appearance[None])[0]
-        self._moments.append((at, distances))
-        return with_unknown(costs, self._strangeness.push(float(distances.min()), at))
+        along, distances = self._around.look(appearance[None])
+        costs = with_unknown(costs, self._strangeness.push(float(distances.min()), at))
+        stain = self._stain.push(bool(costs[-1] < 0.5), at)
+        manner = along[0, :0] if self._manners is None else self._manners.rows(along)[0]
+        self._moments.append(_Moment(at, distances[0], manner, stain <= STAINED))
+        return costs
 
     def hear(self, event: StepEvent) -> float | None:
-        """How far a step that has just ended was from its demonstrations, beside the farthest of them."""
+        """How far a step that has just ended was from its demonstrations, beside the farthest that is to be expected.
+
+        What features still hold of unknown activity, such as a covered camera, is no part of the step.
+        """
         if event.state == "confirmed":
             self._confirmed = event.step
         if event.state != "ended" or event.end is None or event.step != self._confirmed or event.step == UNKNOWN:
             return None
         self._confirmed = None
-        limit, column = self._own.get(event.step), self._column.get(event.step)
-        if limit is None or column is None:
-            return None
-        seen = [distances[column] for at, distances in self._moments if event.start <= at <= event.end]
-        return float(np.mean(seen)) / limit if seen else None
+        seen = [one for one in self._moments if event.start <= one.at <= event.end]
+        clean = [one for one in seen if one.is_clean]
+        return self._ratio(event.step, clean) if clean and len(clean) >= LEAST_CLEAN * len(seen) else None
+
+    def _ratio(self, step: int, moments: Sequence[_Moment]) -> float | None:
+        """The larger of how unlike a step looks and how unlike it is done, each beside its limit."""
+        ratios = []
+        if step in self._own and step in self._column:
+            column = self._column[step]
+            ratios.append(float(np.mean([one.distances[column] for one in moments])) / self._own[step])
+        if self._manners is not None and step in self._manner_limits:
+            distance = self._manners.distance(step, np.stack([one.manner for one in moments]))
+            ratios += [] if distance is None else [distance / self._manner_limits[step]]
+        return max(ratios, default=None)

@@ -66,12 +66,13 @@ class Labeller:
         self._at = 0.0
         self._since = -math.inf
 
-    def push(self, costs: Floats, at: float) -> Labelled:
-        """Takes one frame's costs (C,)."""
+    def push(self, costs: Floats, at: float, label_costs: Floats | None = None) -> Labelled:
+        """Takes one frame's costs (C,), and those for labels where they are others."""
         self._at = at
         is_new = self._course.push(costs, at)
         belief = self._news() if is_new else None
         elapsed_s = self._clock.push(at)
+        costs = costs if label_costs is None else label_costs
         if self._reluctance or self._elapsed is not None:
             costs = shown(costs, self._course.model.steps, self._reluctance, self._elapsed, elapsed_s)
         return Labelled(belief, self._settle(self._window.push(costs, at)))
@@ -114,9 +115,10 @@ class Labeller:
         stretches = [Segment(*stretch) for stretch in self._course.likeliest(is_over) if stretch[0] > BACKGROUND]
         if not stretches or is_over:
             return tuple(stretches)
-        newest = self._course.newest()[self._course.model.steps.index(stretches[-1].step)]
+        # Not how probably it is the newest: while the next one begins neither is, and what was done stays done.
+        begun = self._course.done()[self._course.model.steps.index(stretches[-1].step)]
         is_new = all(one.step != stretches[-1].step for one in stretches[:-1])
-        return tuple(stretches if newest >= LEAST_CHANCE or not is_new else stretches[:-1])
+        return tuple(stretches if begun >= LEAST_CHANCE or not is_new else stretches[:-1])
 
     def _news(self) -> Belief | None:
         """The belief, where it is not the one that was told last."""

@@ -64,9 +64,14 @@ class Surroundings:
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Distances (T, C) of features (T, P) to each centre, not squared, with what lies outside."""
+        return self.look(features)[1]
+
+    def look(self, features: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Features (T, P) as the recogniser has them (T, d), and their distances (T, C)."""
         rows = np.asarray(features, np.float64) - self.recogniser.mean
         along = rows @ self.recogniser.projection
-        return np.sqrt(squared_distances(along, self.recogniser.centres) + self._beyond(rows, along)[:, None])
+        squared = squared_distances(along, self.recogniser.centres) + self._beyond(rows, along)[:, None]
+        return along, np.sqrt(squared)
 
 
 class Strangeness:
@@ -92,6 +97,24 @@ class Strangeness:
 
     def reset(self) -> None:
         self._recent.clear()
+
+
+class Stain:
+    """How much of what features look back on was unknown, 0 to 1: it fades as their memory does.
+
+    >>> stain = Stain(memory_s=10.0)
+    >>> [round(stain.push(is_unknown, at), 2) for at, is_unknown in enumerate((True, False, False))]
+    [1.0, 0.48, 0.3]
+    """
+
+    def __init__(self, memory_s: float) -> None:
+        self._memory_s = memory_s
+        self._at = self._sum = self._weight = 0.0
+
+    def push(self, is_unknown: bool, at: float) -> float:
+        keep = float(np.exp(-max(at - self._at, 0.0) / self._memory_s)) if self._weight else 0.0
+        self._sum, self._weight, self._at = keep * self._sum + is_unknown, keep * self._weight + 1.0, at
+        return self._sum / self._weight
 
 
 def smoothed(distances: Floats, times: Floats, span_s: float = SPAN_S) -> Floats:

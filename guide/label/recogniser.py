@@ -6,7 +6,7 @@ Everything is numpy, so that the live side can learn anew after a review without
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from guide.label.membership import squared_distances
 Floats = NDArray[np.float64]
 
 _TINY = 1e-9
+IN_ORDER = "in_order_"  # begins the names of arrays of the recogniser that labels go by
 POWER_ITERATIONS = 4
 ROWS_AT_ONCE = 4096  # of a recording that are held in full width and precision
 OVERSAMPLED = 20  # columns beyond those wanted, which make the wanted ones exact to many digits
@@ -67,10 +68,22 @@ class Recogniser:
     it. Probabilities here are without it."""
     elapsed: Elapsed | None = None
     """What is usually done how long after the beginning. Probabilities here are without it."""
+    in_order: Recogniser | None = None
+    """The same learned from demonstrations only as they are, where this one was also taught other orders: it knows how
+    things look at their usual time, which labels may go by and flags may not."""
+
+    @property
+    def for_labels(self) -> Recogniser:
+        """The one that labels go by."""
+        return self.in_order or self
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""
-        return squared_distances(_in_parts(features, self.mean, self.projection), self.centres)
+        return squared_distances(self.along(features), self.centres)
+
+    def along(self, features: NDArray[Any]) -> Floats:
+        """Features (T, P) in the space (T, d) in which every step spreads like a unit sphere."""
+        return _in_parts(features, self.mean, self.projection)
 
     def log_posterior(self, features: NDArray[Any]) -> Floats:
         """The calibrated logarithm of each step's probability, (T, C)."""
@@ -88,6 +101,7 @@ class Recogniser:
             "numbers": self.numbers,
             "scalars": scalars,
             **elapsed,
+            **{f"{IN_ORDER}{key}": each for key, each in (self.in_order.to_arrays() if self.in_order else {}).items()},
         }
 
     @staticmethod
@@ -114,7 +128,22 @@ class Recogniser:
                 f"the recogniser's distance limit {limit} and temperature {temperature} should be above 0, its "
                 f"reluctance {reluctance} not below: train or export the bundle again."
             )
-        return Recogniser(mean, projection, centres, numbers, limit, temperature, reluctance, elapsed)
+        learned = Recogniser(mean, projection, centres, numbers, limit, temperature, reluctance, elapsed)
+        return replace(learned, in_order=_in_order(arrays, learned))
+
+
+def _in_order(arrays: dict[str, NDArray[Any]], learned: Recogniser) -> Recogniser | None:
+    """The recogniser that labels go by, in a bundle's arrays; bundles of before have none."""
+    own = {key.removeprefix(IN_ORDER): each for key, each in arrays.items() if key.startswith(IN_ORDER)}
+    if not own:
+        return None
+    found = Recogniser.from_arrays(own)
+    if found.mean.shape != learned.mean.shape or not np.array_equal(found.numbers, learned.numbers):
+        raise BundleError(
+            f"the recogniser for labels knows {found.numbers.tolist()} by {found.mean.shape[0]} features, the other "
+            f"{learned.numbers.tolist()} by {learned.mean.shape[0]}: train or export the bundle again."
+        )
+    return found
 
 
 def _elapsed(arrays: dict[str, NDArray[Any]], count: int) -> Elapsed | None:
@@ -224,7 +253,7 @@ def fit_discriminant(
     rows = np.concatenate(list(recordings))
     numbers, classes = np.unique(np.concatenate(list(labels)), return_inverse=True)
     centres = np.stack([rows[classes == number].mean(0) for number in range(len(numbers))])
-    return numbers.astype(np.int64), centres, _whitening(rows - centres[classes], shrinkage)
+    return numbers.astype(np.int64), centres, whiten(rows - centres[classes], shrinkage)
 
 
 class _Judged(NamedTuple):
@@ -317,7 +346,7 @@ def _leading_span(rows: Floats, size: int) -> Floats:
     return np.asarray(span)
 
 
-def _whitening(residuals: Floats, shrinkage: float) -> Floats:
+def whiten(residuals: Floats, shrinkage: float) -> Floats:
     """A matrix W with W W' the inverse of the shrunken within-class covariance."""
     covariance = residuals.T @ residuals / max(len(residuals), 1)
     mean = max(float(np.trace(covariance)) / len(covariance), _TINY)

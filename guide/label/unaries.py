@@ -38,6 +38,13 @@ class Unaries(Protocol):
 
     def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs: ...
 
+    def label_costs(self, appearance: NDArray[np.float32], costs: Costs) -> Costs:
+        """Costs (C,) for labels, which may go by how things look at their usual time, where `costs` are for all else.
+
+        Unknown activity is as `costs` have it.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingUnaries:
@@ -69,6 +76,9 @@ class EmbeddingUnaries:
         _require_fit(embedding, self.centres.shape[1:], "prototypes")
         return np.asarray(1.0 - memberships(embedding[None], self.centres, self.fuzzifier)[0])
 
+    def label_costs(self, appearance: NDArray[np.float32], costs: Costs) -> Costs:
+        return costs
+
 
 @dataclass(frozen=True, slots=True)
 class AppearanceUnaries:
@@ -82,7 +92,7 @@ class AppearanceUnaries:
 
     @property
     def reluctance(self) -> float:
-        return self.recogniser.reluctance
+        return self.recogniser.for_labels.reluctance
 
     @property
     def elapsed(self) -> Elapsed | None:
@@ -92,6 +102,10 @@ class AppearanceUnaries:
         _require_fit(appearance, self.recogniser.mean.shape, "recogniser")
         return np.asarray(costs_of(self.recogniser, self.recogniser.distances(appearance[None]))[0])
 
+    def label_costs(self, appearance: NDArray[np.float32], costs: Costs) -> Costs:
+        usual = self.recogniser.in_order
+        return costs if usual is None else label_costs_of(usual, usual.distances(appearance[None]), costs[None])[0]
+
 
 def costs_of(recogniser: Recogniser, distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Costs (T, C + 1) of a recogniser's classes and of unknown activity, from squared distances (T, C)."""
@@ -100,6 +114,14 @@ def costs_of(recogniser: Recogniser, distances: NDArray[np.float64]) -> NDArray[
     excess = (distances.min(1) - limit) / (UNKNOWN_SOFTNESS * max(limit, 1e-9))
     unknown = 1.0 / (1.0 + np.exp(-np.clip(excess, -50, 50)))[:, None]
     return np.asarray(1.0 - np.concatenate([known * (1.0 - unknown), unknown], axis=1))
+
+
+def label_costs_of(
+    usual: Recogniser, distances: NDArray[np.float64], costs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Costs (T, C + 1) for labels, from squared distances (T, C) of what they go by; the last column as in `costs`."""
+    known = np.exp(log_posterior(distances, usual.temperature))
+    return np.asarray(1.0 - np.concatenate([known * costs[:, -1:], 1.0 - costs[:, -1:]], axis=1))
 
 
 def shown(
@@ -133,7 +155,7 @@ class BothUnaries:
 
     @property
     def reluctance(self) -> float:
-        return self.appearance.reluctance
+        return self.appearance.recogniser.reluctance
 
     @property
     def elapsed(self) -> Elapsed | None:
@@ -144,6 +166,9 @@ class BothUnaries:
         paper = dict(zip(self.embedding.steps, self.embedding.costs(appearance, embedding), strict=True))
         pairs = zip(self.steps, costs, strict=True)
         return np.array([0.5 * (cost + paper[step]) if step > BACKGROUND else cost for step, cost in pairs])
+
+    def label_costs(self, appearance: NDArray[np.float32], costs: Costs) -> Costs:
+        return costs
 
 
 def _require_fit(row: NDArray[np.float32], shape: tuple[int, ...], what: str) -> None:

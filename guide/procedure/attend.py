@@ -16,7 +16,7 @@ from guide.procedure.actions import Action
 from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Marked, Reviewed, Ticked
 from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
-from guide.procedure.progress import rank_next
+from guide.procedure.progress import advise_next
 from guide.procedure.settings import TrackerSettings
 from guide.procedure.state import Cause, State, Voice
 from guide.procedure.tracker import advance
@@ -199,8 +199,8 @@ class _Turn:
         self._say(replace(self.state, voice=voice), said)
 
     def _go_on(self) -> None:
-        """The likeliest next step is being done from now on; a step cut short by a person was not too short."""
-        choices = rank_next(self.procedure, self.state)
+        """The step that is advised is being done from now on; one cut short by a person was not too short."""
+        choices = advise_next(self.procedure, self.state)
         if not choices or self.state.is_finished:
             return
         last, begun = self.state.last, Confirmed(choices[0].step, self.state.at, 1.0, self.state.known_at)

@@ -156,7 +156,7 @@ def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:
 def differs(procedure: Procedure, event: Differed) -> Finding | None:
     if event.ratio <= 1.0:
         return None
-    evidence = f"{event.ratio:.1f} times as far from the demonstrations as the most unusual of them"
+    evidence = f"{event.ratio:.1f} times as far from the demonstrations as a step done their way is expected to be"
     return Finding("differs", event.step, "warning", evidence)
 
 

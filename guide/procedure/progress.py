@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from guide.procedure.model import Procedure
 from guide.procedure.state import State
@@ -18,6 +18,10 @@ class NextStep:
     total: int
     is_ready: bool
     """All that always came before it is done."""
+    is_missed: bool = False
+    """It should be done by now, and was said to be missed."""
+    after: tuple[int, ...] = ()
+    """What always came before it and is not done, in the usual order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +38,28 @@ class Progress:
     current: int | None
     next_steps: tuple[NextStep, ...]
     lacking: tuple[int, ...]
-    """Required steps that are not done yet."""
+    """Required steps that are not done yet, in the usual order."""
 
 
 def progress_of(procedure: Procedure, state: State) -> Progress:
-    """The session's place in the procedure, with possible next steps, the likeliest first."""
+    """The session's place in the procedure, with possible next steps: what was missed, then the likeliest."""
     done = state.done
-    lacking = tuple(step for step in procedure.rules.required if step not in done)
-    return Progress(done, state.current, rank_next(procedure, state), lacking)
+    usual = procedure.usual_rank()
+    missing = [step for step in procedure.rules.required if step not in done]
+    lacking = tuple(sorted(missing, key=lambda step: (usual.get(step, 0.0), step)))
+    return Progress(done, state.current, advise_next(procedure, state), lacking)
+
+
+def advise_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:
+    """What to do next: a step that was missed and can still be done comes before what people usually go on with."""
+    ranked = {choice.step: choice for choice in rank_next(procedure, state)}
+    done = set(state.done)
+    missed = [step for (kind, step), _ in state.voice.standing if kind == "missed" and step not in done]
+    total = sum(ordering.count for ordering in procedure.orderings)
+    first = [replace(ranked.get(step) or _choice(procedure, step, 0, total, done), is_missed=True) for step in missed]
+    rest = [choice for choice in ranked.values() if choice.step not in missed]
+    ready = [choice for choice in first if choice.is_ready]
+    return (*ready, *rest, *(choice for choice in first if not choice.is_ready))
 
 
 def rank_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:
@@ -55,12 +73,16 @@ def rank_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:
     total = sum(ordering.count for ordering in procedure.orderings)
     followed = {move.then: move.count for move in procedure.transitions if move.first == (state.last or 0)}
     usual = procedure.usual_rank()
-    choices = [
-        NextStep(step, count, total, set(procedure.rules.predecessors(step)) <= done) for step, count in votes.items()
-    ]
+    choices = [_choice(procedure, step, count, total, done) for step, count in votes.items()]
     return tuple(
         sorted(choices, key=lambda c: (not c.is_ready, -c.count, -followed.get(c.step, 0), usual[c.step], c.step))
     )
+
+
+def _choice(procedure: Procedure, step: int, count: int, total: int, done: set[int]) -> NextStep:
+    usual = procedure.usual_rank()
+    after = sorted(set(procedure.rules.predecessors(step)) - done, key=lambda one: (usual.get(one, 0.0), one))
+    return NextStep(step, count, total, not after, after=tuple(after))
 
 
 def _next_in(order: tuple[int, ...], last: int | None, done: set[int]) -> int | None:

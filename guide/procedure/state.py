@@ -102,8 +102,11 @@ class State:
     def review(self, belief: Belief) -> State:
         """The visits as they look now, but for those that a person has left as they are."""
         kept_until = max(self.kept_until, belief.since)
-        kept = tuple(visit for visit in self.visits if visit.start <= kept_until)
         seen = visits_of(segment for segment in belief.visits if segment.start > kept_until)
+        is_over = bool(seen) and self.running_since is not None and seen[0].step != self.last
+        # What a person left running is nowhere else counted: it lasted until the first thing that is seen after it.
+        visits = self.pause(seen[0].start).visits if is_over else self.visits
+        kept = tuple(visit for visit in visits if visit.start <= kept_until)
         visits = _joined(kept, seen)
         if visits and self.running_since is not None and visits[-1].step == self.last:
             return replace(self, visits=(*visits[:-1], self.visits[-1]), belief=belief)

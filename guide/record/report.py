@@ -36,10 +36,13 @@ class StepVisit:
     end: float
     confidence: float
     still: str | None = None
+    paused_s: float = 0.0
+    """Seconds of it in which the session was paused."""
 
     @property
     def seconds(self) -> float:
-        return self.end - self.start
+        """How long it was worked on; a pause does not count."""
+        return self.end - self.start - self.paused_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def taken_back(actions: Sequence[StoredAction]) -> dict[int, int]:
 def _visits(contents: Contents, names: Mapping[int, str], length_s: float) -> tuple[StepVisit, ...]:
     ends = {(one.step, one.start): one for one in contents.steps if one.state == "ended"}
     stills = [one for one in contents.pictures if one.of == "step"]
-    visits = []
+    visits, pauses = [], pauses_of(contents.actions, length_s)
     for event in contents.steps:
         if event.state == "confirmed":
             ended = ends.get((event.step, event.start))
@@ -120,8 +123,28 @@ def _visits(contents: Contents, names: Mapping[int, str], length_s: float) -> tu
             name = names.get(event.step, UNKNOWN_NAME)
             confidence = ended.confidence if ended is not None else event.confidence
             still = _take_still(stills, event)
-            visits.append(StepVisit(event.step, name, event.start, max(end, event.start), confidence, still))
+            end = max(end, event.start)
+            paused_s = sum(max(0.0, min(end, until) - max(event.start, since)) for since, until in pauses)
+            visits.append(StepVisit(event.step, name, event.start, end, confidence, still, paused_s))
     return tuple(visits)
+
+
+def pauses_of(actions: Sequence[StoredAction], length_s: float) -> list[tuple[float, float]]:
+    """When the session was paused, from when until when.
+
+    >>> pauses_of([StoredAction(1, 3.0, 0.0, 0, "pause"), StoredAction(2, 5.0, 0.0, 0, "resume")], 9.0)
+    [(3.0, 5.0)]
+    """
+    back, since, pauses = taken_back(actions), None, []
+    for action in actions:
+        if action.number in back:
+            continue
+        if action.kind == "pause" and since is None:
+            since = action.at
+        elif action.kind in ("resume", "restart") and since is not None:
+            pauses.append((since, action.at))
+            since = None
+    return pauses if since is None else [*pauses, (since, max(since, length_s))]
 
 
 def _take_still(stills: list[Picture], event: StepEvent) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ from starlette.types import ASGIApp
 
 from guide import __version__
 from guide.errors import GuideError, InputError
+from guide.serve.beat import Watcher, beat_object
 from guide.serve.channels import Channels
 from guide.serve.guard import COOKIE, Guard, Pauses, pass_of
 from guide.serve.limits import Limits
 from guide.serve.messages import read_object
 from guide.serve.run import Run
 from guide.serve.runs import FullError, Runs, TakenError, read_wish
+from guide.wire import dump
 
 PAGE = Path(__file__).parent / "page"
 OPENAPI = Path(__file__).parent / "openapi.json"
@@ -36,8 +39,10 @@ FILES = {
 }
 MOST_DIGITS = 9
 STREAM_S = 0.1  # ten pictures a second at most
+BEAT_S = 1.0  # between two beats that tell nothing but numbers
+LATE_BEAT_S = 1.5  # a beat comes after this long also where no frame does, and tells how old the newest is
 BEGIN_S = 3.0  # how long a source may take to open before the answer is given without it
-STILL_S = 5.0  # a picture that does not change is sent again after this long, so that a lost viewer is noticed
+STILL_S = 5.0  # a picture is sent again after this long where no new one comes, so that a lost viewer is noticed
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' blob:; frame-ancestors 'self'; base-uri 'none'",
     "Referrer-Policy": "no-referrer",  # the address holds the token
@@ -63,6 +68,7 @@ def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bo
         Route("/sessions/{session}/actions", site.act, methods=["POST"]),
         Route("/sessions/{session}/picture", site.picture),
         Route("/sessions/{session}/stream", site.stream),
+        Route("/sessions/{session}/beats", site.beats),
         Route("/sessions/{session}/stills/{step}/{number}", site.still),
         Route("/sessions/{session}/alerts/{alert}/picture", site.snapshot),
         WebSocketRoute("/frames", site.channels.serve),
@@ -78,7 +84,7 @@ class _Site:
     def __init__(self, runs: Runs, limits: Limits, channels: Channels, token: str, is_secure: bool) -> None:
         self._runs, self._limits, self.channels = runs, limits, channels
         self._token, self._is_secure = token, is_secure
-        self._viewers = 0
+        self._viewers: Counter[str] = Counter()
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -140,12 +146,16 @@ class _Site:
         return Response(found[1], media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
     async def stream(self, request: Request) -> Response:
-        run = self._find(request)
-        if self._viewers >= self._limits.most_viewers:
-            raise HTTPException(503, f"{self._viewers} viewers look on, no more are taken.")
+        run = self._watched(request, "pictures")
         headers = {"Cache-Control": "no-store"}
         pictures = self._pictures(run, has_words="bare" not in request.query_params)
         return StreamingResponse(pictures, 200, headers, "multipart/x-mixed-replace; boundary=frame")
+
+    async def beats(self, request: Request) -> Response:
+        # A dashboard's page comes from another port. Any page may read this: it takes a look in the address, since
+        # browsers neither send a cookie along to `*` nor show what came with one.
+        headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
+        return StreamingResponse(self._beats(self._watched(request, "beats")), 200, headers, "text/event-stream")
 
     async def still(self, request: Request) -> Response:
         run, step, number = self._find(request), _whole(request, "step"), _whole(request, "number")
@@ -156,22 +166,54 @@ class _Site:
         return _jpeg_file(found, "private, max-age=60")
 
     async def _pictures(self, run: Run, has_words: bool) -> AsyncIterator[bytes]:
-        """Each new picture once, until the session or the viewer ends."""
-        self._viewers += 1
-        shown, idle_s = -1, 0.0
-        try:
+        """Each new picture once, until the session or the viewer ends; again now and then, so that a loss is noticed.
+
+        What divides two pictures comes right after the first: browsers show a picture once they know that it is whole.
+        """
+        with self._watching(run, "pictures") as watcher:
+            yield b"--frame\r\n"
             while True:
+                is_over = run.is_over
                 found = await run_in_threadpool(run.picture, has_words)
-                if found is not None and (found[0] != shown or idle_s >= STILL_S):
-                    shown, idle_s = found[0], 0.0
-                    head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(found[1])}\r\n\r\n"
-                    yield head.encode() + found[1] + b"\r\n"
-                if run.is_over:
-                    break
+                if found is not None:
+                    head = f"Content-Type: image/jpeg\r\nContent-Length: {len(found[1])}\r\n\r\n"
+                    yield head.encode() + found[1] + (b"\r\n--frame--\r\n" if is_over else b"\r\n--frame\r\n")
+                if is_over:
+                    return
                 await asyncio.sleep(STREAM_S)
-                idle_s += STREAM_S
+                await watcher.wait(STILL_S)
+
+    async def _beats(self, run: Run) -> AsyncIterator[str]:
+        """A beat a second, and one at once when more than its numbers is new, until the session or the viewer ends."""
+        mark, told_s = "", 0.0
+        clock = asyncio.get_running_loop().time
+        with self._watching(run, "beats") as watcher:
+            while True:
+                beat = beat_object(await run_in_threadpool(run.show))
+                if beat["mark"] != mark or clock() - told_s >= BEAT_S:
+                    mark, told_s = beat["mark"], clock()
+                    yield f"data: {dump(beat)}\n\n"
+                if beat["over"]:
+                    return
+                await watcher.wait(LATE_BEAT_S)
+
+    @contextmanager
+    def _watching(self, run: Run, what: str) -> Iterator[Watcher]:
+        watcher = Watcher()
+        self._viewers[what] += 1
+        run.follow(watcher)
+        try:
+            yield watcher
         finally:
-            self._viewers -= 1
+            run.leave(watcher)
+            self._viewers[what] -= 1
+
+    def _watched(self, request: Request, what: str) -> Run:
+        """The session that somebody wants to look at for a while, if there is room for one more."""
+        run = self._find(request)
+        if self._viewers[what] >= self._limits.most_viewers:
+            raise HTTPException(503, f"{self._viewers[what]} viewers look on, no more are taken.")
+        return run
 
     def _briefs(self) -> list[dict[str, Any]]:
         return [_brief(run) for run in self._runs.all()]
@@ -197,7 +239,7 @@ class _Site:
     def _gauges(self) -> list[tuple[str, dict[str, str], float]]:
         gauges: list[tuple[str, dict[str, str], float]] = [
             ("guide_clients", {}, self.channels.count),
-            ("guide_viewers", {}, self._viewers),
+            ("guide_viewers", {}, self._viewers["pictures"]),
             ("guide_sessions", {}, len(self._runs.running())),
             ("process_resident_memory_bytes", {}, resident_bytes()),
         ]

@@ -19,11 +19,13 @@ from guide.ingest.base import FrameSource, SourceNotice
 from guide.ingest.live import LiveSource
 from guide.ingest.mailbox import Health
 from guide.ingest.pushed import PushedFrames
-from guide.procedure.actions import read_action
+from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
+from guide.serve.afterwards import Afterwards
 from guide.serve.annotate import annotated, packed_jpeg
 from guide.serve.metrics import Metrics
-from guide.serve.state import Plain, state_object, steps_object
+from guide.serve.playing import Playing
+from guide.serve.state import Plain, answers_object, state_object, steps_object
 from guide.session import Session
 
 log = logging.getLogger(__name__)
@@ -83,7 +85,10 @@ class Run:
         self.state: RunState = "running"
         self.problem = ""
         self._session, self._source, self._metrics = session, source, metrics
+        self._bundle = session.bundle
         self._recording = recording
+        self._was_recorded = "off"
+        self._after: Afterwards | None = None
         self.held = ExitStack()
         """What is closed with the session, its recording above all."""
         self._lock = threading.Lock()  # frames and actions come from different threads
@@ -97,6 +102,7 @@ class Run:
         self._times_s: deque[float] = deque(maxlen=MOST_TIMES)
         self._at = 0.0
         self._stop = threading.Event()
+        self._playing = Playing(self._stop)
         self.begun = threading.Event()
         """Set once the first frame has come, or it is known that none will."""
         self._shown = state_object(session)
@@ -131,6 +137,7 @@ class Run:
     def end(self) -> None:
         """Asks for a proper end: the frames end, the whole is judged, the recording is closed."""
         self._stop.set()
+        self._playing.hold(False)
         if isinstance(self._source, PushedFrames):
             self._source.end()
         elif self._source.is_live:  # a file is closed by the thread that reads it
@@ -143,22 +150,32 @@ class Run:
     def act(self, plain: Mapping[str, Any], person: str = "") -> Plain:
         """Takes an operator's action; InputError with one sentence where it makes no sense or comes too late."""
         with self._lock:
-            if self.is_over:
-                raise InputError("this session is over: start another one.")
             action = read_action(plain, self._at, person or self.facts.person)
+            if self.is_over:
+                return self._answer(action)
             said = self._session.act(action)
             self._metrics.count("guide_actions_total", kind=action.kind)
             taken = wire.action_object(self._session.tracker.actions[-1])
+            self._shown = state_object(self._session)  # first: who hears of it looks at it at once
             self._say(wire.dump(taken))
             self._tell(said)
-            self._shown = state_object(self._session)
+            self._playing.hold(bool(self._shown["paused"]))  # a recording that is played stands still meanwhile
         return taken
+
+    def _answer(self, action: Action) -> Plain:
+        """Takes an answer to an alert when all is over; the lock is held."""
+        if self._after is None:
+            raise InputError("this session is over: start another one.")
+        self._after.act(action)
+        self._metrics.count("guide_actions_total", kind=action.kind)
+        self._shown = {**self._shown, **answers_object(self._after.tracker)}
+        return wire.action_object(self._after.tracker.actions[-1])
 
     def note(self, notice: SourceNotice) -> None:
         """What happened to the source; told in the session's own thread."""
         self._notice(notice.at, notice.kind, notice.text)
-        if self._recording is not None:
-            self._recording.note(notice.at, f"{notice.kind}: {notice.text}")
+        if (recording := self._recording) is not None:
+            recording.note(notice.at, f"{notice.kind}: {notice.text}")
 
     def warn(self, words: str) -> None:
         """What happened to the recording; told in any thread."""
@@ -194,7 +211,7 @@ class Run:
         return found[number - 1] if 0 < number <= len(found) else None
 
     def _stills(self, step: int) -> list[Path]:
-        bundle = self._session.bundle
+        bundle = self._bundle
         names = [f"stills/{step:02d}_{number}.jpg" for number in range(1, MOST_STILLS + 1)]
         return [bundle.path(name) for name in names if bundle.has(name)]
 
@@ -211,18 +228,21 @@ class Run:
         health = {name: round(value, 3) for name, value in asdict(self.health()).items()}
         times_s = sorted(self._times_s)
         speed = {f"p{share}_ms": _quantile_ms(times_s, share) for share in (50, 95)}
-        trouble = "" if self._recording is None else self._recording.trouble
         return {**health, **speed, "provider": self.facts.provider, "reason": self.facts.reason,
                 "processed": self.processed, "rate": self.rate, "is_live": self._source.is_live,
-                "recording": trouble or ("off" if self._recording is None else "ok"),
+                "recording": self._is_recorded(),
                 "notices": list(self._notices)}  # fmt: skip
+
+    def _is_recorded(self) -> str:
+        """Whether the session is being kept: `ok`, `off`, or what is wrong with it."""
+        recording = self._recording  # it may be let go of in another thread
+        return self._was_recorded if recording is None else recording.trouble or "ok"
 
     def _work(self) -> None:
         try:
-            began = time.monotonic()
             for frame in self._source.frames(self._wants):
                 if self.facts.keeps_pace:
-                    self._stop.wait(max(0.0, frame.at - (time.monotonic() - began)))
+                    self._playing.wait_for(frame.at)
                 if self._stop.is_set() and not self._source.is_live:
                     break
                 self._take(frame)
@@ -314,13 +334,21 @@ class Run:
             self.state, self.problem = state, problem
             self._packed.clear()  # what was said last shall stand on it
             self._packed = {has_words: kept for has_words in (True, False) if (kept := self.picture(has_words))}
-            self._frame = None  # it may be large, and finished sessions are kept for a while
+            self._forget()
         self.begun.set()
         if problem:
             log.warning("session %s: %s", self.facts.id, problem)
         self._say(wire.dump(self._summary()))
         for follower in self._followers:
             follower.over()
+
+    def _forget(self) -> None:
+        """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""
+        self._frame = None
+        ended = None if self._recording is None else self._recording.ended
+        self._after = Afterwards(self._session.tracker, None if ended is None else ended.add)
+        self._was_recorded, self._recording = self._is_recorded(), None
+        del self._session
 
     def _summary(self) -> Plain:
         alerts = dict(sorted(Counter(self._alerts.values()).items()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from guide import wire
-from guide.domain import UNSURE_BELOW, Alert, Question
+from guide.domain import BACKGROUND, UNSURE_BELOW, Alert, Question, SettledLabel
+from guide.procedure.attended import AttendedTracker
 from guide.procedure.model import Procedure
 from guide.procedure.state import State
 from guide.session import Session
@@ -28,20 +29,28 @@ def state_object(session: Session) -> Plain:
         "step": _current(session, state),
         "next": [
             {"step": one.step, "name": procedure.name(one.step), "count": one.count, "total": one.total,
-             "ready": one.is_ready}
+             "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after)}
             for one in progress.next_steps
         ],
         "progress": {
             "done": list(progress.done), "lacking": list(progress.lacking), "total": len(procedure.steps),
             "share": round(len(progress.done) / max(len(procedure.steps), 1), 3),
+            "marked": list(state.marked), "denied": list(state.denied),
         },
-        "timeline": _timeline(procedure, state),
-        "alerts": _alerts(session),
+        "timeline": _timeline(procedure, state, _is_starting(session, state) or _is_interrupted(session, state)),
         "question": questions[0] if questions else None,
         "questions": questions,
-        "actions": [wire.action_object(action) for action in tracker.actions[-MOST_ACTIONS:]],
+        **answers_object(tracker),
         "paused": tracker.attended.is_paused,
     }  # fmt: skip
+
+
+def answers_object(tracker: AttendedTracker) -> Plain:
+    """The alerts that stand, and what people did about them and else."""
+    return {
+        "alerts": _alerts(tracker),
+        "actions": [wire.action_object(action) for action in tracker.actions[-MOST_ACTIONS:]],
+    }
 
 
 def steps_object(procedure: Procedure) -> list[Plain]:
@@ -54,17 +63,54 @@ def steps_object(procedure: Procedure) -> list[Plain]:
 
 
 def _current(session: Session, state: State) -> Plain | None:
-    if state.current is None:
+    """The step being done; a label that is not of this step says nothing on how sure it is.
+
+    One that a pause interrupts is still the one being done.
+    """
+    is_starting = _is_starting(session, state)
+    step = state.last if is_starting or _is_interrupted(session, state) else state.current
+    if step is None:
         return None
-    label = session.last_label
+    label = None if is_starting else session.last_label
+    elapsed_s = max(0.0, state.at - state.visits[-1].start) if is_starting else state.busy_s(state.at)
     return {
-        "step": state.current,
-        "name": session.procedure.name(state.current),
-        "confidence": None if label is None else round(label.confidence, 3),
-        "unsure": label is None or label.confidence < UNSURE_BELOW,
-        "elapsed_s": round(state.busy_s(state.at), 3),
-        "expected_s": _expected(session.procedure, state.current),
+        "step": step,
+        "name": session.procedure.name(step),
+        "starting": is_starting,
+        "confidence": round(label.confidence, 3) if label is not None and label.step == step else None,
+        "unsure": not is_starting and not _is_sure(step, label),
+        "elapsed_s": round(elapsed_s, 3),
+        "expected_s": _expected(session.procedure, step),
     }
+
+
+def _is_starting(session: Session, state: State) -> bool:
+    """Whether the newest visit is known from a look back alone, which is ahead of the labels, and has just begun.
+
+    A step that was confirmed and is over began longer ago: it was seen for a while, and not seen for a while.
+    """
+    if state.current is not None or not state.visits or state.belief is None or _is_resting(session):
+        return False
+    live = session.settings
+    return state.at < state.visits[-1].start + live.confirm_s + live.bridge_s
+
+
+def _is_interrupted(session: Session, state: State) -> bool:
+    """Whether the session was paused in the middle of its newest visit, as far as is seen."""
+    running = session.tracker.attended.running
+    return session.tracker.attended.is_paused and running is not None and running.step == state.last
+
+
+def _is_resting(session: Session) -> bool:
+    """Whether the session is paused or over: nothing is begun then."""
+    return session.tracker.attended.is_paused or session.tracker.state.is_finished
+
+
+def _is_sure(step: int, label: SettledLabel | None) -> bool:
+    """Whether the newest label speaks for the step; a short pause within it does not speak against it."""
+    if label is None or label.step not in (step, BACKGROUND):
+        return False
+    return label.step == BACKGROUND or label.confidence >= UNSURE_BELOW
 
 
 def _expected(procedure: Procedure, step: int) -> Plain | None:
@@ -76,25 +122,27 @@ def _expected(procedure: Procedure, step: int) -> Plain | None:
     return {name: round(seconds, 3) for name, seconds in zip(names, found.durations_s, strict=True)}
 
 
-def _timeline(procedure: Procedure, state: State) -> list[Plain]:
+def _timeline(procedure: Procedure, state: State, is_shown_so: bool) -> list[Plain]:
+    """The newest visits; the last one is under way where it is, or is to be shown so."""
     visits = state.visits[-MOST_VISITS:]
+    is_going_on = is_shown_so or state.running_since is not None
     return [
         {
             "step": visit.step,
             "name": procedure.name(visit.step),
             "start": round(visit.start, 3),
-            "end": None if visit is visits[-1] and state.running_since is not None else round(visit.end, 3),
+            "end": None if visit is visits[-1] and is_going_on else round(visit.end, 3),
+            "busy_s": round(visit.busy_s, 3),
         }
         for visit in visits
     ]
 
 
-def _alerts(session: Session) -> list[Plain]:
-    tracker = session.tracker
+def _alerts(tracker: AttendedTracker) -> list[Plain]:
     seen, quiet = set(tracker.acknowledged), set(tracker.snoozed)
     return [
         {
-            **wire.guidance_object(one, session.procedure),
+            **wire.guidance_object(one, tracker.procedure),
             "acknowledged": one.id in seen,
             "snoozed": one.id in quiet,
         }

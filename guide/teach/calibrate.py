@@ -6,8 +6,8 @@ Each demonstration is judged by what the others teach, as everywhere in teaching
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,12 @@ from guide.label.confidence import Calibration, fit_calibration, trusted
 from guide.label.elapsed import Elapsed, learn_elapsed
 from guide.label.energy import LinkSettings
 from guide.label.judgement import Judgement
+from guide.label.manner import Manners, learn_manners
 from guide.label.novelty import Strangeness, Surroundings, smoothed, with_unknown
 from guide.label.recogniser import ROWS_AT_ONCE, Recogniser, RecogniserSettings, find_reduction, fit_discriminant
 from guide.label.unaries import AppearanceUnaries, costs_of, shown
 from guide.label.window import WindowCut, WindowSettings
-from guide.procedure.events import Confirmed, Ended, Event
+from guide.procedure.events import Confirmed, Event
 from guide.procedure.learn import FALSE_ALARM_RATE
 from guide.procedure.thresholds import expected
 from guide.teach.demonstrations import Demonstrations
@@ -29,12 +30,13 @@ from guide.teach.rehearse import chosen
 
 Floats = NDArray[np.float64]
 
-RATE = FALSE_ALARM_RATE / 2  # false alarms a recording that unknown activity and steps that differ may each add
+RATE = FALSE_ALARM_RATE / 2  # false alarms a recording that unknown activity may add
 HEADROOM = 1.3  # of a limit over the farthest demonstration: strangers differ more than a few demonstrations do
 TAIL = 3.0  # standard deviations of the logarithm that a limit lies beyond the mean at least
 FEW_HEADROOM = 1.5  # the same where demonstrations are too few to say what is rare
 SUDDEN = 2.0  # a single moment so many times as far as the limit is unknown at once
 FOLDS = 6  # parts of the demonstrations that are strangers to the rest in turn
+MOST_MANNERED = 40_000  # frames of the demonstrations that show how steps are done
 MOST_TEACHING = 4_000  # frames of the others that show how far strangers are: this is done once for each part
 MOST_FRAMES = 10_000  # that calibrate labels: more change two numbers no further
 _TINY = 1e-9
@@ -52,6 +54,9 @@ class LeftOut:
     labels: Labels
     costs: Floats  # (T, C + 1), the last of unknown activity
     distances: Floats  # (T, C), to each centre and with what lies outside all demonstrations' directions
+    manners: Manners | None = None  # of the others
+    manner: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # (T, r), along the directions of the manners
+    label_costs: Floats | None = None  # (T, C + 1) for labels, where they go by others
 
     @property
     def nearest(self) -> Floats:
@@ -76,51 +81,85 @@ def _parts(recordings: Sequence[NDArray[Any]]) -> Iterator[Floats]:
             yield np.asarray(each[start : start + ROWS_AT_ONCE], np.float64)
 
 
+class Stranger(NamedTuple):
+    """A demonstration as if nobody had ever seen the person: what the others alone say of it."""
+
+    distances: Floats  # (T, C), infinite to a step that no other has
+    manners: Manners | None
+    manner: Floats  # (T, r)
+
+
 def leave_out(
     recogniser: Recogniser,
     scale: Floats,
     judged: Sequence[Floats],
-    distances: Sequence[Floats],
+    strange: Sequence[Stranger],
     labels: Sequence[Labels],
     times: Sequence[Times],
 ) -> tuple[Recogniser, Judgement, list[LeftOut]]:
     """The recogniser with a limit on single moments, how far is unknown, and the demonstrations as others judge them.
 
-    `judged` are the squared distances (T, C) that a recogniser learned from the others gives, `distances` those that
+    `judged` are the squared distances (T, C) that a recogniser learned from the others gives, `strange` is what
     `strangers` gives.
     """
-    far = far_limit([float(smoothed(one.min(1), at).max()) for one, at in zip(distances, times, strict=True)])
+    nearest = [one.distances.min(1) for one in strange]
+    far = far_limit([float(smoothed(one, at).max()) for one, at in zip(nearest, times, strict=True)])
     recogniser = replace(recogniser, distance_limit=(SUDDEN * far) ** 2)
     left = [
-        LeftOut(at, own, _costs(recogniser, near, one, at, far), one)
-        for at, own, near, one in zip(times, labels, judged, distances, strict=True)
+        LeftOut(at, own, _costs(recogniser, near, one.distances, at, far), *one)
+        for at, own, near, one in zip(times, labels, judged, strange, strict=True)
     ]
     return recogniser, Judgement(scale=scale, far=far), left
 
 
-def strangers(
-    features: Sequence[NDArray[Any]],
-    taught: Sequence[NDArray[Any]],
-    labels: Sequence[Labels],
-    scale: Floats,
-    numbers: Labels,
-) -> list[Floats]:
-    """Distances (T, C) of demonstrations' features (T, P) to the steps in `numbers`, with what lies outside.
+class Lessons(NamedTuple):
+    """The demonstrations that are looked at, each as it is and as the rows that it teaches with."""
 
-    They are a stranger's. The directions in which demonstrations vary hold what is peculiar to each of them, so some of
-    them at a time are looked at along directions that come from the others alone: from the rows and `labels` that they
-    `taught`. A step that no other has is infinitely far.
+    features: Sequence[NDArray[Any]]  # (T, P)
+    labels: Sequence[Labels]
+    taught: Sequence[NDArray[Any]]  # in other orders and before other benches too
+    taught_labels: Sequence[Labels]
+
+    def of(self, places: Sequence[int]) -> Lessons:
+        """Some of them."""
+        return Lessons(*([part[place] for place in places] for part in self))
+
+
+def strangers(lessons: Lessons, scale: Floats, numbers: Labels) -> list[Stranger]:
+    """What the demonstrations look like to a guide that never saw the person; distances are to the steps in `numbers`.
+
+    The directions in which demonstrations vary hold what is peculiar to each of them, so some of them at a time are
+    looked at along directions that come from the others alone, and with their manners.
     """
-    found: dict[int, Floats] = {}
-    for fold in range(min(FOLDS, len(features))):
-        held = range(fold, len(features), FOLDS)
-        others = [place for place in range(len(features)) if place not in held] or list(held)
-        around = _surroundings([taught[n] for n in others], [labels[n] for n in others], scale)
-        columns = np.searchsorted(numbers, around.recogniser.numbers)
+    found: dict[int, Stranger] = {}
+    count = len(lessons.features)
+    for fold in range(min(FOLDS, count)):
+        held = range(fold, count, FOLDS)
+        others = lessons.of([place for place in range(count) if place not in held] or list(held))
+        around = _surroundings(others.taught, others.taught_labels, scale)
+        manners = manners_of(around.recogniser, others.features, others.labels)
         for place in held:
-            found[place] = np.full((len(features[place]), len(numbers)), np.inf)
-            found[place][:, columns] = _distances(around, features[place])
-    return [found[place] for place in range(len(features))]
+            found[place] = _stranger(around, manners, lessons.features[place], numbers)
+    return [found[place] for place in range(count)]
+
+
+def _stranger(around: Surroundings, manners: Manners | None, features: NDArray[Any], numbers: Labels) -> Stranger:
+    distances = np.full((len(features), len(numbers)), np.inf)
+    manner = np.zeros((len(features), 0 if manners is None else manners.directions.shape[1]))
+    columns = np.searchsorted(numbers, around.recogniser.numbers)
+    for start in range(0, len(features), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        along, distances[part, columns] = around.look(features[part])
+        if manners is not None:
+            manner[part] = manners.rows(along)
+    return Stranger(distances, manners, manner)
+
+
+def manners_of(recogniser: Recogniser, features: Sequence[NDArray[Any]], labels: Sequence[Labels]) -> Manners | None:
+    """The manners of demonstrations' features (T, P) with labels (T,), as a recogniser has them."""
+    stride = max(1, -(-sum(map(len, labels)) // MOST_MANNERED))
+    along = (recogniser.along(each[::stride]) for each in features)  # a recording at a time: many are long
+    return learn_manners(along, [each[::stride] for each in labels], recogniser.centres)
 
 
 def _surroundings(features: Sequence[NDArray[Any]], labels: Sequence[Labels], scale: Floats) -> Surroundings:
@@ -130,11 +169,6 @@ def _surroundings(features: Sequence[NDArray[Any]], labels: Sequence[Labels], sc
     numbers, centres, whitening = fit_discriminant(rows, [each[::stride] for each in labels], settings.shrinkage)
     projection = reduction.directions @ whitening
     return Surroundings(Recogniser(reduction.mean, projection, centres @ whitening, numbers, 1.0, 1.0), scale)
-
-
-def _distances(around: Surroundings, features: NDArray[Any]) -> Floats:
-    starts = range(0, max(len(features), 1), ROWS_AT_ONCE)
-    return np.concatenate([around.distances(features[start : start + ROWS_AT_ONCE]) for start in starts])
 
 
 def far_limit(farthest: Sequence[float]) -> float:
@@ -191,7 +225,7 @@ def label_calibration(
     labels: Sequence[Labels],
     links: LinkSettings,
 ) -> Calibration:
-    """The same from what `teach_live` gives of demonstrations with labels (T,), where nothing else is wanted."""
+    """The same from costs (T, C + 1) for labels of demonstrations with labels (T,), where nothing else is wanted."""
     left = [
         LeftOut(demonstrations.items[place].times, labels[place], own, np.zeros((len(own), 0)))
         for place, own in zip(chosen(demonstrations), costs, strict=True)
@@ -214,8 +248,9 @@ def _released(
     one, usual = left[number], _others_elapsed(recogniser, left, number)
     window = WindowCut(WindowSettings(), links, rate, steps)
     released: list[SettledLabel] = []
-    for row, at in zip(one.costs, one.times, strict=True):
-        seen = shown(row, steps, recogniser.reluctance, usual, float(at - one.times[0]))
+    costs = one.costs if one.label_costs is None else one.label_costs
+    for row, at in zip(costs, one.times, strict=True):
+        seen = shown(row, steps, recogniser.for_labels.reluctance, usual, float(at - one.times[0]))
         released += window.push(seen, float(at))
     return [*released, *window.finish()]
 
@@ -248,43 +283,3 @@ def heard_with(events: Sequence[Event], trust: Calibration) -> tuple[Event, ...]
         else event
         for event in events
     )
-
-
-def own_limits(
-    left: Sequence[LeftOut], rehearsals: Sequence[Sequence[Event]], numbers: Labels
-) -> tuple[tuple[int, float], ...]:
-    """For each step the mean distance beyond which it differs; none where demonstrations are too few to tell.
-
-    Each step has its own usual distance; how many times as far is too far is the same for all, since every step is seen
-    a few times only.
-    """
-    if expected(0, len(left)) > RATE:
-        return ()
-    seen: dict[int, list[float]] = {}
-    for one, events in zip(left, rehearsals, strict=True):
-        for step, distance in _visits(one, events, numbers):
-            seen.setdefault(step, []).append(distance)
-    usual = {step: float(np.median(values)) for step, values in seen.items()}
-    times_usual = sorted((value / usual[step] for step, values in seen.items() for value in values), reverse=True)
-    if not times_usual:
-        return ()
-    most, headroom = _allowed(len(left))
-    factor = headroom * times_usual[min(most, len(times_usual) - 1)]
-    return tuple((step, usual[step] * factor) for step in sorted(usual))
-
-
-def _visits(one: LeftOut, events: Sequence[Event], numbers: Labels) -> Iterator[tuple[int, float]]:
-    """The steps that were followed in a rehearsal, each with its mean distance to its own centre."""
-    column = {int(number): place for place, number in enumerate(numbers)}
-    running: Confirmed | None = None
-    for event in events:
-        if isinstance(event, Confirmed):
-            running = event
-        if isinstance(event, Ended) and running is not None and event.step == running.step in column:
-            start, end = running.start, event.end
-            running = None
-            if event.step <= BACKGROUND or start is None or end is None:
-                continue
-            distances = one.distances[(one.times >= start) & (one.times <= end), column[event.step]]
-            if len(distances) and np.isfinite(distances).all():
-                yield event.step, float(distances.mean())

@@ -21,16 +21,19 @@ from guide.procedure.model import Procedure
 from guide.teach.annotations import labels_to_segments
 from guide.teach.calibrate import (
     LeftOut,
+    Lessons,
     calibrate_labels,
     calibrate_steps,
     feature_scale,
     heard_with,
     leave_out,
-    own_limits,
+    manners_of,
     strangers,
 )
 from guide.teach.demonstrations import Demonstrations
+from guide.teach.likeness import with_likeness
 from guide.teach.rehearse import Taught, chosen, rehearse, teach_judged
+from guide.teach.telling import Tell, part_of, say_nothing
 
 CARRIED_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of carried labels
 MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
@@ -60,8 +63,9 @@ def describe(
     steps: Sequence[KeyStep],
     notes: Sequence[str] = (),
     are_carried: bool = False,
+    tell: Tell = say_nothing,
 ) -> Learned:
-    """Everything that follows from labels, found or given.
+    """Everything that follows from labels, found or given; `tell` hears how much of the work is done, about.
 
     Labels that `are_carried` over from a few recordings that people labelled hold slips, which look like steps left out
     or done twice. Rules may then seem to be broken more often than they are; rehearsals still decide what is alarmed.
@@ -72,10 +76,12 @@ def describe(
     )
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / len(steps))
     taught = teach_judged(demonstrations, labels)
+    tell(0.3)
     recogniser, judgement, left = _left_out(demonstrations, labels, taught)
+    tell(0.7)
     procedure = learn_procedure(solid(segments), steps, CARRIED_RATE if are_carried else FALSE_ALARM_RATE)
     left = some(left)
-    rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, links)
+    rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, links, part_of(tell, 0.7, 0.87))
     trust = calibrate_steps(left, rehearsals)
     return Learned(
         labels=tuple(labels),
@@ -86,10 +92,9 @@ def describe(
         links=links,
         notes=tuple(notes),
         judgement=replace(
-            judgement,
+            with_likeness(judgement, left, rehearsals, recogniser.numbers),
             labels=calibrate_labels(recogniser, left, links, demonstrations.rate, demonstrations.settings.smoothing_s),
             steps=trust,
-            own=own_limits(left, rehearsals, recogniser.numbers),
         ),
     )
 
@@ -98,18 +103,14 @@ def _left_out(
     demonstrations: Demonstrations, labels: Sequence[Labels], taught: Taught
 ) -> tuple[Recogniser, Judgement, list[LeftOut]]:
     places = chosen(demonstrations)
-    features = [demonstrations.features[place] for place in places]
-    far = strangers(
-        features, taught.features, taught.labels, scale := feature_scale(features), taught.recogniser.numbers
-    )
-    return leave_out(
-        taught.recogniser,
-        scale,
-        taught.judged,
-        far,
-        [labels[place] for place in places],
-        [demonstrations.items[place].times for place in places],
-    )
+    features, own = [demonstrations.features[place] for place in places], [labels[place] for place in places]
+    scale, numbers = feature_scale(features), taught.recogniser.numbers
+    strange = strangers(Lessons(features, own, taught.features, taught.labels), scale, numbers)
+    times = [demonstrations.items[place].times for place in places]
+    recogniser, judgement, left = leave_out(taught.recogniser, scale, taught.judged, strange, own, times)
+    costs = taught.label_costs([one.costs for one in left])
+    left = [replace(one, label_costs=each) for one, each in zip(left, costs, strict=True)]
+    return recogniser, replace(judgement, manners=manners_of(recogniser, features, own)), left
 
 
 def some(left: Sequence[LeftOut]) -> list[LeftOut]:
@@ -126,13 +127,16 @@ def _rehearsals(
     recogniser: Recogniser,
     left: Sequence[LeftOut],
     links: LinkSettings,
+    tell: Tell,
 ) -> list[tuple[Event, ...]]:
     """What the tracker would hear of the demonstrations if they were followed live by what the others teach."""
     steps = AppearanceUnaries(recogniser).steps
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
-    return [
-        rehearse(one.costs, one.times, steps, links, course_of(procedure, steps, smoothing_s, rate)) for one in left
-    ]
+    heard = []
+    for count, one in enumerate(left, 1):
+        heard.append(rehearse(one.costs, one.times, steps, links, course_of(procedure, steps, smoothing_s, rate)))
+        tell(count / len(left))
+    return heard
 
 
 def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:

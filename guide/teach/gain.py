@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,9 +10,12 @@ import numpy as np
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
-from guide.teach.spread import Spread
+from guide.teach.spread import Given, Spread, Task, columns_of
+from guide.teach.telling import Tell, say_nothing
+from guide.teach.thin import fewer
 
-MOST_CHOICES = 6  # of each number of labelled recordings; every one costs seconds
+MOST_CHOICES = 4  # of each number of labelled recordings; every one costs a second
+MOST_FRAMES = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +50,25 @@ class Gain:
         return f"{seen}: one more may gain some {100 * self.expected:.0f} points."
 
 
-def leave_one_out(collection: Collection, given: Sequence[Labels | None]) -> Gain:
-    """How well each labelled recording is labelled from 1, 2, ... of the others; nothing with fewer than two."""
+def leave_one_out(collection: Collection, given: Sequence[Labels | None], tell: Tell = say_nothing) -> Gain:
+    """How well each labelled recording is labelled from 1, 2, ... of the others; nothing with fewer than two.
+
+    `tell` hears which share of the work is done. Of long recordings one frame stands for several, and whole courses are
+    not read again as they are when labels are carried over for good: the question is what more labels change.
+    """
     known = [place for place, labels in enumerate(given) if labels is not None]
-    right = []
-    for count in range(1, len(known)):
-        shares = [_share(collection, given, teachers, known) for teachers in _choices(known, count)]
-        right.append((count, float(np.mean([share for share in shares if share is not None] or [0.0]))))
-    return Gain(tuple(right))
+    if len(known) < 2:
+        return Gain(())
+    numbers = np.unique(np.concatenate([labels for labels in given if labels is not None]))
+    few = fewer(collection, len(numbers), seed=0, keep=known, most=MOST_FRAMES)
+    task, _ = Spread().task_of(few, numbers)
+    columns = dict(zip(few.numbers, columns_of(few, given, numbers), strict=True))
+    choices = [(count, teachers) for count in range(1, len(known)) for teachers in _choices(known, count)]
+    shares: dict[int, list[float]] = {count: [] for count, _ in choices}
+    for place, (count, teachers) in enumerate(choices):
+        tell((place + 1) / (len(choices) + 1))  # to look at all frames first takes about as long as one of them
+        shares[count].append(_share(task, columns, teachers))
+    return Gain(tuple((count, float(np.mean(found))) for count, found in shares.items()))
 
 
 def _choices(known: Sequence[int], count: int) -> list[tuple[int, ...]]:
@@ -64,11 +78,10 @@ def _choices(known: Sequence[int], count: int) -> list[tuple[int, ...]]:
     return [every[place] for place in picked]
 
 
-def _share(
-    collection: Collection, given: Sequence[Labels | None], teachers: Sequence[int], known: Sequence[int]
-) -> float | None:
+def _share(task: Task, columns: Mapping[int, Given], teachers: Sequence[int]) -> float:
     """The share of rightly labelled frames in the labelled recordings that did not teach."""
-    told = [labels if place in teachers else None for place, labels in enumerate(given)]
-    spread = Spread().spread(collection, told).labels
-    pairs = [(spread[place], truth) for place in known if place not in teachers and (truth := given[place]) is not None]
-    return float(np.mean([(guess == truth).mean() for guess, truth in pairs])) if pairs else None
+    told = [each if place in teachers else None for place, each in columns.items()]
+    _, carried = Spread().carry(task, told)
+    pairs = zip(columns.items(), carried, strict=True)
+    right = [float((guess == own).mean()) for (place, own), guess in pairs if own is not None and place not in teachers]
+    return float(np.mean(right))

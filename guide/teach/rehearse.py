@@ -27,7 +27,7 @@ from guide.label.recogniser import (
     learn_recogniser,
 )
 from guide.label.steps import StepSettings, StepTrack
-from guide.label.unaries import costs_of
+from guide.label.unaries import costs_of, label_costs_of
 from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import appearance
 from guide.procedure.events import Event, Finished, Reviewed, Ticked, news_of
@@ -66,6 +66,12 @@ class Taught(NamedTuple):
     judged: list[Floats]  # squared distances (T, C)
     features: list[NDArray[Any]]  # (T, 2P) of each demonstration, in the orders and before the benches that taught
     labels: list[Labels]  # of these rows
+    in_order: list[Floats]  # squared distances (T, C) for labels, which go by the demonstrations as they are
+
+    def label_costs(self, costs: Sequence[Floats]) -> list[Floats]:
+        """Costs (T, C + 1) for labels of each demonstration, judged by the others; unknown activity as in `costs`."""
+        usual = self.recogniser.for_labels
+        return [label_costs_of(usual, each, own) for each, own in zip(self.in_order, costs, strict=True)]
 
 
 def teach_judged(demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0) -> Taught:
@@ -75,7 +81,12 @@ def teach_judged(demonstrations: Demonstrations, labels: Sequence[Labels], seed:
     reduction, recogniser = _recogniser(groups, features, shown)
     judged = _judge(reduction, recogniser.numbers, groups)
     own = [distances[: len(group[0].labels)] for distances, group in zip(judged, groups, strict=True)]
-    return Taught(recogniser, own, features, shown)
+    if len(groups[0]) == 1:
+        return Taught(recogniser, own, features, shown, own)
+    as_they_are = [group[:1] for group in groups]
+    reduction, usual = _recogniser(as_they_are, *_taught(as_they_are))
+    in_order = _judge(reduction, recogniser.numbers, as_they_are)
+    return Taught(replace(recogniser, in_order=replace(usual, elapsed=None)), own, features, shown, in_order)
 
 
 def rehearse(

@@ -23,6 +23,7 @@ from guide.teach.edits import Edit, Mark, Name, Switch, tell
 from guide.teach.reading import read_demonstrations
 from guide.teach.review import Review, Reviewed, carry, segments_of, vanishing
 from guide.teach.stills import FOLDER, Still, completed, named_stills, read_stills, relabelled
+from guide.teach.telling import Tell, part_of, say_nothing
 from guide.teach.writing import ARRAYS, PROCEDURE, SEGMENTS, write_procedure, write_taught
 
 NO_VIDEOS: Mapping[str, Path] = {}
@@ -69,8 +70,11 @@ def is_quick(edits: Sequence[Edit]) -> bool:
     return all(isinstance(edit, Name | Switch) or (isinstance(edit, Mark) and edit.is_on) for edit in edits)
 
 
-def relearn(bundle: Bundle, review: Review) -> Relearned:
-    """Everything that follows from the reviewed labels; where they did not change, what was taught stays."""
+def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearned:
+    """Everything that follows from the reviewed labels; where they did not change, what was taught stays.
+
+    `say` hears how much of the work is done.
+    """
     told = [tell(edit, review.names_before(place)) for place, edit in enumerate(review.edits)]
     gone = vanishing(review.result)
     told += [f"step {number} is in no labelled recording and went away" for number in sorted(gone)]
@@ -80,7 +84,10 @@ def relearn(bundle: Bundle, review: Review) -> Relearned:
         procedure = _marked(from_plain(bundle.json("procedure.json")), reviewed.steps)
         return Relearned(without_edges(procedure, reviewed.off), reviewed, tuple(told))
     are_carried = 0 < len(reviewed.labelled) < len(reviewed.labels)
-    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps, are_carried=are_carried)
+    # To carry labels over takes about half as long as all the rest.
+    say(begun := 0.0 if reviewed is review.result else 0.35)
+    rest = part_of(say, begun, 1.0)
+    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps, are_carried=are_carried, tell=rest)
     procedure = without_edges(learned.procedure, reviewed.off)
     return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
 

@@ -13,14 +13,14 @@ from guide.domain import BACKGROUND, Labels, Times
 from guide.teach.collection import Collection, Found
 from guide.teach.consensus import Consensus
 from guide.teach.refine import Floats, Lesson, RefineSettings, teach
-from guide.teach.thin import fewer
-from guide.teach.view import learn_view
+from guide.teach.thin import Fewer, fewer
+from guide.teach.view import View, learn_view
 
 Given: TypeAlias = NDArray[np.intp] | None
 MOST_FOLDS = 3  # labelled recordings left out to see whether consensus pays
 
 
-class _Task(NamedTuple):
+class Task(NamedTuple):
     """What labels are carried over: rows (T, d) and times of each recording, and what a change of label costs."""
 
     rows: Sequence[Floats]
@@ -57,25 +57,28 @@ class Spread:
         if not known or len(given) != len(collection.times):
             raise ValueError(f"labels for some of {len(collection.times)} recordings were expected, got {len(given)}")
         numbers = np.unique(np.concatenate([labels for labels in given if labels is not None]))
-        step_s = _step_s(collection, numbers)
         few = fewer(collection, len(numbers), seed=0, keep=known)
-        some = few.collection()
-        view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
-        columns = [None if (own := given[n]) is None else np.searchsorted(numbers, few.thin(own)) for n in few.numbers]
-        change = self.settings.change * step_s * some.rate
-        task = _Task(rows, some.times, numbers, change, step_s)
-        lesson, spread = self._rounds(task, columns)
+        task, view = self.task_of(few, numbers)
+        columns = columns_of(few, given, numbers)
+        lesson, spread = self.carry(task, columns)
         if self._does_consensus_pay(task, columns):
             spread = self._agreed(task, columns, spread)
         carried = dict(zip(few.numbers, spread, strict=True))
         for number in few.others:
             one = few.collection([number])
             row = view.rows((one.features or one.embeddings)[0], one.times[0])
-            carried[number] = lesson.label(row, change, self.settings)
+            carried[number] = lesson.label(row, task.change, self.settings)
         everywhere = [few.all_frames(number, numbers[carried[number]]) for number in range(len(given))]
         return Found(tuple(own if own is not None else each for own, each in zip(given, everywhere, strict=True)))
 
-    def _rounds(self, task: _Task, given: Sequence[Given]) -> tuple[Lesson, list[Labels]]:
+    def task_of(self, few: Fewer, numbers: Labels) -> tuple[Task, View]:
+        """What is carried over, whoever teaches; `numbers` are the steps there are."""
+        some, step_s = few.collection(), _step_s(few.whole, numbers)
+        view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
+        return Task(rows, some.times, numbers, self.settings.change * step_s * some.rate, step_s), view
+
+    def carry(self, task: Task, given: Sequence[Given]) -> tuple[Lesson, list[Labels]]:
+        """What the labelled recordings teach, and the columns (T,) of all of them by it; whole courses are not read."""
         rows, columns = task.rows, len(task.numbers)
         known = _known(given)
         lesson = teach([rows[n] for n in known], [_must(given[n]) for n in known], columns, self.settings)
@@ -89,12 +92,12 @@ class Spread:
             lesson = teach([rows[n] for n in teachers], [current[n] for n in teachers], columns, self.settings)
         return lesson, current
 
-    def _agreed(self, task: _Task, given: Sequence[Given], labels: Sequence[Labels]) -> list[Labels]:
+    def _agreed(self, task: Task, given: Sequence[Given], labels: Sequence[Labels]) -> list[Labels]:
         steps = [task.numbers[each] for each in labels]
         agreed = self.consensus.settle(task.rows, task.times, steps, _known(given), task.step_s)
         return [np.searchsorted(task.numbers, each) for each in agreed]
 
-    def _does_consensus_pay(self, task: _Task, given: Sequence[Given]) -> bool:
+    def _does_consensus_pay(self, task: Task, given: Sequence[Given]) -> bool:
         """Whether reading whole courses comes nearer to labels that people gave, each left out in turn.
 
         It does where steps look different and come in many orders, and does harm where only their place tells them
@@ -106,11 +109,16 @@ class Spread:
         gain = 0.0
         for number in known[:MOST_FOLDS]:
             others: list[Given] = [None if other == number else labels for other, labels in enumerate(given)]
-            _, carried = self._rounds(task, others)
+            _, carried = self.carry(task, others)
             truth, agreed = _must(given[number]), self._agreed(task, others, carried)
             is_step = task.numbers[truth] > BACKGROUND  # where background lies is a matter of taste
             gain += float((agreed[number] == truth)[is_step].sum() - (carried[number] == truth)[is_step].sum())
         return gain > 0
+
+
+def columns_of(few: Fewer, given: Sequence[Labels | None], numbers: Labels) -> list[Given]:
+    """The labels that people gave for those recordings that stand for all, as columns of `numbers`."""
+    return [None if (own := given[n]) is None else np.searchsorted(numbers, few.thin(own)) for n in few.numbers]
 
 
 def _known(given: Sequence[Given]) -> list[int]:

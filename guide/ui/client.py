@@ -76,6 +76,10 @@ class Client:
         """The address of the moving picture, for a browser that knows this machine as `host`; it opens nothing else."""
         return self._look(session, "stream", host) + "&bare"
 
+    def beats(self, session: str, host: str) -> str:
+        """The address of what changes every moment, for the page's own script."""
+        return self._look(session, "beats", host)
+
     def still(self, session: str, step: int, number: int, host: str) -> str:
         """The address of a demonstration's picture of a step."""
         return self._look(session, f"stills/{step}/{number}", host)

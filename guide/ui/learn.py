@@ -103,8 +103,15 @@ def _draw_job(workshop: Workshop, recordings: Path, job: Job) -> None:
         st.button(
             "Learn again, with other choices", icon=":material/tune:", on_click=_prefill, args=(job.wish, recordings)
         )
-        st.button("Take it off this list", icon=":material/close:", on_click=workshop.forget, args=(job.name,))
+        st.button("Take it off this list", icon=":material/close:", on_click=_forget, args=(workshop, job.name))
     st.caption("Taking it off this list deletes neither recordings nor the procedure.")
+
+
+def _forget(workshop: Workshop, name: str) -> None:
+    try:
+        workshop.forget(name)
+    except GuideError as error:  # somebody began it anew in another browser
+        st.error(plain(str(error)), icon=":material/block:")
 
 
 def _prefill(wish: Wish, recordings: Path) -> None:
@@ -167,9 +174,15 @@ def _ask_recordings(recordings: Path, name: str) -> tuple[str, ...]:
     for one in found:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/movie: {plain(one.path.name)} :small[{plain(one.facts)}]", width="stretch")
-            key = f"learn_drop_{one.path.name}"
-            st.button("Remove", key=key, type="tertiary", icon=":material/delete:", on_click=_remove, args=(one.path,))
+            _draw_remove(one.path)
     return (str(folder),) if len(found) >= FEWEST else ()
+
+
+def _draw_remove(path: Path) -> None:
+    """A way to delete a recording; asked twice, since it may be the only copy."""
+    with st.popover("Remove", icon=":material/delete:", type="tertiary"):
+        st.markdown(f"The copy of {plain(path.name)} that is kept here is deleted.")
+        st.button("Yes, delete it", key=f"learn_drop_{path.name}", on_click=_remove, args=(path,))
 
 
 def _remove(path: Path) -> None:
@@ -183,7 +196,7 @@ def _take_files(folder: Path, is_named: bool) -> None:
     """The field for files; what comes is stored at once and the field emptied, so that no memory is held."""
     turn = st.session_state.setdefault("learn_turn", 0)
     files = st.file_uploader(
-        "Videos of the whole task, one recording a file",
+        "Videos of the whole task, one recording a file" + ("" if is_named else " (give it a name first)"),
         type=list(uploads.SUFFIXES),
         accept_multiple_files=True,
         key=f"learn_files_{turn}",

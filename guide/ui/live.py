@@ -25,6 +25,8 @@ def page() -> None:
     client = keeper.running()
     session = None if client is None else _chosen(client)
     if client is None or session is None:
+        if client is None and "session" in st.query_params:
+            st.warning("That session ended with the guide's server. The Sessions page lists what was kept of it.")
         live_start.draw(keeper, exported)
     else:
         from guide.ui import live_follow  # here: the first page shows no session, and is to come soon

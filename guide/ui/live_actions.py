@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -21,7 +22,7 @@ SNOOZE_S = 60.0
 CURRENT = 0  # no step has this number
 KEYS = (
     ("N", "next step"), ("P", "previous step"), ("D", "mark done"), ("T", "not yet"), ("Space", "pause, go on"),
-    ("B", "begin anew: restart"),
+    ("B", "begin anew, play again"),
     ("A", "acknowledge the first alert"), ("W", "it was done"), ("F", "false alarm"), ("S", "snooze"),
     ("Y", "yes, to a question"), ("X", "no, to a question"), ("U", "undo"), ("M", "sound on, off"),
 )  # fmt: skip
@@ -49,13 +50,17 @@ class Deeds:
         except GuideError:
             return None  # the part that is drawn every moment says so
 
+    def still(self, step: int, number: int) -> str:
+        """The address of a demonstration's picture of a step."""
+        return self.client.still(self.session, step, number, self.host)
+
     def act(self, action: Mapping[str, object]) -> None:
         self._try(lambda: self.client.act(self.session, action))
 
     def act_on(self, kind: str, alert: int) -> None:
         """Answers an alert, with the comment that was typed."""
         action: dict[str, object] = {"kind": kind, "target": alert}
-        if comment := str(st.session_state.get(f"comment_{alert}", "") or ""):
+        if comment := str(st.session_state.get("comment", "") or "").strip():
             action["comment"] = comment
         if kind == "snooze":
             action["snooze_s"] = SNOOZE_S
@@ -68,8 +73,23 @@ class Deeds:
             step = view.now.step or (view.next[0].step if view.next else CURRENT)
         self.act({"kind": kind, "step": step or None})
 
+    def keep_comment(self, alert: int) -> None:
+        """Keeps what was typed with an alert, which thereby is acknowledged; nothing where nothing was typed."""
+        if str(st.session_state.get("comment", "") or "").strip():
+            self.act_on("acknowledge", alert)
+
     def end(self) -> None:
         self._try(lambda: self.client.end(self.session))
+
+    def play_again(self, wish: Mapping[str, object]) -> None:
+        """Plays a recording from its beginning, as a session of its own; the one so far is ended and kept."""
+        self._try(lambda: self._play_again(wish))
+
+    def _play_again(self, wish: Mapping[str, object]) -> None:
+        self.client.end(self.session)
+        state = self.client.start(wish)
+        st.query_params.clear()
+        st.query_params["session"] = str(state["session"])
 
     def _try(self, deed: Callable[[], object]) -> None:
         st.session_state["live_acted"] = True
@@ -86,16 +106,24 @@ def draw_head(deeds: Deeds, view: LiveView) -> None:
         st.html(html.head(view), width="stretch")
         if view.is_over:
             lead_to("sessions", "Replay it on Sessions", ":material/history:")
-            st.button("Start another", type="primary", icon=":material/play_arrow:", key="again", on_click=_leave)
+            st.button("Start another", type="primary", icon=":material/play_arrow:", key="again", on_click=leave)
         else:
             muted = bool(st.session_state.get("muted", False))
             icon = ":material/volume_off:" if muted else ":material/volume_up:"
-            st.button("Sound off" if muted else "Sound on", icon=icon, key="mute", shortcut="M", on_click=_mute)
+            st.button("Sound is off" if muted else "Sound is on", icon=icon, key="mute", shortcut="M", on_click=_mute)
             with st.container(key="keys", width="content"), st.popover("Keys", icon=":material/keyboard:"):
                 st.markdown(_keys())
-            st.button("End", icon=":material/stop:", key="end", on_click=deeds.end)
+            with st.popover("End", icon=":material/stop:"):  # it cannot be taken back, so once is not enough
+                st.markdown(_ends_what(view))
+                st.button("End the session", type="primary", key="end", on_click=deeds.end)
     if trouble:
         st.warning(plain(trouble))
+
+
+def _ends_what(view: LiveView) -> str:
+    """What ending means. No steps are named: this is drawn seldom, and some may be done by the time it is read."""
+    told = "This ends the session for everybody who looks at it."
+    return f"{told} Steps that are not done by now will count as missed." if view.lacking else told
 
 
 def _keys() -> str:
@@ -118,7 +146,13 @@ def draw_controls(deeds: Deeds, steps: Sequence[tuple[int, str]]) -> None:
         _button(deeds, "Previous", "previous", "P", "skip_previous")
         _button(deeds, "Next", "next", "N", "skip_next")
         _button(deeds, words, kind, "Space", icon, key="pause")
-        _button(deeds, "Restart", "restart", "B", "restart_alt")
+        if view is not None and view.wish is not None:
+            st.button(
+                "Restart", key="do_restart", icon=":material/restart_alt:", shortcut="B", on_click=deeds.play_again,
+                args=(view.wish,), help="Plays the recording from its beginning. What was seen so far is kept.",
+            )  # fmt: skip
+        else:
+            _button(deeds, "Restart", "restart", "B", "restart_alt")
     names = dict(steps)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="marks"):
         st.selectbox(
@@ -151,14 +185,36 @@ def draw_alerts(deeds: Deeds) -> None:
                 for words, answer, key in (("Yes", True, "Y"), ("No", False, "X")):
                     action = {"kind": "answer", "target": view.question.id, "answer": answer}
                     st.button(words, key=f"answer_{words}", shortcut=key, on_click=deeds.act, args=(action,))
-    for place, alert in enumerate(view.alerts[:MOST_CARDS]):
-        _draw_alert(deeds, alert, place == 0, view.is_over)
-    if len(view.alerts) > MOST_CARDS:
-        st.caption(f"and {len(view.alerts) - MOST_CARDS} more")
+    with _answering(deeds, view):
+        for place, alert in enumerate(view.alerts[:MOST_CARDS]):
+            _draw_alert(deeds, alert, place == 0, view.is_over)
+        if len(view.alerts) > MOST_CARDS:
+            with st.expander(f"{len(view.alerts) - MOST_CARDS} more", key="more_alerts"):
+                for alert in view.alerts[MOST_CARDS:]:
+                    _draw_alert(deeds, alert, False, view.is_over)
     if not view.alerts and view.question is None:
         st.success("No alert.", icon=":material/check_circle:")
     _draw_newest(deeds, view)
     _draw_all_if_acted()
+
+
+@contextmanager
+def _answering(deeds: Deeds, view: LiveView) -> Iterator[None]:
+    """Around the alerts: one box for a comment, which stays whatever becomes of them; every button takes it along."""
+    alert = view.alerts[0].id if view.alerts else st.session_state.get(f"alert_of_{view.session}")
+    if alert is None:
+        yield
+        return
+    st.session_state[f"alert_of_{view.session}"] = alert
+    with st.form("answers", clear_on_submit=True, border=False):
+        # First of all buttons, so that Enter means this one; the style sheet moves it below the alerts.
+        with st.container(horizontal=True, gap="xsmall", key="comment-row"):
+            st.text_input(
+                "Comment", key="comment", placeholder="A comment: kept with Enter, or with the button you press",
+                max_chars=1000, label_visibility="collapsed",
+            )  # fmt: skip
+            st.form_submit_button("Keep", key="keep_comment", on_click=deeds.keep_comment, args=(alert,))
+        yield
 
 
 def _draw_alert(deeds: Deeds, alert: AlertView, is_first: bool, is_over: bool) -> None:
@@ -166,19 +222,20 @@ def _draw_alert(deeds: Deeds, alert: AlertView, is_first: bool, is_over: bool) -
     snapshot = deeds.client.snapshot(deeds.session, alert.id, deeds.host) if alert.has_snapshot else ""
     with st.container(border=True, key=f"alert-{standing}-{alert.id}"):
         st.html(html.alert(alert, snapshot))
-        if is_over:
-            return
         with st.container(horizontal=True, gap="xsmall"):
             for words, kind, key in ANSWERS:
-                if kind != "acknowledge" or not alert.is_acknowledged:
-                    st.button(
+                if is_meant(kind, alert) and not (is_over and kind == "snooze"):
+                    st.form_submit_button(
                         words, key=f"{kind}_{alert.id}", shortcut=key if is_first else None, on_click=deeds.act_on,
                         args=(kind, alert.id),
                     )  # fmt: skip
-        st.text_input(
-            "Comment", key=f"comment_{alert.id}", placeholder="A comment, kept with the button you press",
-            max_chars=1000, label_visibility="collapsed",
-        )  # fmt: skip
+
+
+def is_meant(kind: str, alert: AlertView) -> bool:
+    """Whether an answer means anything for an alert: only a step that was missed can have been done."""
+    if kind == "acknowledge":
+        return not alert.is_acknowledged
+    return alert.can_be_done if kind == "was_done" else kind != "snooze" or not alert.is_snoozed
 
 
 def _draw_newest(deeds: Deeds, view: LiveView) -> None:
@@ -210,6 +267,7 @@ def _mute() -> None:
     st.session_state["muted"] = not st.session_state.get("muted", False)
 
 
-def _leave() -> None:
+def leave() -> None:
+    """Back to the start page, whatever runs."""
     st.query_params.clear()
     st.query_params["new"] = "1"

@@ -1,7 +1,7 @@
-"""A session on the Live page: what changes every moment is drawn every moment, all else when something happens.
+"""A session on the Live page: numbers are written by the page's own script, all else is drawn when something happens.
 
-The page is open for hours beside the loop it shows, so a tick draws as little as it can: the step and the timeline.
-Buttons, alerts and the moving picture stay as they are until the state differs from what was drawn.
+The page is open for hours beside the loop it shows, so it is drawn as seldom and as little as can be: the step and the
+timeline when they change; buttons, alerts and the moving picture when the state differs from what was drawn of it.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import gc
 from collections.abc import Hashable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from guide.ui import live_html as html
 from guide.ui.client import Client, LostError, NoSessionError
-from guide.ui.live_actions import Deeds, draw_alerts, draw_controls, draw_head
+from guide.ui.live_actions import Deeds, draw_alerts, draw_controls, draw_head, leave
+from guide.ui.live_beat import follow_beats
 from guide.ui.live_clips import ClipKeeper
 from guide.ui.live_look import look_at
 from guide.ui.live_voice import speak
 from guide.ui.server import ServerKeeper
 from guide.ui.state.live import LiveView, spoken
 
-TICK_S = 1.0
-TIMELINE_S = 3.0
+CLIPS_S = 3.0  # how often it is looked whether clips that are being made are there
 
 
 def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: ClipKeeper) -> None:
@@ -35,13 +36,7 @@ def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: C
     st.session_state["live_acted"] = False  # all is being drawn: no part needs to ask for it
     deeds = Deeds(client, session, host)
     draw_head(deeds, view)
-    if view.is_over:
-        _hear(view)
-        st.html(html.now(view))
-    else:
-        _draw_clips(view, clips)
-        st.session_state["live_fresh"] = True
-        st.fragment(_draw_top, run_every=TICK_S)(keeper, client, session, host, clips)
+    top = st.container()
     with st.container(key="body"):
         left, middle, right = st.columns([5, 5, 4], gap="small")
         with left:
@@ -50,21 +45,29 @@ def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: C
                 st.fragment(draw_controls)(deeds, view.steps)
         with middle:
             st.fragment(draw_alerts)(deeds)
-        with right:
-            st.fragment(_draw_timeline, run_every=None if view.is_over else TIMELINE_S)(keeper, client, session)
+        timeline = right.html(html.steps(view))  # what is drawn into it later takes its place: no moment without one
+    with top:
+        if view.is_over:
+            _hear(view)
+            st.html(html.now(view))
+        else:
+            _draw_clips(view, clips)
+            st.session_state["live_fresh"] = True
+            st.fragment(_draw_top)(keeper, deeds, timeline)
 
 
 def _draw_clips(view: LiveView, clips: ClipKeeper) -> None:
     """The steps' clips, once they are made, in the place of their stills."""
     made = clips.look(view.bundle)
-    st.session_state["live_waits_for_clips"] = not made.is_done
     if made.pictures:
         st.html(html.clips(made.pictures))
+    if not made.is_done:
+        st.fragment(_await_clips, run_every=CLIPS_S)(clips, view.bundle)
 
 
-def _has_new(clips: ClipKeeper, view: LiveView) -> bool:
-    """Whether the clips that the page waited for are there."""
-    return bool(st.session_state.get("live_waits_for_clips")) and clips.look(view.bundle).is_done
+def _await_clips(clips: ClipKeeper, bundle: str) -> None:
+    if clips.look(bundle).is_done:
+        st.rerun(scope="app")
 
 
 def look(keeper: ServerKeeper, client: Client, session: str) -> LiveView | None:
@@ -81,35 +84,30 @@ def look(keeper: ServerKeeper, client: Client, session: str) -> LiveView | None:
     return None
 
 
-def leave() -> None:
-    """Back to the start page, whatever runs."""
-    st.query_params.clear()
-    st.query_params["new"] = "1"
-
-
-def _draw_top(keeper: ServerKeeper, client: Client, session: str, host: str, clips: ClipKeeper) -> None:
-    view = look(keeper, client, session)
+def _draw_top(keeper: ServerKeeper, deeds: Deeds, timeline: DeltaGenerator) -> None:
+    """What is read from three metres, and the timeline, which has its place further down."""
+    view = look(keeper, deeds.client, deeds.session)
+    beats = deeds.client.beats(deeds.session, deeds.host)
     if view is None:
+        if keeper.has_ended(deeds.client):
+            st.rerun(scope="app")
+        follow_beats(beats, "")  # which asks again and again
         return
     _hear(view)
     is_fresh = st.session_state.pop("live_fresh", False)  # the rest of the page is being drawn as well
-    if not is_fresh and (_signature(view) != st.session_state.get("live_drawn") or _has_new(clips, view)):
+    if not is_fresh and _signature(view) != st.session_state.get("live_drawn"):
         st.rerun(scope="app")
     with st.container(key="top"):
         now, following = st.columns([19, 10], gap="small")
     now.html(html.now(view))
-    # By itself, since it stays the same from tick to tick: so its clip plays on.
-    following.html(html.following(view, lambda step, number: client.still(view.session, step, number, host)))
-
-
-def _draw_timeline(keeper: ServerKeeper, client: Client, session: str) -> None:
-    view = look(keeper, client, session)
-    if view is not None:
-        st.html(html.steps(view))
+    # By itself, since it often stays the same: so its clip plays on.
+    following.html(html.following(view, deeds.still))
+    timeline.html(html.steps(view))
+    follow_beats(beats, view.mark)
 
 
 def _hear(view: LiveView) -> None:
-    """Says aloud what is new since the last tick."""
+    """Says aloud what is new since the page was drawn last."""
     words = spoken(st.session_state.get("live_view"), view)
     st.session_state["live_view"] = view
     speak(words, bool(st.session_state.get("muted", False)))
@@ -117,7 +115,7 @@ def _hear(view: LiveView) -> None:
 
 @st.cache_resource(show_spinner=False)
 def _settle() -> None:
-    """Spares what is loaded from being looked through for rubbish: Streamlit does that after every tick."""
+    """Spares what is loaded from being looked through for rubbish: Streamlit does that whenever a part is drawn."""
     gc.collect()
     gc.freeze()
 

@@ -10,7 +10,10 @@ from pathlib import Path
 from guide.ui.state.live import AlertView, ItemView, LiveView, NextView, NowView
 
 LONG, LONGER = 14, 26  # letters of a name beyond which it is written smaller
-MOODS = {"calm": "", "unsure": "? unsure", "late": "⏱ longer than usual", "paused": "‖ paused", "over": ""}
+MOODS = {
+    "calm": "", "starting": "… just begun", "rest": "✓ done, waiting for the next step", "unsure": "? unsure",
+    "late": "! longer than usual", "paused": "‖ paused", "over": "",
+}  # fmt: skip
 
 Still = Callable[[int, int], str]
 """The address of a demonstration's picture of a step, the first being number 1."""
@@ -30,7 +33,7 @@ def now(view: LiveView) -> str:
 
 def following(view: LiveView, still: Still) -> str:
     """The next step and its alternatives. It says the same from tick to tick, so that its clip plays on."""
-    return _wrapped(_next(view.next, still))
+    return _wrapped(_next(view, still))
 
 
 def clips(pictures: Mapping[int, bytes]) -> str:
@@ -59,7 +62,7 @@ def steps(view: LiveView) -> str:
     share = f'<div class="guide-bar"><i style="width: {100 * view.share:.0f}%"></i></div>'
     items = "".join(_item(item) for item in view.timeline)
     progress = f'<div class="guide-progress"><b>{_text(view.progress)}</b>{share}</div>'
-    health = "".join(f"<span>{_text(name)} <b>{_text(value)}</b></span>" for name, value in view.health)
+    health = "".join(f"<span>{_text(one.name)} <b{_beat(one.key)}>{_text(one.value)}</b></span>" for one in view.health)
     notice = f'<p class="guide-small">{_text(view.notice)}</p>' if view.notice else ""
     return _wrapped(f'{progress}<ol class="guide-steps">{items}</ol><div class="guide-health">{health}</div>{notice}')
 
@@ -91,13 +94,20 @@ def phone(address: str, drawn: str) -> str:
     )
 
 
+def _beat(key: str) -> str:
+    """Marks a number that the page's own script writes."""
+    return f' data-beat="{_text(key)}"' if key else ""
+
+
 def _now(view: LiveView) -> str:
     now = view.now
     size = "longer" if len(now.name) > LONGER else "long" if len(now.name) > LONG else ""
-    words = " · ".join(
-        word for word in ("ENDED" if now.mood == "over" else "NOW", MOODS[now.mood], now.confidence) if word
+    mood, sure = (f" · {words}" if words else "" for words in (MOODS[now.mood], now.confidence))
+    small = (
+        f'<p class="guide-small guide-clock"><span>{"ENDED" if now.mood == "over" else "NOW"}'
+        f'<span class="guide-mood">{escape(mood)}</span><span class="guide-sure">{escape(sure)}</span></span>'
+        f"<b>{_text(view.clock)}</b></p>"
     )
-    small = f'<p class="guide-small guide-clock"><span>{_text(words)}</span><b>{_text(view.clock)}</b></p>'
     name = f'<div class="guide-name {size}">{_text(now.name)}</div>'
     if now.step is None:
         return f'<div class="guide-now {now.mood}">{small}{name}<p>{_text(view.ending)}</p></div>'
@@ -108,14 +118,16 @@ def _bar(now: NowView) -> str:
     band = f'<u style="left: {100 * now.low:.1f}%; width: {100 * (now.high - now.low):.1f}%"></u>'
     fill = f'<i style="width: {100 * now.share:.1f}%"></i>'
     mark = f'<s style="left: {100 * now.usual:.1f}%"></s>'
-    bar = f'<div class="guide-bar">{fill}{band}{mark}</div>' if now.expected else ""
+    times = " ".join(f"{seconds:g}" for seconds in now.times_s)
+    bar = f'<div class="guide-bar" data-times="{times}">{fill}{band}{mark}</div>' if now.times_s else ""
     return f'{bar}<div class="guide-times"><b>{_text(now.elapsed)}</b><span>{_text(now.expected)}</span></div>'
 
 
-def _next(choices: Sequence[NextView], still: Still) -> str:
-    if not choices:
-        return '<div class="guide-next"><div><p class="guide-small">NEXT</p><strong>–</strong></div></div>'
-    first, *others = choices
+def _next(view: LiveView, still: Still) -> str:
+    if not view.next:
+        words = "All steps done" if view.is_all_done else "–"
+        return f'<div class="guide-next"><div><p class="guide-small">NEXT</p><strong>{words}</strong></div></div>'
+    first, *others = view.next
     shown = (
         f'<img class="guide-clip-{first.step:d}" src="{_text(still(first.step, 1))}" '
         f'alt="{_text(first.name)}, as it was done">'
@@ -125,8 +137,14 @@ def _next(choices: Sequence[NextView], still: Still) -> str:
     rest = "".join(f"<li>or {_text(one.name)} ({_text(one.count)})</li>" for one in others)
     return (
         f'<div class="guide-next"><div><p class="guide-small">NEXT</p><strong>{_text(first.name)}</strong>'
-        f'<p class="guide-small">{_text(first.count)} demonstrations</p><ul>{rest}</ul></div>{shown}</div>'
+        f'<p class="guide-small">{_text(_whereof(first))}</p><ul>{rest}</ul></div>{shown}</div>'
     )
+
+
+def _whereof(choice: NextView) -> str:
+    """What speaks for the first choice; there is room to say what is counted."""
+    count, comma, rest = choice.count.partition(",")
+    return choice.count if choice.is_missed else f"{count} demonstrations{comma}{rest}"
 
 
 def _item(item: ItemView) -> str:

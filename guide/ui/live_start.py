@@ -11,7 +11,7 @@ import streamlit as st
 from guide.errors import GuideError
 from guide.ui import live_html as html
 from guide.ui import uploads
-from guide.ui.server import DEMO, ServerKeeper, bundle_names
+from guide.ui.server import DEMO, DEMOS, ServerKeeper, bundle_names
 from guide.ui.shell import lead_to
 from guide.ui.state.folders import HOW_TO_MAKE_ONE, plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
@@ -29,12 +29,13 @@ def draw(keeper: ServerKeeper, exported: Path) -> None:
     keeper.warm_up()
     _draw_running(keeper)
     demo = demo_recordings(os.environ) if DEMO in names else ()
-    if demo and names == [DEMO]:
+    has_own = not set(names) <= set(DEMOS)
+    if demo and not has_own:
         _draw_demo(keeper, exported, demo)
     with st.container(border=True, key="guide"):
         st.subheader("Guide someone")
         _draw_form(keeper, names)
-    if demo and names != [DEMO]:
+    if demo and has_own:
         _draw_demo(keeper, exported, demo)
 
 

@@ -12,7 +12,9 @@ from guide.bundle import Bundle
 from guide.errors import GuideError
 from guide.teach.edits import tell
 from guide.teach.relearn import is_quick, version_of
+from guide.teach.telling import Tell
 from guide.ui import review_label, review_order, review_steps, review_try, review_versions
+from guide.ui.errand import PROGRESS_S, draw_progress, errands, send
 from guide.ui.review_desk import Opened, open_bundle, teach
 from guide.ui.shell import lead_to
 from guide.ui.state import review as state
@@ -80,6 +82,8 @@ def _draw_waiting(opened: Opened) -> None:
         _tell_edits(opened)
         for warning in state.warnings(review):
             st.warning(plain(warning), icon=":material/warning:")
+        if _is_learning(opened):
+            return
         with st.container(horizontal=True):
             _draw_buttons(opened, draft)
         if draft is not None:
@@ -111,8 +115,12 @@ def _draw_buttons(opened: Opened, draft: Bundle | None) -> None:
 
 
 def _attempt(opened: Opened, goes_live: bool) -> None:
+    """Names and marks alone are taken over at once; all else is learned beside the page."""
+    if not is_quick(opened.review.edits):
+        send(_learning(opened), lambda tell: _learned(opened, tell), len(opened.review.edits))
+        st.rerun()
     try:
-        with st.spinner("Learning the steps anew; a large collection takes a minute"):
+        with st.spinner("Taking it over"):
             teach(opened)
     except (GuideError, OSError) as error:
         st.session_state["review_problem"] = str(error)
@@ -120,6 +128,30 @@ def _attempt(opened: Opened, goes_live: bool) -> None:
         if goes_live:
             _publish(opened)
     st.rerun()
+
+
+def _learning(opened: Opened) -> str:
+    return f"learning_{opened.desk.bundle}"
+
+
+def _learned(opened: Opened, tell: Tell) -> str:
+    teach(opened, tell)
+    return ""
+
+
+def _is_learning(opened: Opened) -> bool:
+    """Whether the steps are being learned anew, which is then shown; what went wrong with it is told once."""
+    name = _learning(opened)
+    errand = errands().get(name)
+    if errand is None:
+        return False
+    if errand.state == "running":
+        st.fragment(draw_progress, run_every=PROGRESS_S)(name, "Learning the steps anew")
+        return True
+    errands().pop(name, None)
+    if errand.problem:
+        st.error(plain(errand.problem), icon=":material/error:")
+    return False
 
 
 def _publish(opened: Opened) -> None:

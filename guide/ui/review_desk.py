@@ -17,6 +17,7 @@ from guide.teach.desk import Desk
 from guide.teach.edits import Edit, from_plain, to_plain
 from guide.teach.relearn import begin_review, relearn
 from guide.teach.review import Review
+from guide.teach.telling import Tell, part_of, say_nothing
 from guide.teach.videos import find_videos
 from guide.ui.state import review as state
 from guide.ui.state.folders import recordings_folder, stamp
@@ -111,7 +112,10 @@ def networks(folder: str, stamped: tuple[tuple[str, int, int], ...]) -> Networks
     return start_networks(read_bundle(Path(folder)), "cpu")
 
 
-def teach(opened: Opened) -> None:
-    """Relearns and writes the draft."""
-    taught = relearn(opened.bundle, opened.review)
+def teach(opened: Opened, say: Tell = say_nothing) -> None:
+    """Relearns and writes the draft; InputError where something was edited meanwhile."""
+    taught = relearn(opened.bundle, opened.review, part_of(say, 0.0, 0.97))
+    if opened.desk.edits() != tuple(opened.review.edits):
+        raise InputError("What was learned anew was given up: changes were made meanwhile, here or in another window.")
+    say(0.97)
     opened.desk.write_draft(opened.bundle, opened.review, taught, opened.videos)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from guide.teach.edits import Label, Name
 from guide.teach.gain import leave_one_out
 from guide.teach.review import segments_of
 from guide.teach.videos import playable
+from guide.ui import review_unsaved
+from guide.ui.errand import PROGRESS_S, Errand, draw_progress, errands, send
 from guide.ui.review_desk import Opened
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain
@@ -39,7 +41,7 @@ def draw(opened: Opened) -> None:
         place = st.selectbox(
             "Recording",
             range(len(items)),
-            format_func=lambda at: f"{items[at].id}{' (labelled by you)' if at in labelled else ''}",
+            format_func=lambda at: f"{items[at].id}{' (labelled)' if at in labelled else ''}",
             key="review_recording",
         )
         st.caption(
@@ -111,22 +113,24 @@ def _draw_labels(opened: Opened, place: int) -> None:
         if drawn is not None:
             # No rerun: the timeline shows it already, and a click that came with it would be lost.
             draft.update(segments=drawn, stamp=sent["stamp"], is_changed=True)
+            _keep(opened, one.id, draft)
     with st.expander("Type the times instead", icon=":material/table:"):
-        _draw_table(draft, steps, f"{opened.name}_{one.id}")
+        _draw_table(opened, one.id, draft, steps)
     with st.container(horizontal=True):
         if st.button("Save these labels", type="primary", icon=":material/save:"):
             _save(opened, one.id, draft)
         if draft["is_changed"] and st.button("Begin again", icon=":material/restart_alt:"):
             st.session_state.pop(_draft_key(opened, place))
+            review_unsaved.forget(opened.desk.folder, one.id)
             st.rerun()
 
 
-def _draw_table(draft: dict[str, Any], steps: dict[int, str], key: str) -> None:
+def _draw_table(opened: Opened, recording: str, draft: dict[str, Any], steps: dict[int, str]) -> None:
     rows = st.data_editor(
         state.label_rows(draft["segments"], steps) or [{"start": None, "end": None, "step": None}],
         num_rows="dynamic",
         hide_index=True,
-        key=f"review_table_{key}_{draft['stamp']}",
+        key=f"review_table_{opened.name}_{recording}_{draft['stamp']}",
         column_config={
             "start": st.column_config.NumberColumn("from (s)", min_value=0.0, format="%.2f"),
             "end": st.column_config.NumberColumn("to (s)", min_value=0.0, format="%.2f"),
@@ -140,6 +144,7 @@ def _draw_table(draft: dict[str, Any], steps: dict[int, str], key: str) -> None:
         return
     if typed != tuple(draft["segments"]) and st.button("Take over what was typed"):
         draft.update(segments=typed, stamp=draft["stamp"] + 1, is_changed=True)
+        _keep(opened, recording, draft)
         st.rerun()
 
 
@@ -148,15 +153,36 @@ def _draft_key(opened: Opened, place: int) -> str:
 
 
 def _draft(opened: Opened, place: int) -> dict[str, Any]:
-    """The labels of a recording as they stand on the page: at first those that were found or given."""
+    """The labels of a recording as they stand on the page: at first those that wait, were found or given."""
     key = _draft_key(opened, place)
-    began = hash((opened.bundle.facts["files"]["demonstrations.npz"]["sha256"], len(opened.review.edits)))
+    began = f"{opened.bundle.facts['files']['demonstrations.npz']['sha256']} {len(opened.review.edits)}"
     kept: dict[str, Any] | None = st.session_state.get(key)
     if kept is None or (kept["began"] != began and not kept["is_changed"]):
-        segments = segments_of(opened.review.result, opened.review.demonstrations)[place]
-        kept = {"segments": segments, "stamp": 0, "began": began, "is_changed": False}
+        unsaved = _unsaved(opened, place, began)
+        segments = (
+            segments_of(opened.review.result, opened.review.demonstrations)[place] if unsaved is None else unsaved
+        )
+        kept = {"segments": segments, "stamp": 0, "began": began, "is_changed": unsaved is not None}
         st.session_state[key] = kept
     return kept
+
+
+def _unsaved(opened: Opened, place: int, began: str) -> tuple[Segment, ...] | None:
+    """What was drawn and not saved before the page was loaded anew, with the steps that were named for it."""
+    one = opened.review.demonstrations.items[place]
+    ends = opened.review.demonstrations.ends[one.id]
+    found = review_unsaved.read(opened.desk.folder, one.id, began, ends, _steps(opened))
+    if found is None:
+        return None
+    known = set(_steps(opened))
+    _extra(opened).extend(step for step in found.steps if step.number not in known)
+    return found.segments
+
+
+def _keep(opened: Opened, recording: str, draft: dict[str, Any]) -> None:
+    """Keeps what was drawn through a reload; it is saved, and counts, with the button."""
+    labels = review_unsaved.Unsaved(tuple(draft["segments"]), tuple(_extra(opened)))
+    review_unsaved.keep(opened.desk.folder, recording, draft["began"], labels)
 
 
 def _save(opened: Opened, recording: str, draft: dict[str, Any]) -> None:
@@ -168,6 +194,7 @@ def _save(opened: Opened, recording: str, draft: dict[str, Any]) -> None:
         opened.desk.keep_labels(recording, segments, names)
         opened.add(edit)
         draft["is_changed"] = False
+        review_unsaved.forget(opened.desk.folder, recording)
     except GuideError as error:
         st.session_state["review_problem"] = str(error)
     st.rerun()
@@ -178,13 +205,37 @@ def _draw_gain(opened: Opened) -> None:
     result = opened.review.result
     if not result.labelled:
         return
-    key = f"review_gain_{opened.name}_{len(opened.review.edits)}_{len(result.labelled)}"
     if len(result.labelled) < 2:
         st.caption("Label a second recording, and it can be said what a third would gain.")
-    elif key in st.session_state:
-        st.info(plain(st.session_state[key]), icon=":material/trending_up:")
-    elif st.button("What would another one gain?", icon=":material/trending_up:"):
-        with st.spinner("Leaving out one labelled recording after the other"):
-            given = [each if at in result.labelled else None for at, each in enumerate(result.labels)]
-            st.session_state[key] = leave_one_out(opened.review.demonstrations.collection(), given).words
+        return
+    name, basis = f"gain_{opened.desk.bundle}", _basis(opened)
+    errand = errands().get(name)
+    if errand is not None and errand.state == "running":
+        st.fragment(draw_progress, run_every=PROGRESS_S)(name, "Leaving out one labelled recording after the other")
+        return
+    _tell_gain(errand, basis)
+    is_told = errand is not None and errand.state == "done" and errand.basis == basis
+    if not is_told and st.button("What would another one gain?", icon=":material/trending_up:", key="review_gain"):
+        given = [each if at in result.labelled else None for at, each in enumerate(result.labels)]
+        collection = opened.review.demonstrations.collection()
+        send(name, lambda tell: leave_one_out(collection, given, tell).words, basis)
         st.rerun()
+
+
+def _tell_gain(errand: Errand[str] | None, basis: Hashable) -> None:
+    """The answer, also to a question that was asked before something changed; or why there is none."""
+    if errand is None:
+        return
+    if errand.state == "done":
+        late = "" if errand.basis == basis else " That was before the labels were changed: ask again."
+        st.info(plain(f"{errand.answer}{late}"), icon=":material/trending_up:")
+    elif errand.state == "given up":
+        st.caption("The question was given up before it was answered.")
+    else:
+        st.error(plain(errand.problem), icon=":material/error:")
+
+
+def _basis(opened: Opened) -> Hashable:
+    """What an answer is about: the recordings as they are learned, and what was changed since."""
+    learned = opened.bundle.facts["files"]["demonstrations.npz"]["sha256"]
+    return learned, len(opened.review.edits), tuple(sorted(opened.review.result.labelled))

@@ -43,11 +43,12 @@ def _ask_for_videos(opened: Opened) -> None:
 def _draw_card(opened: Opened, card: StepCard, cards: tuple[StepCard, ...], shows_clips: bool) -> None:
     st.markdown(f":{card.colour}-badge[{plain(card.label)}]")
     if not card.pictures:
-        st.caption("no pictures")
-    for first in range(0, len(card.pictures), 2):
-        for column, picture in zip(st.columns(2, gap="small"), card.pictures[first : first + 2], strict=False):
-            with column:
-                _draw_picture(opened, card, picture, shows_clips)
+        st.caption("No picture shows it yet: some are cut from the videos when the changes are learned.")
+    with st.container(key=f"pictures-{card.number}", gap="small"):
+        for first in range(0, len(card.pictures), 2):
+            for column, picture in zip(st.columns(2, gap="small"), card.pictures[first : first + 2], strict=False):
+                with column:
+                    _draw_picture(opened, card, picture, shows_clips)
     st.caption(plain(", ".join(part for part in (card.seen, card.learned) if part)))
     _draw_name(opened, card)
     with st.popover("Change", icon=":material/edit:", width="stretch"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import streamlit as st
 
 from guide.bundle import fingerprint
@@ -36,10 +39,15 @@ def _draw_versions(opened: Opened) -> None:
         st.caption("No other version is kept yet: when you make changes live, the one before stays here.")
     for version in kept:
         with st.container(border=True):
-            st.markdown(f"Version {version.number}")
+            st.markdown(f"Version {version.number}, kept since {_day(version.folder)}")
             st.caption(plain("; ".join(version.told) if version.told else "as it was learned"))
             if st.button("Make it live again", key=f"review_restore_{version.number}", icon=":material/history:"):
                 _restore(opened, version.number)
+
+
+def _day(folder: Path) -> str:
+    """When a version was put aside, by this machine's clock."""
+    return time.strftime("%d %B %Y, %H:%M", time.localtime(folder.stat().st_mtime))
 
 
 def _restore(opened: Opened, number: int) -> None:

@@ -28,6 +28,7 @@ DATA_VARIABLE = "CNC_DATA"
 DEFAULT_DATA = "sessions"
 FOLDER = "dashboard"
 DEMO = "demo"
+DEMOS = (DEMO, "demo-unlabelled")  # what `make demo` makes; the first is the one that guides
 EVERYWHERE = "0.0.0.0"
 READY_S = 60.0  # the first start of a machine reads everything from a cold disk
 WARM_AFTER_S = 2.0
@@ -54,7 +55,7 @@ def bundle_names(exported: Path) -> list[str]:
     []
     """
     found = (path.parent.name for path in exported.glob("*/manifest.json") if not path.parent.name.startswith("."))
-    return sorted(found, key=lambda name: (name == DEMO, name))
+    return sorted(found, key=lambda name: (DEMOS.index(name) + 1 if name in DEMOS else 0, name))
 
 
 class ServerKeeper:
@@ -120,6 +121,17 @@ class ServerKeeper:
     def forget(self) -> None:
         """The server was lost: it is to be looked for again."""
         self._is_warm = False
+
+    def has_ended(self, client: Client) -> bool:
+        """Whether the server behind `client` is gone for good, and not only slow to answer."""
+        try:
+            told = json.loads(self.note.read_text(encoding="utf-8"))
+            pid, is_same = int(told["pid"]), (told["local_port"], told["token"]) == (client.port, client.token)
+        except (OSError, ValueError, KeyError, TypeError):
+            return True  # it takes its note away when it ends
+        if self._process is not None and self._process.pid == pid:
+            return not is_same or self._process.poll() is not None  # so that a child that was killed is seen as gone
+        return not is_same or not Path(f"/proc/{pid}").exists()
 
     def close(self) -> None:
         """Ends the server that was started here, and with it all its sessions, properly."""
@@ -199,7 +211,10 @@ class ServerKeeper:
                    "--keep-days", f"{default_keep_days(self._data):g}", *self._reach()]  # fmt: skip
         # The token never stands in the list of processes. The program is found wherever the dashboard was started.
         paths = os.pathsep.join(filter(None, (str(PACKAGE), os.environ.get("PYTHONPATH"))))
-        environment = {**os.environ, "CNC_TOKEN": secrets.token_urlsafe(24), "PYTHONPATH": paths}
+        # Every session has a thread, and what one gave back would stay set apart for it: two pools serve them all.
+        pools = os.environ.get("MALLOC_ARENA_MAX", "2")
+        environment = {**os.environ, "CNC_TOKEN": secrets.token_urlsafe(24), "PYTHONPATH": paths,
+                       "MALLOC_ARENA_MAX": pools}  # fmt: skip
         descriptor = os.open(self._folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as log:
             process = subprocess.Popen(

@@ -132,6 +132,7 @@ def _draw_list(found: Sequence[SessionRow]) -> None:
                 "alerts": row.alerts,
                 "person": row.who,
                 "procedure": row.bundle_name,
+                "watched": row.source_name,
                 "length": clock(row.length_s),
                 "state": _state_words(row.state),
             }

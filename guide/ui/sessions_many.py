@@ -14,6 +14,7 @@ from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state import sessions_many as many
 from guide.ui.state.folders import plain
+from guide.ui.state.live_words import title_of
 from guide.ui.state.sessions import SessionRow
 
 MOST_SESSIONS, MOST_BARS = 200, 20
@@ -73,7 +74,7 @@ def _draw_alert_list(report: Report) -> None:
     if not report.alerts:
         st.caption("No alert was raised.")
     for story in report.alerts:
-        words = f"{clock(story.raised_at)} {story.alert.kind.replace('_', ' ')}: {story.name} ({story.outcome})"
+        words = f"{clock(story.raised_at)} {title_of(story.alert.kind, story.name)} ({story.outcome})"
         st.caption(plain(words))
 
 

@@ -12,6 +12,7 @@ from guide.record.page import about, clock
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import plain
+from guide.ui.state.live_words import DEEDS
 from guide.ui.state.sessions import ReplayView, SessionRow
 
 NAMES: dict[state.ExportKind, str] = {
@@ -138,7 +139,7 @@ def _draw_more(view: ReplayView) -> None:
                 [
                     {
                         "at": clock(one.at),
-                        "action": one.kind.replace("_", " "),
+                        "action": DEEDS[one.kind],
                         "about": about(view.report, one),
                         "person": one.person,
                         "comment": one.comment,

@@ -17,6 +17,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 COOKIE = "guide_pass"
 STYLE = Path(__file__).with_name("shell.css")
 SCRIPT = Path(__file__).with_name("door.js")
+MENU = Path(__file__).with_name("menu.js")
 
 
 def enter() -> None:
@@ -42,6 +43,12 @@ def enter() -> None:
     if st.context.cookies.get(COOKIE) != st.session_state["pass"]:  # else the browser keeps it already
         with st.container(key="door"):
             _keep()(data={"handed": st.session_state["pass"]}, key="door_of_the_page")
+
+
+def close_menu(page: str) -> None:
+    """On a phone the list of pages goes away once one of them was chosen."""
+    with st.container(key="menu"):
+        _menu()(data={"page": page}, key="menu_of_the_page")
 
 
 def lead_to(name: str, words: str, icon: str) -> None:
@@ -79,3 +86,8 @@ def _door(line: str) -> Door:
 @functools.cache
 def _keep() -> Any:
     return st.components.v2.component("guide_door", js=SCRIPT.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _menu() -> Any:
+    return st.components.v2.component("guide_menu", js=MENU.read_text(encoding="utf-8"))

@@ -46,6 +46,11 @@ class CookingRecording:
     overlaps: int
     """Steps laid over frames of a step listed before."""
 
+    @property
+    def past_end(self) -> int:
+        """Steps that go on after the last row of features."""
+        return sum(round(step.end) > len(self.labels) for step in self.steps)
+
     def __post_init__(self) -> None:
         if self.features.ndim != 2 or self.labels.shape != self.features.shape[:1]:
             raise ValueError(f"{self.id}: got {self.features.shape} features and {self.labels.shape} labels")
@@ -111,7 +116,7 @@ def read_features(path: Path) -> Features:
     """One recording's features (T, 1024) float32; raises InputError where the file holds something else."""
     try:
         features = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, MemoryError, OSError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} should hold an array and cannot be read ({error}): fetch the file again.") from error
     if not isinstance(features, np.ndarray):
         features.close()
@@ -120,6 +125,8 @@ def read_features(path: Path) -> Features:
         raise InputError(
             f"{path} should hold T x {WIDTH} numbers, got {features.shape} {features.dtype}: fetch the file again."
         )
+    if not np.isfinite(features).all():
+        raise InputError(f"{path} holds numbers that are none or endless (NaN, infinite): fetch the file again.")
     return np.asarray(features, dtype=np.float32)
 
 

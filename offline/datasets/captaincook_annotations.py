@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 from guide.domain import KeyStep
 from guide.errors import InputError
+from guide.teach.label_rows import LATEST_S, clean_name
 from offline.datasets.json_file import find_file, read_json
 
 ERRORS_FILE: Final = "error_annotations*.json"
@@ -92,24 +94,37 @@ def _read_recordings(path: Path) -> list[AnnotatedRecording]:
     content = read_json(path)
     try:
         recordings = [_recording(entry) for entry in content]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{path}: a recording lacks or garbles a field ({error!r}): fetch the file again.") from error
     for recording in recordings:
         for step in recording.steps:
-            if step.end < step.start:
-                raise InputError(f"{path}, recording {recording.id}, step {step.step_id}: it ends before it starts.")
+            _check_times(f"{path}, recording {recording.id}, step {step.step_id}", step)
+    twice = [id_ for id_, count in Counter(recording.id for recording in recordings).items() if count > 1]
+    if twice:
+        raise InputError(f"{path} should hold each recording once, but {twice[0]} comes twice: keep one.")
     return recordings
+
+
+def _check_times(place: str, step: AnnotatedStep) -> None:
+    if not (math.isfinite(step.start) and math.isfinite(step.end)) or max(step.start, step.end) > LATEST_S:
+        raise InputError(
+            f"{place}: times are seconds up to {LATEST_S:g}, got {step.start:g} and {step.end:g}: correct them."
+        )
+    if step.end < step.start:
+        raise InputError(f"{place}: it ends before it starts: correct its times.")
 
 
 def _recording(entry: Any) -> AnnotatedRecording:
     steps = tuple(_step(step) for step in entry["step_annotations"])
-    return AnnotatedRecording(str(entry["recording_id"]), int(entry["activity_id"]), bool(entry["is_error"]), steps)
+    return AnnotatedRecording(
+        clean_name(str(entry["recording_id"])), int(entry["activity_id"]), bool(entry["is_error"]), steps
+    )
 
 
 def _step(step: Any) -> AnnotatedStep:
     return AnnotatedStep(
         step_id=int(step["step_id"]),
-        description=str(step["description"]).strip(),
+        description=clean_name(str(step["description"])),
         start=float(step["start_time"]),
         end=float(step["end_time"]),
         mistakes=tuple(str(error["tag"]) for error in step.get("errors", [])),
@@ -119,6 +134,6 @@ def _step(step: Any) -> AnnotatedStep:
 def _read_names(path: Path) -> dict[int, str]:
     content = read_json(path)
     try:
-        return {int(entry["activity_id"]): str(entry["activity_name"]) for entry in content.values()}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return {int(entry["activity_id"]): clean_name(str(entry["activity_name"])) for entry in content.values()}
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{path} should name the recipe of every recording ({error!r}): fetch it again.") from error

@@ -16,7 +16,7 @@ from typing import Final
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from guide.teach.label_rows import Problems, clean_name, parse_seconds, read_cells, shown
-from offline.datasets.label_folder import ReadOptions
+from offline.datasets.label_folder import ReadOptions, label_files
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.datasets.views import THIRD
 
@@ -78,6 +78,8 @@ def read_task_list(path: Path) -> list[TaskInfo]:
             start += 1
     if not infos:
         raise InputError(f"{path} names no task: fetch it again.")
+    if len({info.number for info in infos}) < len(infos):
+        raise InputError(f"{path} names a task's number twice: fetch it again.")
     return infos
 
 
@@ -97,7 +99,7 @@ def _annotation_files(place: Path, infos: list[TaskInfo]) -> dict[str, dict[str,
     files: dict[str, dict[str, Path]] = {info.number: {} for info in infos}
     if not (place / ANNOTATIONS).is_dir():
         raise InputError(f"{place} should hold a folder {ANNOTATIONS}, but it is missing: check the data set's layout.")
-    for path in sorted((place / ANNOTATIONS).glob("*.csv")):
+    for path in label_files(place / ANNOTATIONS, (".csv",)):
         task, _, video = path.stem.partition("_")
         if task not in files or not video:
             raise InputError(f"{path} should be named after a task of {TASKS_FILE} and a video, such as 16815_ID.csv.")

@@ -25,10 +25,12 @@ from offline.datasets.label_folder import (
     ReadOptions,
     find_videos,
     folders,
+    is_label_file,
     label_files,
     read_groups,
 )
 from offline.datasets.sequence import StepSequence, TaskSequences
+from offline.datasets.strays import with_strays
 from offline.datasets.views import CMU_VIEWS, EGO
 
 ANNOTATIONS: Final = "annotations"
@@ -75,7 +77,8 @@ def read_tasks(folder: Path, options: ReadOptions) -> dict[str, TaskSequences]:
     What is not there is named: a task's folder without labels, a performance one of the cameras did not film.
     """
     groups: dict[str, list[LabelledVideo]] = {}
-    for subset, place in find_subsets(folder).items():
+    subsets = find_subsets(folder)
+    for subset, place in subsets.items():
         groups |= _groups(subset, place)
     tasks = read_groups(
         {word: labelled for word, labelled in groups.items() if labelled},
@@ -84,7 +87,9 @@ def read_tasks(folder: Path, options: ReadOptions) -> dict[str, TaskSequences]:
     )
     tasks = {word: _with_views(task) if word.endswith(ENDINGS["CMU-MMAC"]) else task for word, task in tasks.items()}
     empty = {word: TaskSequences(word, (), (), missing=("its label files",)) for word in groups if not groups[word]}
-    return tasks | empty
+    top = folder if folder in subsets.values() else next(iter(subsets.values())).parent
+    read = [one.path for labelled in groups.values() for one in labelled]
+    return with_strays(tasks | empty, top, read, is_label_file)
 
 
 def cmu_video(path: Path) -> LabelledVideo:

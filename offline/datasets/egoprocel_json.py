@@ -13,6 +13,7 @@ name. The other tasks have one camera, on the head.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any, Final
 
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
+from guide.teach.label_rows import LATEST_S, clean_name, shown
 from offline.datasets.json_file import find_file, read_json
 from offline.datasets.sequence import StepSequence, TaskSequences
 from offline.datasets.views import EGO
@@ -27,6 +29,8 @@ from offline.datasets.views import EGO
 JSON_FILE: Final = "egoprocel.json"
 NAMES_FILE: Final = "egoprocel-id2action.txt"
 FRAMES_PER_SECOND: Final = 10.0
+NAME_LINE: Final = re.compile(r"\s*([0-9]{1,9})\s+(\S.*)", re.DOTALL)
+WHOLE: Final = re.compile("[0-9]{1,12}")
 LISTS: Final = ("hdl_actions", "hdl_start_times", "hdl_end_times")
 SHIFT_TOLERANCE: Final = 2
 """Frames by which the shift between two views may vary: they were cut by hand."""
@@ -68,22 +72,27 @@ def read_tasks(folder: Path) -> dict[str, TaskSequences]:
 
 
 def read_names(path: Path) -> dict[int, str]:
-    """Step names by action number from lines `number name_with_underscores`."""
+    """Step names by number from lines `number name_with_underscores`, as `--steps` takes them too."""
     if not path.is_file():
-        raise InputError(f"{path} was expected and is missing: it names the steps of {JSON_FILE}.")
+        raise InputError(f"{path} was expected and is missing: it names the steps, a line `number name` each.")
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} should hold UTF-8 text and cannot be read ({error}): fetch the file again."
         ) from error
-    names = {}
-    for number, line in enumerate(lines, start=1):
-        action, _, name = line.strip().partition(" ")
-        if line.strip() and not (action.isdigit() and name):
-            raise InputError(f"{path} line {number} should be a number and a name, got {line!r}: correct the line.")
-        if line.strip():
-            names[int(action)] = name.replace("_", " ")
+    names: dict[int, str] = {}
+    for place, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        found = NAME_LINE.fullmatch(line)
+        if found is None or not clean_name(found[2]):
+            raise InputError(f"{path} line {place} should be a number and a name, got {shown(line)}: correct the line.")
+        if int(found[1]) in names:
+            raise InputError(f"{path} line {place} names step {int(found[1])} a second time: keep one of the two.")
+        names[int(found[1])] = clean_name(found[2].replace("_", " "))
+    if not names:
+        raise InputError(f"{path} should name the steps, a line `number name` each, and names none: fill it.")
     return names
 
 
@@ -115,7 +124,9 @@ def _task(path: Path, task: str, lists: Any, names: dict[int, str]) -> TaskSeque
     if unnamed:
         raise InputError(f"{path}, task {task}: steps {unnamed} have no name in {NAMES_FILE}: add them.")
     numbers = {action: number for number, action in enumerate(actions, start=1)}
-    handles = [str(handle) for handle in lists["handles"]]
+    handles = [clean_name(str(handle)) for handle in lists["handles"]]
+    if len(set(handles)) < len(handles):
+        raise InputError(f"{path}, task {task}: a recording's handle comes twice: fetch the file again.")
     is_single_view = len(handles) == len(tracks)
     groups = [[track] for track in tracks] if is_single_view else group_views(tracks)
     ids = handles if is_single_view else [f"{task}-{number:02d}" for number in range(1, len(groups) + 1)]
@@ -149,7 +160,7 @@ def _tracks(path: Path, task: str, lists: Any) -> list[Track]:
     try:
         columns = [lists[name] for name in LISTS]
         handles = lists["handles"]
-        tracks = [Track(*(tuple(map(int, column)) for column in row)) for row in zip(*columns, strict=True)]
+        tracks = [Track(*(tuple(map(_whole, column)) for column in row)) for row in zip(*columns, strict=True)]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{path}, task {task}: expected handles and the lists {', '.join(LISTS)} of one length ({error!r}): "
@@ -162,11 +173,20 @@ def _tracks(path: Path, task: str, lists: Any) -> list[Track]:
     return tracks
 
 
+def _whole(value: Any) -> int:
+    """A whole number, which the file writes as a number or in quotes; raises ValueError for anything else."""
+    if isinstance(value, bool) or not WHOLE.fullmatch(str(value)):
+        raise ValueError(f"{shown(str(value))} is no whole number from 0 on")
+    return int(value)
+
+
 def _check(place: str, track: Track) -> None:
-    """A track covers its recording without gap or overlap, from frame 0, every stretch at least one frame long."""
+    """A track has no overlap, every stretch is at least one frame long, and the last one ends in finite time."""
     if not track.actions or not len(track.actions) == len(track.starts) == len(track.ends):
         raise InputError(f"{place}: expected as many actions as starts and ends, at least one: fetch the file again.")
     if any(end <= start for start, end in zip(track.starts, track.ends, strict=True)):
         raise InputError(f"{place}: a step ends before it starts: correct its times.")
     if any(start < end for (_, end), (start, _) in pairwise(zip(track.starts, track.ends, strict=True))):
         raise InputError(f"{place}: two steps overlap: correct their times.")
+    if track.end > LATEST_S * FRAMES_PER_SECOND:
+        raise InputError(f"{place}: it ends at frame {track.end}, more than {LATEST_S:g} s: correct its times.")

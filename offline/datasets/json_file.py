@@ -23,8 +23,8 @@ def find_file(folder: Path, pattern: str) -> Path:
 def read_json(path: Path) -> Any:
     """What a JSON file holds; raises InputError where it is missing or damaged."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise InputError(f"{path} was expected and is missing: check the data set's layout.") from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # wrong letters, wrong form, endless numbers, brackets in brackets
         raise InputError(f"{path} should hold JSON and cannot be read ({error}): fetch the file again.") from error

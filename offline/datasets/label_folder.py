@@ -21,6 +21,7 @@ from guide.teach.annotations import SUFFIXES, LabelFile, LabelOptions, is_elan, 
 from guide.teach.label_rows import is_label_row, parse_seconds, read_cells
 from offline.datasets.egoprocel_json import read_names
 from offline.datasets.sequence import StepSequence, TaskSequences
+from offline.datasets.strays import with_strays
 from offline.videos import VIDEO_SUFFIXES
 
 PEEKED_ROWS: Final = 3
@@ -67,7 +68,9 @@ def read_tasks(folder: Path, options: ReadOptions) -> dict[str, TaskSequences]:
     meant = {name: [path for path in label_files(sub) if _is_meant(path, videos)] for name, sub in places.items()}
     groups = {name: [LabelledVideo(path.stem, path) for path in paths] for name, paths in meant.items() if paths}
     tasks = read_groups(groups, videos, options) if groups else {}
-    return {name: replace(task, unread=_unread(places[name], meant[name])) for name, task in tasks.items()}
+    tasks = {name: replace(task, unread=_unread(places[name], meant[name])) for name, task in tasks.items()}
+    looked_at = [path for sub in places.values() for path in label_files(sub)]
+    return with_strays(tasks, folder, looked_at, lambda path: is_label_file(path) and _is_meant(path, videos))
 
 
 def read_groups(
@@ -142,9 +145,18 @@ def usual_names(read: Mapping[str, LabelFile]) -> tuple[dict[int, str], list[str
     return usual, renamed
 
 
-def label_files(folder: Path) -> list[Path]:
-    """The CSV and ELAN files lying in a folder, by name."""
-    return sorted(path for path in _entries(folder) if path.is_file() and path.suffix.lower() in SUFFIXES)
+def is_label_file(path: Path) -> bool:
+    """Whether a file may hold labels by its ending."""
+    return path.suffix.lower() in SUFFIXES
+
+
+def label_files(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
+    """The CSV and ELAN files lying in a folder, by name; raises InputError for a link that leads to none."""
+    found = sorted(path for path in _entries(folder) if path.suffix.lower() in suffixes and not path.is_dir())
+    lost = next((path for path in found if not path.exists()), None)
+    if lost is not None:
+        raise InputError(f"{lost} is a link to a file that is not there: mend the link or take it away.")
+    return [path for path in found if path.is_file()]
 
 
 def folders(folder: Path) -> list[Path]:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from guide.domain import Segment
 from guide.errors import InputError
+from guide.teach.label_rows import LATEST_S, shown
 from offline.datasets.json_file import read_json
 
 FILE: Final = "phases.csv"
@@ -34,7 +35,13 @@ def read_phases(folder: Path) -> dict[int, tuple[float, ...]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
-            return dict(_moments(path, reader.line_num, row, rate) for row in reader)
+            found: dict[int, tuple[float, ...]] = {}
+            for row in reader:
+                episode, moments = _moments(path, reader.line_num, row, rate)
+                if episode in found:
+                    raise InputError(f"{path} line {reader.line_num}: episode {episode} comes twice: keep one.")
+                found[episode] = moments
+            return found
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} should be a table of phases and cannot be read ({error}): save it as CSV.") from error
 
@@ -66,9 +73,10 @@ def _moments(path: Path, line: int, row: dict[str, Any], rate: float) -> tuple[i
         raise InputError(
             f"{path} line {line} should give whole numbers for episode, {', '.join(MOMENTS)} ({error!r}): correct it."
         ) from error
-    if frames != sorted(frames) or frames[0] < 0:
+    if frames != sorted(frames) or frames[0] < 0 or frames[-1] > LATEST_S * rate:
         raise InputError(
-            f"{path} line {line}: {', '.join(MOMENTS)} come one after the other, got {frames}: correct it."
+            f"{path} line {line}: {', '.join(MOMENTS)} come one after the other within {LATEST_S:g} s, got "
+            f"{shown(str(frames))}: correct it."
         )
     return episode, tuple(frame / rate for frame in frames)
 

@@ -92,6 +92,9 @@ def _ids(folder: Path, count: int) -> tuple[list[str], tuple[str, ...]]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} should hold UTF-8 text and cannot be read ({error}): fetch it again.") from error
     names = [_name(path, number, line) for number, line in enumerate(lines, start=1)]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{path} names the video {twice} twice: keep one.")
     lost = tuple(name for name in names if name in WITHOUT_DATA) if len(names) != count else ()
     kept = [name for name in names if name not in lost]
     if len(kept) != count:
@@ -101,9 +104,9 @@ def _ids(folder: Path, count: int) -> tuple[list[str], tuple[str, ...]]:
 
 def _name(path: Path, number: int, line: str) -> str:
     parts = line.split("\t")
-    if len(parts) < 2 or not parts[1].strip():
+    if len(parts) < 2 or not clean_name(parts[1]):
         raise InputError(f"{path} line {number}: expected an address and a name with a tab between them.")
-    return parts[1].strip()
+    return clean_name(parts[1])
 
 
 def _table(cell: Value) -> NDArray[np.float64] | None:
@@ -132,6 +135,6 @@ def _segments(id_: str, number: int, cells: list[Value], problems: Problems) -> 
 
 def _sequence(id_: str, segments: list[Segment], cover: NDArray[np.float64] | None) -> StepSequence:
     last = max((segment.end for segment in segments), default=0.0)
-    is_covered = cover is not None and cover.size > 0 and bool(np.isfinite(cover).all())
+    is_covered = cover is not None and cover.size > 0 and bool((np.isfinite(cover) & (cover <= LATEST_S)).all())
     length = float(cover.max()) if is_covered and cover is not None else last
     return StepSequence(id_, max(last, length), tuple(segments), view=THIRD, has_length=is_covered)

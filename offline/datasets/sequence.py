@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from guide.domain import BACKGROUND, KeyStep, Labels, Segment
+from guide.teach.label_rows import END_SLACK_S
 
 # Times come as decimal seconds and rates as decimal numbers: 0.1 s x 10 must be frame 1, not frame 2.
 _ROUNDING = 1e-6
@@ -102,6 +103,11 @@ class TaskSequences:
         if overlaps:
             starts = "1 step starts" if overlaps == 1 else f"{overlaps} steps start"
             found.append(f"{starts} before an earlier one has ended: the later one wins")
+        past = [
+            one.id for one in self.sequences if any(step.end > one.duration_s + END_SLACK_S for step in one.segments)
+        ]
+        if past:
+            found.append(f"steps go on after the end of {', '.join(past)}: cut there where frames are scored")
         return found
 
 

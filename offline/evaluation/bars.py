@@ -11,27 +11,27 @@ from typing import Final
 import numpy as np
 
 from guide.domain import BACKGROUND, Labels
+from offline.evaluation.colours import DARK_INK, NO_PARTNER, step_colours
+from offline.evaluation.stripe import RGBA, address
 from offline.metrics import match_steps, relabel
 
 ROOM: Final = 1.6  # percent of the bar that a number needs
 ROOM_ON_A_PHONE: Final = 6.0  # the same on a narrow screen
-LEAST_NAMED: Final = 0.4  # percent of the bar below which a stretch has no words of its own: it cannot be pointed at
+NOTHING: Final = (0, 0, 0, 0)  # background lets the hatching through
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Frames of one label: step number, or a found step without a true partner.
+    """Frames of one label, and what is written on them: the step's number, or + for one without a true partner.
 
-    >>> stretches(np.array([0, 2, 2]), {2: "cut"})[1].words
-    '2 cut'
+    >>> stretches(np.array([0, 2, 2]), {2: "cut"})[1]
+    Stretch(label=2, start=1, end=3, mark='2')
     """
 
     label: int
     start: int
     end: int
-    words: str
     mark: str
-    colour: str
 
 
 def coloured(truth: Sequence[Labels], found: Sequence[Labels]) -> list[Labels]:
@@ -40,35 +40,47 @@ def coloured(truth: Sequence[Labels], found: Sequence[Labels]) -> list[Labels]:
 
 
 def stretches(labels: Labels, names: Mapping[int, str]) -> list[Stretch]:
-    """The runs of equal labels; background has no colour, a step without a partner the colour of none."""
+    """The runs of equal labels; background has no mark."""
     cuts = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels)] if len(labels) else [0]
     return [_stretch(int(labels[start]), start, end, names) for start, end in pairwise(cuts)]
 
 
-def draw(labels: Labels, names: Mapping[int, str], rate: float, title: str) -> str:
-    """A bar: a gradient for all stretches, and a box with words for those wide enough to point at."""
-    runs = stretches(labels, names)
+def draw(labels: Labels, names: Mapping[int, str], title: str) -> str:
+    """A bar: a picture of all stretches, and the numbers of those wide enough to bear one.
+
+    A picture, since thousands of stretches (random labels have them) would make megabytes of anything else.
+    """
     percent = 100 / max(len(labels), 1)
-    stops = ",".join(f"{run.colour} {run.start * percent:.2f}% {run.end * percent:.2f}%" for run in runs)
-    boxes = "".join(_box(run, percent, rate) for run in runs if (run.end - run.start) * percent >= LEAST_NAMED)
-    return (
-        f'<div class="bar" role="img" aria-label="{escape(title)}">'
-        f'<div class="fill" style="background:linear-gradient(90deg,{stops})"></div>{boxes}</div>'
+    colours = step_colours(list(names))
+    marks = "".join(
+        _mark(run, percent, is_dark=colours.get(run.label, ("", ""))[1] == DARK_INK)
+        for run in stretches(labels, names)
+        if run.mark and (run.end - run.start) * percent >= ROOM
     )
+    picture = f'<img alt="" src="{address(labels, _table(labels, colours))}">' if len(labels) else ""
+    return f'<div class="bar" role="img" aria-label="{escape(title)}">{picture}{marks}</div>'
+
+
+def _table(labels: Labels, colours: Mapping[int, tuple[str, str]]) -> dict[int, RGBA]:
+    return {
+        label: NOTHING if label <= BACKGROUND else _opaque(colours.get(label, (NO_PARTNER, ""))[0])
+        for label in np.unique(labels).tolist()
+    }
+
+
+def _opaque(colour: str) -> RGBA:
+    """A colour `#rrggbb` as numbers."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return red, green, blue, 255
 
 
 def _stretch(label: int, start: int, end: int, names: Mapping[int, str]) -> Stretch:
-    if label <= BACKGROUND:
-        return Stretch(label, start, end, "background", "", "transparent")
-    if label in names:
-        return Stretch(label, start, end, f"{label} {names[label]}", str(label), f"var(--s{label})")
-    return Stretch(label, start, end, "a found step without a true partner", "+", "var(--none)")
+    mark = "" if label <= BACKGROUND else str(label) if label in names else "+"
+    return Stretch(label, start, end, mark)
 
 
-def _box(run: Stretch, percent: float, rate: float) -> str:
+def _mark(run: Stretch, percent: float, is_dark: bool) -> str:
     left, width = run.start * percent, (run.end - run.start) * percent
-    words = f"{run.words}, {run.start / rate:.1f} to {run.end / rate:.1f} s"
-    mark = run.mark if width >= ROOM else ""
-    ink = f";color:var(--i{run.label})" if run.colour.startswith("var(--s") else ""
-    kind = ' class="small"' if mark and width < ROOM_ON_A_PHONE else ""
-    return f'<b{kind} style="left:{left:.2f}%;width:{width:.2f}%{ink}" title="{escape(words)}">{mark}</b>'
+    words = " ".join(word for word, holds in (("dark", is_dark), ("small", width < ROOM_ON_A_PHONE)) if holds)
+    kind = f' class="{words}"' if words else ""
+    return f'<b{kind} style="left:{left:.1f}%;width:{width:.1f}%">{run.mark}</b>'

@@ -11,6 +11,8 @@ LIGHTNESS: Final = (0.40, 0.56, 0.74)  # neighbouring hues differ in lightness a
 STRIDE: Final = 0.381966  # of the colour circle, the golden section: steps that follow one another lie far apart
 DARK_INK: Final = "#111"
 LIGHT_INK: Final = "#fff"
+NO_PARTNER: Final = "#4a4a52"
+"""The colour of found steps that no true one matches."""
 
 
 def step_colours(steps: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -32,7 +34,7 @@ def step_colours(steps: Sequence[int]) -> dict[int, tuple[str, str]]:
 def _stride(count: int) -> int:
     """How many hues on the next step lies: a number without a common divisor with `count`, so that all are met."""
     strides = [stride for stride in range(1, count + 1) if math.gcd(stride, count) == 1]
-    return min(strides, key=lambda stride: abs(stride - STRIDE * count))
+    return min(strides, key=lambda stride: abs(stride - STRIDE * count), default=1)
 
 
 def _luminance(red: float, green: float, blue: float) -> float:

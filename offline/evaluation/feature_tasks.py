@@ -72,6 +72,9 @@ def _recipe(task: CookingTask, include_errors: bool) -> LabelledTask:
     chosen = task.recordings if include_errors else task.clean
     overlaps = sum(recording.overlaps for recording in chosen)
     notes = [f"{overlaps} overlaps of steps resolved: the step listed later wins"]
+    past = [recording.id for recording in chosen if recording.past_end]
+    if past:
+        notes.append(f"steps go on after the last row of features and are cut there in {', '.join(past)}")
     if len(chosen) < len(task.recordings):
         notes.append(
             f"{len(task.recordings) - len(chosen)} recordings with mistakes left out (--include-errors takes them)"

@@ -24,7 +24,8 @@ READ_ME: Final = (
     "order of segments. <b>order</b>: pairs of found steps in the true order; <b>pairs</b>: true pairs of which both "
     "steps were found. Yellow rows see nothing of the recordings: a method that does not beat the equal time split has "
     "found nothing. <b>n labelled</b>: n recordings came with their true labels and are left out of the scores. "
-    "The best of our rows without labels is underlined. Beside each bar: frames of the recording that are right.</p>"
+    "The best of our rows without labels is underlined. Beside each bar: frames of the recording that are right; "
+    "point at a bar, or tap it, to read what is done there.</p>"
     "<p>Finders: <b>uniform</b> cuts all recordings, laid end to end, into equal slices, <b>equal time split</b> each "
     "of them; <b>cte</b> learns the time and keeps to one order; after the name of a loss, on the embedding it "
     "trains: <b>hc</b> k-means, <b>ss</b> subset selection, <b>pcm</b> the paper's ProCut, <b>ours</b> clusters that "
@@ -42,6 +43,7 @@ def make_page(results: Sequence[Result], sheets: Sequence[Sheet], command: str) 
         '<meta name="viewport" content="width=device-width,initial-scale=1"><title>Key-steps scored</title>'
         f"<style>{STYLE}</style></head><body><h1>Key-steps against the truth</h1>"
         f"<p><code>{escape(command)}</code></p><nav>{links}</nav><p>{READ_ME}</p>{''.join(parts)}"
+        f'<p id="said" role="status" hidden></p>'
         f"<noscript><style>.row{{display:grid!important}}.choose{{display:none}}</style></noscript>"
         f"<script>{SCRIPT}</script></body></html>\n"
     )
@@ -82,7 +84,7 @@ def _legend(result: Result) -> str:
         for step, name in result.task.steps.items()
     )
     others = (
-        '<li><span class="swatch hatch">&nbsp;</span>background</li><li><span class="swatch" '
+        '<li><span class="swatch hatch"></span>background</li><li><span class="swatch" '
         'style="background:var(--none);color:#fff">+</span>a found step without a true partner</li>'
     )
     return f'<ul class="legend">{steps}{others}</ul>'
@@ -115,14 +117,17 @@ def _recordings(result: Result) -> str:
     found = [(outcome.method.name, coloured(task.truth, outcome.found)) for outcome in result.outcomes]
     parts = []
     for number, (recording, truth) in enumerate(zip(task.recordings, task.truth, strict=True)):
-        rows = [_row("truth", draw(truth, task.steps, recording.rate, f"truth of {recording.id}"), "right, %", "truth")]
+        rows = [_row("truth", draw(truth, task.steps, f"truth of {recording.id}"), "right, %", "truth")]
         for name, labels in found:
-            bar = draw(labels[number], task.steps, recording.rate, f"{name} on {recording.id}")
+            bar = draw(labels[number], task.steps, f"{name} on {recording.id}")
             rows.append(_row(name, bar, f"{100 * _right(truth, labels[number]):.1f}", is_shown=name in usual))
         seconds = len(recording) / recording.rate
         marks = "".join(f"<span>{part * seconds / 4:.0f} s</span>" for part in range(5))
         ruler = f'<div class="row"><span></span><div class="ruler">{marks}</div><span></span></div>'
-        parts.append(f"<h3>{escape(recording.id)}</h3>{''.join(rows)}{ruler}")
+        parts.append(
+            f'<div class="recording" data-seconds="{seconds:.1f}"><h3>{escape(recording.id)}</h3>'
+            f"{''.join(rows)}{ruler}</div>"
+        )
     return "".join(parts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -16,6 +16,7 @@ from offline.evaluation.methods import BLIND, Method, choose_methods, split_name
 from offline.evaluation.published_rows import DATASETS, dataset_called
 from offline.evaluation.task import LabelledTask
 from offline.extraction import ExtractionDevice
+from offline.keysteps.registry import FINDERS
 from offline.metrics import PROTOCOLS
 
 Count: TypeAlias = int | Literal["true", "auto"]
@@ -39,8 +40,8 @@ class EvaluateOptions:
     """Which tasks, with commas between; all where none is named."""
     losses: str = ""
     """What embedders are trained with, with commas between; `raw` takes the features as they are."""
-    cluster: str = "random,uniform,equal,hc,ss,cte,pcm,ours"
-    """Which finders, with commas between; random and equal always come along."""
+    cluster: str = ""
+    """Which finders, with commas between; random and equal always come along. All; of labels alone, the blind ones."""
     k: str = "true"
     """Numbers of key-steps with commas between, `true` for as many as there are, `auto` for chosen without labels."""
     seeds: int = 3
@@ -121,7 +122,7 @@ def make_plan(options: EvaluateOptions) -> Plan:
         raise InputError(f"--choices is a whole number from 1 on, got {options.choices}: choose another.")
     recipe = resolve(options.preset, options.config, {"fps": options.fps})
     return Plan(
-        methods=choose_methods(options.losses or recipe.loss, options.cluster),
+        methods=choose_methods(options.losses or recipe.loss, options.cluster or ",".join(FINDERS)),
         counts=read_counts(options.k),
         seeds=options.seeds,
         protocols=split_names(options.protocols, tuple(PROTOCOLS), "protocols (--protocols)"),
@@ -163,6 +164,13 @@ def read_labelled(text: str) -> tuple[int, ...]:
     if not all(word.isascii() and word.isdigit() for word in words):
         raise InputError(f"--labelled is whole numbers from 0 on with commas between, got {text!r}: change it.")
     return tuple(dict.fromkeys(int(word) for word in words if int(word) > 0))
+
+
+def fitted(plan: Plan, tasks: Sequence[LabelledTask], is_named: bool) -> Plan:
+    """The plan as it can be carried out: of labels alone, unless finders were named, those that look at nothing."""
+    if is_named or any(task.is_seen for task in tasks):
+        return plan
+    return replace(plan, methods=tuple(method for method in plan.methods if method.clusterer in BLIND))
 
 
 def require_fit(plan: Plan, tasks: Sequence[LabelledTask]) -> None:

@@ -6,7 +6,7 @@ Figures that were not printed are NaN and show as dashes. Published figures are 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Final
 
 from offline import paper
@@ -59,8 +59,9 @@ def dataset_called(name: str) -> str | None:
 def published_rows(dataset: str, k: int | None) -> list[Row]:
     """All rows there are for a data set, at `k` key-steps where a table has that, else at the paper's 7."""
     if dataset in THIRD_PERSON_SETS:
-        scores = [(name, _from(THIRD_PERSON, name, dataset, "F")) for name, _ in THIRD_PERSON.rows]
-        return [Row(name, {"pooled": [score]}, f"paper, {dataset}") for name, score in scores]
+        scores = {name: _from(THIRD_PERSON, name, dataset, "F") for name, _ in THIRD_PERSON.rows}
+        printed = {name: each for name, each in scores.items() if not all(map(math.isnan, astuple(each)))}
+        return [Row(name, {"pooled": [each]}, f"paper, {dataset}") for name, each in printed.items()]
     is_tried = k is not None and k != paper.KEY_STEPS and k in paper.KEY_STEPS_TRIED
     if dataset == WHOLE:
         return _averages_by_count(k) if is_tried and k is not None else _averages()

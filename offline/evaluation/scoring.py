@@ -22,7 +22,7 @@ from offline.metrics import (
 OVERLAPS: Final = (10, 25, 50)
 EXTRAS: Final = ("MoF", *(f"F1@{overlap}" for overlap in OVERLAPS), "edit", "order", "pairs")
 """Figures besides the protocols'. `order`: pairs of found steps in the true order; `pairs`: true pairs found at all."""
-WORKED_OUT: Final[tuple[Literal["A", "D"], ...]] = ("A", "D")
+WORKED_OUT: Final[tuple[Literal["A", "B", "D", "pooled"], ...]] = ("A", "B", "D", "pooled")
 
 
 @dataclass(frozen=True, slots=True)

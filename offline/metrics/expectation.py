@@ -12,21 +12,38 @@ from offline.metrics.matching import pool
 from offline.metrics.score import NOTHING, Score
 
 
-def expected_random(truth: Sequence[Labels], k: int, protocol: Literal["A", "D"]) -> Score:
+def expected_random(truth: Sequence[Labels], k: int, protocol: Literal["A", "B", "D", "pooled"]) -> Score:
     """The score of labels 1..k drawn uniformly and independently for every frame, in the limit of many frames.
 
     Each label then holds 1/k of all frames and 1/k of every class, so a match with a class that fills a share p of
     the frames has precision p, recall 1/k and IoU (p/k) / (p + 1/k - p/k), and the largest classes are matched.
     The Hungarian match also profits from chance, so a drawn row stands above this: by two to three points of F1 with
-    a few thousand frames, by one with a hundred thousand.
+    a few thousand frames, by one with a hundred thousand, and by more under B, where every recording has its own.
     """
+    if protocol == "B":
+        return _mean([expected_random([labels], k, "A") for labels in truth if len(labels)])
     frames, _ = pool(truth, truth)
     classes, counts = np.unique(frames, return_counts=True)
-    if protocol == "D":
+    if protocol != "A":
         counts = counts[classes > BACKGROUND]
     if len(counts) == 0:
         return NOTHING
     p = np.sort(counts)[::-1][:k] / len(frames)
+    if protocol == "pooled":
+        right, wanted = float(p.sum()) / k, float(counts.sum()) / len(frames)
+        return Score.of(precision=right, recall=right / wanted, iou=right / (1 + wanted - right))
     iou = (p / k) / (p + 1 / k - p / k)
     size = len(p) if protocol == "A" else max(k, len(counts))
     return Score.of(precision=float(p.sum()) / size, recall=len(p) / k / size, iou=float(iou.sum()) / size)
+
+
+def _mean(scores: Sequence[Score]) -> Score:
+    """Precision, recall and IoU averaged over recordings, F1 from the averages, as B takes it."""
+    if not scores:
+        return NOTHING
+    count = len(scores)
+    return Score.of(
+        precision=sum(score.precision for score in scores) / count,
+        recall=sum(score.recall for score in scores) / count,
+        iou=sum(score.iou for score in scores) / count,
+    )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Labels, Segment
 from offline.metrics.matching import Match, match_steps, paired, relabel
@@ -61,20 +62,22 @@ def _translated(truth: Sequence[Labels], found: Sequence[Labels], match: Match |
 
 def _hits(truth: list[Segment], found: list[Segment], overlap: float) -> int:
     """Found segments that hit a true one not hit before; each tries the true segment it overlaps most."""
-    hit: set[int] = set()
-    for segment in found:
-        ious = [_iou(segment, other) for other in truth]
-        best = int(np.argmax(ious)) if ious else -1
-        if best >= 0 and ious[best] >= overlap and ious[best] > 0:
-            hit.add(best)
-    return len(hit)
+    hit = 0
+    for step in {segment.step for segment in truth}:
+        ious = _ious(*([one for one in side if one.step == step] for side in (found, truth)))
+        if len(ious):
+            best = ious.argmax(axis=1)
+            reached = ious[np.arange(len(ious)), best]
+            hit += len(np.unique(best[(reached >= overlap) & (reached > 0)]))
+    return hit
 
 
-def _iou(a: Segment, b: Segment) -> float:
-    if a.step != b.step:
-        return 0.0
-    shared = max(0.0, min(a.end, b.end) - max(a.start, b.start))
-    return shared / (a.duration + b.duration - shared)
+def _ious(found: list[Segment], truth: list[Segment]) -> NDArray[np.float64]:
+    """(found, true) overlap over union of segments of one step."""
+    f, t = (np.array([(one.start, one.end) for one in side]).reshape(-1, 2) for side in (found, truth))
+    ends, starts = np.minimum(f[:, None, 1], t[:, 1]), np.maximum(f[:, None, 0], t[:, 0])
+    shared = np.maximum(ends - starts, 0.0)
+    return np.asarray(shared / ((f[:, 1] - f[:, 0])[:, None] + (t[:, 1] - t[:, 0]) - shared), np.float64)
 
 
 def _steps(labels: Labels) -> list[int]:
@@ -88,10 +91,14 @@ def _similarity(a: list[int], b: list[int]) -> float:
 
 
 def edit_distance(a: Sequence[int], b: Sequence[int]) -> int:
-    """Levenshtein distance: the fewest insertions, deletions and substitutions from `a` to `b`."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, start=1):
-        corner, row[0] = row[0], i
-        for j, y in enumerate(b, start=1):
-            corner, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, corner + (x != y))
-    return row[-1]
+    """Levenshtein distance: the fewest insertions, deletions and substitutions from `a` to `b`.
+
+    Row by row of the usual table; what comes from the left in a row, one more a column, is a running minimum.
+    """
+    short, long = sorted((a, b), key=len)
+    symbols, places = np.asarray(long, np.int64), np.arange(len(long) + 1)
+    row = places
+    for number, symbol in enumerate(short, start=1):
+        above = np.minimum(row[1:] + 1, row[:-1] + (symbols != symbol))
+        row = np.minimum.accumulate(np.r_[number, above] - places) + places
+    return int(row[-1])

@@ -81,8 +81,9 @@ function showQuestion() {
 
 function showWhere(now) {
   const step = now.step, following = now.next || [];
-  at("nowword").textContent = now.paused ? "Paused" : "Now";
-  at("now").textContent = step ? step.name : "No step recognised";
+  const mood = !step ? "" : step.unsure ? ", not sure" : step.starting ? ", just begun" : "";
+  at("nowword").textContent = now.paused ? "Paused" : `Now${mood}`;
+  at("now").textContent = step ? step.name : now.progress.done.length ? "Between two steps" : "Waiting for the first step";
   at("next").textContent = following.length ? following[0].name : (now.progress.lacking.length ? "–" : "All done");
   at("bar").firstElementChild.style.width = `${Math.round(100 * now.progress.share)}%`;
   const usual = step && step.expected_s ? ` of about ${Math.round(step.expected_s.usual)} s` : "";

@@ -10,15 +10,27 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
 
-from guide.domain import UNSURE_BELOW
 from guide.procedure.actions import Action, in_force
-from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, ICONS, REASONS, SEVERITIES, TITLES, Standing, clock
+from guide.serve.beat import is_late, is_unsure, mark_of
+from guide.ui.state.live_health import HealthView, notice_of, view_health
+from guide.ui.state.live_place import (
+    choice_words,
+    count_done,
+    current_words,
+    ending_words,
+    is_all_done,
+    is_lost,
+    lacking_names,
+    without_step,
+)
+from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, ICONS, REASONS, SEVERITIES, Standing, clock, title_of
 
 MOST_NEXT = 3
 MOST_ACTIONS = 3
+UNTOLD = ("pause", "resume")  # the page shows whether it is paused, and the same button takes it back
 
 Plain = Mapping[str, Any]
-Mood = Literal["calm", "unsure", "late", "paused", "over"]
+Mood = Literal["calm", "starting", "rest", "unsure", "late", "paused", "over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,8 @@ class NowView:
     usual: float
     high: float
     confidence: str
+    times_s: tuple[float, ...] = ()
+    """Low, usual, high and longest of the demonstrations in seconds, where there are any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +63,7 @@ class NextView:
     name: str
     count: str
     stills: int
+    is_missed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +95,8 @@ class AlertView:
     is_acknowledged: bool
     is_snoozed: bool
     has_snapshot: bool
+    can_be_done: bool = False
+    """Whether it is about a step that somebody may say was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +134,20 @@ class LiveView:
     alerts: tuple[AlertView, ...]
     question: QuestionView | None
     deeds: tuple[DeedView, ...]
-    health: tuple[tuple[str, str], ...]
+    health: tuple[HealthView, ...]
     notice: str
     steps: tuple[tuple[int, str], ...]
     headset: str | None
     """The headset's name while it has sent nothing yet."""
     ending: str
     """How it ended, in a sentence."""
+    mark: str
+    """Another one when more than the numbers of a beat has changed."""
+    lacking: tuple[str, ...] = ()
+    """What has to be done and is not."""
+    is_all_done: bool = False
+    wish: Mapping[str, object] | None = None
+    """What to ask for to play the recording again; none of cameras and streams."""
 
 
 def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
@@ -148,18 +172,27 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         is_paused=bool(state["paused"]) and not is_over,
         now=_now(state, is_over),
         next=() if is_over else _next(state),
-        progress=f"{len(state['progress']['done'])} of {state['progress']['total']} steps done",
-        share=float(state["progress"]["share"]),
+        lacking=lacking_names(state),
+        is_all_done=is_all_done(state),
+        progress=f"{count_done(state)} of {state['progress']['total']} steps done",
+        share=count_done(state) / max(int(state["progress"]["total"]), 1),
         timeline=_timeline(state, dict(steps)),
         alerts=alerts,
         question=None if is_over or not state["question"] else _question(state["question"]),
-        deeds=() if is_over else _deeds(state, dict(steps), titles),
-        health=_health(state["health"]),
-        notice=_notice(state["health"]),
+        deeds=_deeds(state, dict(steps), titles),
+        health=view_health(state["health"]),
+        notice=notice_of(state["health"]),
         steps=steps,
         headset=str(state["client"]) if waits else None,
-        ending=_ending(state, alerts) if is_over else "",
+        ending=ending_words(state, len(alerts)) if is_over else "",
+        mark=mark_of(state),
+        wish=None if state["health"]["is_live"] or state["client"] is not None else _wish(state),
     )
+
+
+def _wish(state: Plain) -> Mapping[str, object]:
+    wish = {"source": str(state["source"]), "bundle": str(state["bundle"])}
+    return wish | ({"person": str(state["person"])} if state["person"] else {})
 
 
 def spoken(before: LiveView | None, after: LiveView) -> tuple[str, ...]:
@@ -197,27 +230,29 @@ def source_words(state: Plain) -> str:
 def _now(state: Plain, is_over: bool) -> NowView:
     if is_over:
         return NowView("Session over", None, "over", "", "", 0.0, 0.0, 0.0, 0.0, "")
-    step, label = state["step"], state["label"]
+    step = state["step"]
+    if is_lost(state):
+        return NowView("No pictures come", None, "unsure", "", "", 0.0, 0.0, 0.0, 0.0, "")
     if step is None:
-        waiting = "Paused" if state["paused"] else _without_step(state)
-        return NowView(waiting, None, "paused" if state["paused"] else "calm", "", "", 0.0, 0.0, 0.0, 0.0, "")
+        return _between(state)
     sure = step["confidence"]
-    is_unsure = sure is None or sure < UNSURE_BELOW or label is None or label["step"] not in (step["step"], 0)
+    unsure = is_unsure(state)
     times = step["expected_s"]
     elapsed_s = float(step["elapsed_s"])
-    is_late = times is not None and elapsed_s > times["high"]
-    mood: Mood = "paused" if state["paused"] else "unsure" if is_unsure else "late" if is_late else "calm"
-    confidence = "" if sure is None else f"{100 * sure:.0f} %" if is_unsure else f"{100 * sure:.0f} % sure"
+    calm: Mood = "starting" if step.get("starting") else "late" if is_late(step) else "calm"
+    mood: Mood = "paused" if state["paused"] else "unsure" if unsure else calm
+    confidence = "" if sure is None else f"{100 * sure:.0f} %" if unsure else f"{100 * sure:.0f} % sure"
     return NowView(
         str(step["name"]), int(step["step"]), mood, f"{elapsed_s:.0f} s", _expected(times), *_places(elapsed_s, times),
-        confidence,
+        confidence, () if times is None else tuple(times[name] for name in ("low", "usual", "high", "longest")),
     )  # fmt: skip
 
 
-def _without_step(state: Plain) -> str:
-    if state["label"] is None:
-        return "Waiting for the first pictures" if not state["health"]["processed"] else "Looking"
-    return "Waiting for the first step" if not state["timeline"] else "No step recognised"
+def _between(state: Plain) -> NowView:
+    """While no step is being done the one before it stays, called done: what comes next is shown beside it."""
+    words = "Paused" if state["paused"] else without_step(state)
+    mood: Mood = "paused" if state["paused"] else "calm" if words else "rest"
+    return NowView(words or str(state["timeline"][-1]["name"]), None, mood, "", "", 0.0, 0.0, 0.0, 0.0, "")
 
 
 def _expected(times: Plain | None) -> str:
@@ -241,20 +276,17 @@ def _places(elapsed_s: float, times: Plain | None) -> tuple[float, float, float,
 
 def _next(state: Plain) -> tuple[NextView, ...]:
     stills = {one["step"]: int(one["stills"]) for one in state["steps"]}
+    names = {int(one["step"]): str(one["name"]) for one in state["steps"]}
     return tuple(
         NextView(
             int(one["step"]),
             str(one["name"]),
-            _count_words(one),
+            choice_words(one, names),
             stills.get(one["step"], 0),
+            bool(one.get("missed")),
         )
         for one in state["next"][:MOST_NEXT]
     )
-
-
-def _count_words(choice: Plain) -> str:
-    later = "" if choice["ready"] else ", after others"
-    return f"{choice['count']} of {choice['total']}{later}"
 
 
 def _timeline(state: Plain, names: Mapping[int, str]) -> tuple[ItemView, ...]:
@@ -274,9 +306,11 @@ def _timeline(state: Plain, names: Mapping[int, str]) -> tuple[ItemView, ...]:
         if step in done or standing != "done":
             items.append(ItemView(step, names.get(step, ""), standing, _seconds(took.get(step))))
     if current is not None:
-        items.append(ItemView(current, names.get(current, ""), "current", _current_words(current, flagged)))
+        items.append(ItemView(current, names.get(current, ""), "current", _current_words(state, current, flagged)))
     told = {item.step for item in items}
-    items += [ItemView(step, names.get(step, ""), "missed", "not seen") for step in sorted(flagged["missed"] - told)]
+    usual = [int(step) for step in state["progress"]["lacking"]]
+    missed = sorted(flagged["missed"] - told, key=lambda step: (usual.index(step) if step in usual else -1, step))
+    items += [ItemView(step, names.get(step, ""), "missed", "not seen") for step in missed]
     return (*items, *_to_come(state, names, {item.step for item in items}, optional))
 
 
@@ -284,15 +318,14 @@ def _to_come(state: Plain, names: Mapping[int, str], told: set[int], optional: s
     likely = [int(one["step"]) for one in state["next"]]
     rest = [step for step in [*likely, *names] if step not in told]
     for step in dict.fromkeys(rest):
-        yield ItemView(
-            step, names[step], "may come" if step in optional else "to come", "optional" if step in optional else ""
-        )
+        is_over = state["state"] != "running"
+        standing: Standing = "not done" if is_over else "may come" if step in optional else "to come"
+        yield ItemView(step, names[step], standing, "optional" if step in optional else "")
 
 
-def _current_words(step: int, flagged: Mapping[str, set[int]]) -> str:
-    words = [
-        word for kind, word in (("out_of_order", "out of order"), ("repeated", "done again")) if step in flagged[kind]
-    ]
+def _current_words(state: Plain, step: int, flagged: Mapping[str, set[int]]) -> str:
+    found = (("out_of_order", "out of order"), ("repeated", "done again"))
+    words = [*(word for kind, word in found if step in flagged[kind]), *current_words(step, state)]
     return " and ".join(words)
 
 
@@ -300,7 +333,8 @@ def _took(visits: Sequence[Plain]) -> dict[int, float]:
     """Seconds spent on each step, in the order of their first visit."""
     took: dict[int, float] = {}
     for visit in visits:
-        seconds = 0.0 if visit["end"] is None else float(visit["end"]) - float(visit["start"])
+        lasted_s = 0.0 if visit["end"] is None else float(visit["end"]) - float(visit["start"])
+        seconds = float(visit.get("busy_s", lasted_s)) if visit["end"] is not None else 0.0
         took[int(visit["step"])] = took.get(int(visit["step"]), 0.0) + seconds
     return took
 
@@ -310,22 +344,25 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _alerts(state: Plain) -> tuple[AlertView, ...]:
+    """The gravest first, then the newest; what is lacking at the end stands in the usual order."""
     rank = {"alarm": 0, "warning": 1, "info": 2}
-    ordered = sorted(
-        state["alerts"], key=lambda one: (one["snoozed"], one["acknowledged"], rank[one["severity"]], -one["id"])
-    )
-    return tuple(_alert(one) for one in ordered)
+    lacking = list(state["progress"]["lacking"]) if state["state"] != "running" else []
+
+    def place(one: Plain) -> tuple[bool, bool, int, int, int]:
+        is_lacking = one["kind"] == "missed" and one["step"] in lacking
+        usual = lacking.index(one["step"]) if is_lacking else -1
+        return one["snoozed"], one["acknowledged"], rank[one["severity"]], usual, -one["id"]
+
+    return tuple(_alert(one) for one in sorted(state["alerts"], key=place))
 
 
 def _alert(alert: Plain) -> AlertView:
     kind = str(alert["kind"])
-    word = TITLES.get(kind, kind.replace("_", " "))
     icon, severity_word = SEVERITIES[alert["severity"]]
-    title = word if kind in ("unknown", "stalled") else f"{word}: {alert['name']}"
     return AlertView(
-        int(alert["id"]), title, REASONS.get(kind, ""), str(alert["evidence"]), str(alert["severity"]), icon,
-        severity_word, clock(alert["at"]), bool(alert["acknowledged"]), bool(alert["snoozed"]),
-        bool(alert.get("snapshot")),
+        int(alert["id"]), title_of(kind, str(alert["name"])), REASONS.get(kind, ""), str(alert["evidence"]),
+        str(alert["severity"]), icon, severity_word, clock(alert["at"]), bool(alert["acknowledged"]),
+        bool(alert["snoozed"]), bool(alert.get("snapshot")), kind == "missed",
     )  # fmt: skip
 
 
@@ -340,7 +377,9 @@ def _deeds(state: Plain, names: Mapping[int, str], titles: Mapping[int, str]) ->
         for one in state["actions"]
     ]
     comments = {one["number"]: str(one["comment"]) for one in state["actions"]}
-    newest = list(in_force(taken))[-MOST_ACTIONS:]
+    newest = [one for one in in_force(taken) if one.kind not in UNTOLD][-MOST_ACTIONS:]
+    if state["state"] != "running":  # only answers can be taken back then
+        newest = [one for one in newest if one.kind in ANSWERS_TO_ALERTS]
     return tuple(DeedView(one.number, _deed(one, names, titles, comments[one.number])) for one in reversed(newest))
 
 
@@ -353,41 +392,3 @@ def _deed(action: Action, names: Mapping[int, str], titles: Mapping[int, str], c
     if action.answer is not None:
         words += " yes" if action.answer else " no"
     return f"{words} ({comment})" if comment else words
-
-
-def _health(health: Plain) -> tuple[tuple[str, str], ...]:
-    """How the loop fares; a recording has no mailbox, so all its frames are taken."""
-    is_live = bool(health["is_live"])
-    came = health["received"] if is_live else health["processed"]
-    rows = [
-        ("Frames in", f"{came:,}"),
-        ("Processed", f"{health['processed']:,}"),
-        ("Dropped", f"{health['dropped']:,}"),
-    ]
-    rows.append(("Age", f"{health['age_s']:.1f} s" if is_live else "recording"))
-    speed = [health.get("p50_ms"), health.get("p95_ms")]
-    rows.append(("Time a frame", " / ".join("–" if ms is None else f"{ms:.0f}" for ms in speed) + " ms"))
-    rows.append(("Runs on", _provider(str(health.get("provider", "")))))
-    return tuple(rows)
-
-
-def _provider(name: str) -> str:
-    return {"CPUExecutionProvider": "CPU", "CUDAExecutionProvider": "GPU (CUDA)"}.get(name, name or "–")
-
-
-def _notice(health: Plain) -> str:
-    """What is wrong with accelerator, recording or source, if anything; one sentence."""
-    if health.get("reason"):
-        return str(health["reason"])
-    if health["recording"] not in ("ok", "off"):
-        return str(health["recording"])
-    return str(health["notices"][-1]["text"]) if health["notices"] else ""
-
-
-def _ending(state: Plain, alerts: Sequence[AlertView]) -> str:
-    if state["state"] == "failed":
-        return str(state["problem"]) or "The session broke off."
-    done = f"{len(state['progress']['done'])} of {state['progress']['total']} steps were seen"
-    count = len(alerts)
-    stands = "no alert stands" if not count else "1 alert stands" if count == 1 else f"{count} alerts stand"
-    return f"{done}; {stands}."

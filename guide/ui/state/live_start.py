@@ -16,8 +16,8 @@ FAULTS: Mapping[str, str] = {
     "missed": "A step is left out",
     "out_of_order": "Two steps in the wrong order",
     "repeated": "A step is done twice",
-    "unknown": "Something strange is done",
-    "none": "Nothing is wrong",
+    "unknown": "Something strange is done (seldom found)",
+    "none": "No fault was planted",
 }
 
 

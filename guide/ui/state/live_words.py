@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-Standing = Literal["done", "current", "missed", "out of order", "done again", "to come", "may come"]
+Standing = Literal["done", "current", "missed", "out of order", "done again", "to come", "may come", "not done"]
 
 ICONS: Mapping[Standing, str] = {
     "done": "✓", "current": "▶", "missed": "✗", "out of order": "⇅", "done again": "↻", "to come": "○", "may come": "◌",
+    "not done": "–",
 }  # fmt: skip
 TITLES: Mapping[str, str] = {
     "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
@@ -25,7 +26,7 @@ REASONS: Mapping[str, str] = {
     "differs": "This step looks otherwise than in the demonstrations.",
 }
 SEVERITIES: Mapping[str, tuple[str, str]] = {
-    "alarm": ("‼", "Alarm"),
+    "alarm": ("!", "Alarm"),
     "warning": ("⚠", "Warning"),
     "info": ("ℹ", "Note"),
 }
@@ -36,6 +37,16 @@ DEEDS: Mapping[str, str] = {
     "answer": "Answered", "undo": "Took back",
 }  # fmt: skip
 ANSWERS_TO_ALERTS = ("acknowledge", "was_done", "false_alarm", "snooze")
+
+
+def title_of(kind: str, name: str) -> str:
+    """An alert in a few words: its kind, and the step it is about where it is about one.
+
+    >>> title_of("out_of_order", "fit board"), title_of("stalled", "")
+    ('Out of order: fit board', 'Standing still')
+    """
+    word = TITLES.get(kind, kind.replace("_", " "))
+    return word if kind in ("unknown", "stalled") else f"{word}: {name}"
 
 
 def clock(seconds: float) -> str:

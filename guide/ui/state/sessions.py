@@ -24,6 +24,7 @@ from guide.record.timeline import colour
 from guide.record.values import Picture, SessionState, StoredSession
 from guide.report import read_report, read_stills
 from guide.ui.state.folders import RETENTION
+from guide.ui.state.live_words import title_of
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
@@ -61,10 +62,16 @@ class SessionRow:
     length_s: float
     alerts: int
     state: SessionState
+    source: str = ""
 
     @property
     def bundle_name(self) -> str:
         return Path(self.bundle).name
+
+    @property
+    def source_name(self) -> str:
+        """What was watched; of a file only its name."""
+        return self.source if "://" in self.source else Path(self.source).name
 
     @property
     def who(self) -> str:
@@ -175,6 +182,7 @@ def _row(stored: StoredSession) -> SessionRow:
         stored.at,
         stored.alerts,
         stored.state,
+        facts.source,
     )
 
 
@@ -262,7 +270,7 @@ def _alert(story: AlertStory) -> dict[str, Any]:
         "clock": clock(story.raised_at),
         "mark": MARKS.get(alert.severity, "●"),
         "severity": alert.severity,
-        "words": f"{alert.kind.replace('_', ' ')}: {story.name}",
+        "words": title_of(alert.kind, story.name),
         "evidence": alert.evidence,
         "outcome": f"{story.outcome}{ended}",
         "is_gone": story.outcome == "withdrawn",

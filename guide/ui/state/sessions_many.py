@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from guide.record.report import AlertStory, Report
+from guide.ui.state.live_words import TITLES
 from guide.ui.state.sessions import NOBODY
 
 DeviationBy = Literal["step", "kind", "person", "bundle version"]
@@ -160,7 +161,7 @@ def _sort(report: Report, story: AlertStory, by: DeviationBy) -> str:
     facts = report.session.facts
     words: Mapping[DeviationBy, str] = {
         "step": story.name,
-        "kind": story.alert.kind.replace("_", " "),
+        "kind": TITLES[story.alert.kind],
         "person": facts.person or NOBODY,
         "bundle version": f"{Path(facts.bundle).name} {facts.bundle_hash[:8]}",
     }

@@ -86,3 +86,17 @@ def test_a_name_taken_again_ends_the_earlier_one() -> None:
     assert list(later) == []
     with pytest.raises(InputError, match="known here are: none"):
         headsets.find("helmet")
+
+
+def test_a_headset_that_comes_late_was_never_away() -> None:
+    clock, notices = FakeClock(), list[SourceNotice]()
+    headset = PushedFrames("helmet", CaptureSettings(give_up_s=300), notices.append, clock)
+    frames = headset.frames()
+    headset._is_over()
+    clock.now += 50
+    headset._is_over()
+    headset.push(plain((1, 2, 3)))
+    next(frames)
+    assert [notice.text for notice in notices] == [
+        "headset:helmet has not sent anything yet; waiting for it.", "headset:helmet has come.",
+    ]  # fmt: skip

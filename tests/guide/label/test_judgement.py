@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,13 @@ from guide.domain import UNKNOWN, StepEvent, StepState
 from guide.errors import BundleError
 from guide.label.confidence import Calibration
 from guide.label.judgement import Judge, Judgement
+from guide.label.manner import Manners
 from guide.label.recogniser import Recogniser
 
 PLAIN = Recogniser(np.zeros(2), np.eye(2), np.array([[0.0, 0.0], [4.0, 0.0]]), np.array([0, 1]), 9.0, 1.0)
 FULL = Judgement(Calibration(0.5, 0.1), Calibration(2.0, -1.0), np.ones(2), 3.0, ((1, 2.0),))
+MANNERS = Manners(np.array([[1.0], [0.0]]), np.array([1]), np.array([[[4.0], [4.5], [5.0]]]))
+MANNERED = replace(FULL, far=50.0, own=((1, 40.0),), manners=MANNERS, manner_limits=((1, 0.5),))
 
 
 def event(at: float, state: StepState, start: float, end: float | None = None, step: int = 1) -> StepEvent:
@@ -60,6 +65,38 @@ def test_damaged_or_hostile_limits_are_refused(spoilt: dict[str, Any]) -> None:
         Judgement.from_arrays({**FULL.to_arrays(), **spoilt}, PLAIN)
 
 
+def test_manners_come_back_too_and_bundles_without_them_are_silent_about_them() -> None:
+    read = Judgement.from_arrays(MANNERED.to_arrays(), PLAIN)
+    assert read.manner_limits == MANNERED.manner_limits
+    assert read.manners is not None
+    np.testing.assert_array_equal(read.manners.usual, MANNERS.usual)
+    before = Judgement.from_arrays(FULL.to_arrays(), PLAIN)
+    assert (before.manners, before.manner_limits) == (None, ())
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"manner_limits": np.array([[9.0, 1.0]])},
+        {"manner_limits": np.array([[1.0, 0.0]])},
+        {"manner_directions": np.ones((3, 1))},
+        {"manner_usual": np.full((1, 3, 1), np.nan)},
+    ],
+    ids=str,
+)
+def test_spoilt_manners_are_refused(spoilt: dict[str, Any]) -> None:
+    with pytest.raises(BundleError, match=r"export it again\.$"):
+        Judgement.from_arrays({**MANNERED.to_arrays(), **spoilt}, PLAIN)
+
+
+@pytest.mark.parametrize("lacking", ["manner_directions", "manner_numbers", "manner_usual"])
+def test_half_of_the_manners_is_refused(lacking: str) -> None:
+    arrays = MANNERED.to_arrays()
+    del arrays[lacking]
+    with pytest.raises(BundleError, match=lacking):
+        Judgement.from_arrays(arrays, PLAIN)
+
+
 @pytest.mark.parametrize("lacking", ["scale", "own"])
 def test_half_of_the_limits_is_refused(lacking: str) -> None:
     arrays = FULL.to_arrays()
@@ -92,3 +129,29 @@ def test_what_stays_far_becomes_unknown() -> None:
     assert known[-1] > 0.99
     assert strange[-1][-1] < 0.01
     np.testing.assert_allclose((1 - strange[-1]).sum(), 1.0)
+
+
+def follow(judge: Judge, places: Sequence[float], strange: Sequence[int] = ()) -> float | None:
+    """The ratio of a step that is seen at these places, one a second; at some moments the camera is covered."""
+    for at, x in enumerate(places):
+        row = np.array([x, 1e4 if at in strange else 0.0])
+        judge.push(row, np.array([0.5, 0.5, 0.0 if at in strange else 1.0]), float(at))
+    judge.hear(event(1.0, "confirmed", 0.0))
+    return judge.hear(event(len(places), "ended", 0.0, float(len(places) - 1)))
+
+
+def test_a_step_done_the_other_way_round_is_told_though_it_looks_the_same() -> None:
+    usual, backwards = [4.0, 4.0, 4.5, 4.5, 5.0, 5.0], [5.0, 5.0, 4.5, 4.5, 4.0, 4.0]
+    seen, other = follow(Judge(PLAIN, MANNERED), usual), follow(Judge(PLAIN, MANNERED), backwards)
+    assert seen is not None
+    assert seen < 0.5
+    assert other == pytest.approx(np.sqrt(2 / 3) / 0.5)
+
+
+def test_unknown_moments_are_no_part_of_a_step_and_what_looks_back_on_them_neither() -> None:
+    places = [4.0, 4.0, 4.5, 4.5, 5.0, 5.0]
+    forgetful = Judge(PLAIN, MANNERED, memory_s=0.01)  # features that hold nothing of the second before
+    assert follow(forgetful, [4.0, 4.0, 9.0, 4.5, 5.0, 5.0], strange=(2,)) == pytest.approx(
+        0.5 / np.sqrt(12) / 0.5, abs=0.3
+    )
+    assert follow(Judge(PLAIN, MANNERED, memory_s=20.0), places, strange=(2,)) is None

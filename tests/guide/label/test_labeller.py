@@ -117,3 +117,27 @@ def test_a_restart_just_before_the_end_leaves_nothing_done() -> None:
     last, _ = labeller.finish()
     assert last.belief is not None
     assert (last.belief.visits, last.belief.chance_lacking(1)) == ((), 1.0)
+
+
+def test_costs_for_labels_change_the_labels_and_not_the_course() -> None:
+    steps = (1, 2)
+    apart, plain = make_labeller(steps), make_labeller(steps)
+    for number in range(30):
+        apart.push(costs_of(steps, 1), number / RATE, costs_of(steps, 2))
+        plain.push(costs_of(steps, 1), number / RATE)
+    assert apart.belief() == plain.belief()
+    (one, _), (other, _) = apart.finish(), plain.finish()
+    assert {label.step for label, _ in one.settled} == {2}
+    assert {label.step for label, _ in other.settled} == {1}
+
+
+def test_a_step_that_was_done_stays_so_while_the_next_one_begins() -> None:
+    """For a moment neither is surely the newest one; what was done for seconds must not vanish in it."""
+    steps = (1, 2, 0)
+    labeller = make_labeller(steps)
+    for number in range(20):
+        labeller.push(costs_of(steps, 1), number / RATE)
+    for number in range(20, 60):
+        labeller.push(np.array([0.5, 0.38, 0.95]), number / RATE)
+        assert labeller.belief().visits[0].step == 1
+    assert [visit.step for visit in labeller.belief().visits] == [1, 2]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.label.novelty import Strangeness, Surroundings, smoothed, with_unknown
+from guide.label.novelty import Stain, Strangeness, Surroundings, smoothed, with_unknown
 from guide.label.recogniser import Recogniser, RecogniserSettings, learn_recogniser
 
 WIDTH = 12
@@ -77,3 +77,14 @@ def test_chances_still_add_up(shares: list[float], before: float, chance: float)
     after = with_unknown(costs, chance)
     assert (1.0 - after).sum() == pytest.approx(1.0)
     assert 1.0 - after[-1] == pytest.approx(max(before, chance))
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(st.lists(st.tuples(st.booleans(), st.floats(0.05, 3.0)), min_size=1, max_size=30))
+def test_a_stain_is_the_share_of_the_fading_past_that_was_unknown(moments: list[tuple[bool, float]]) -> None:
+    unknown, times = np.array([one for one, _ in moments]), np.cumsum([gap for _, gap in moments])
+    stain = Stain(memory_s=4.0)
+    for number, at in enumerate(times):
+        weights = np.exp((times[: number + 1] - at) / 4.0)
+        share = (weights * unknown[: number + 1]).sum() / weights.sum()
+        assert stain.push(bool(unknown[number]), float(at)) == pytest.approx(share)

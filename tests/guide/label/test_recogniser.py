@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,26 @@ def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
     read = Recogniser.from_arrays(read_arrays(tmp_path / "recogniser.npz"))
     assert np.array_equal(read.log_posterior(rows[0]), learned.log_posterior(rows[0]))
     assert read.reluctance == learned.reluctance
+    assert read.for_labels is read
+
+
+def test_the_one_for_labels_comes_back_too(tmp_path: Path) -> None:
+    rows, labels = make_recordings(0)
+    learned, usual = learn_recogniser(rows, labels, SETTINGS), learn_recogniser(rows[:2], labels[:2], SETTINGS)
+    np.savez(tmp_path / "recogniser.npz", **replace(learned, in_order=usual).to_arrays())  # type: ignore[arg-type]
+    read = Recogniser.from_arrays(read_arrays(tmp_path / "recogniser.npz"))
+    assert np.array_equal(read.log_posterior(rows[0]), learned.log_posterior(rows[0]))
+    assert np.array_equal(read.for_labels.log_posterior(rows[0]), usual.log_posterior(rows[0]))
+
+
+@pytest.mark.parametrize("key", ["mean", "numbers", "projection", "scalars"])
+def test_one_for_labels_that_does_not_fit_is_refused(key: str) -> None:
+    learned = learn_recogniser(*make_recordings(0), SETTINGS)
+    arrays = replace(learned, in_order=learned).to_arrays()
+    with pytest.raises(BundleError, match="recogniser"):
+        Recogniser.from_arrays({**arrays, f"in_order_{key}": arrays[key][1:] if key != "scalars" else -arrays[key]})
+    with pytest.raises(BundleError, match="recogniser"):
+        Recogniser.from_arrays({name: each for name, each in arrays.items() if name != f"in_order_{key}"})
 
 
 @pytest.mark.parametrize(

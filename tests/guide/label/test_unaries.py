@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -88,3 +90,24 @@ def test_background_is_put_back_and_the_rest_share_what_it_loses(parts: list[flo
 def test_only_the_appearance_knows_background() -> None:
     assert EMBEDDING.reluctance == 0.0
     assert BOTH.reluctance == APPEARANCE.reluctance == RECOGNISER.reluctance
+
+
+def test_labels_go_by_the_usual_order_where_it_was_learned() -> None:
+    """The other recogniser has steps 1 and 3 exchanged; unknown activity stays what it was."""
+    usual = replace(RECOGNISER, centres=CENTRES[[0, 2, 1]], temperature=2.0, reluctance=1.5)
+    unaries = AppearanceUnaries(replace(RECOGNISER, in_order=usual))
+    for place in (at(4.0, 0.1), at(-2.9, 0.0)):
+        costs = unaries.costs(place, at(0, 0))
+        np.testing.assert_array_equal(costs, APPEARANCE.costs(place, at(0, 0)))
+        chances = 1 - unaries.label_costs(place, costs)
+        assert chances[3] == pytest.approx(1 - costs[3])
+        expected = np.exp(usual.log_posterior(place[None].astype(np.float64)))[0]
+        np.testing.assert_allclose(chances[:3] / chances[:3].sum(), expected, atol=1e-9)
+    assert unaries.reluctance == 1.5
+    assert BothUnaries(EMBEDDING, unaries).reluctance == RECOGNISER.reluctance
+
+
+def test_without_it_labels_go_by_what_all_else_goes_by() -> None:
+    costs = np.array([0.1, 0.9, 0.9, 1.0])
+    for unaries in (EMBEDDING, APPEARANCE, BOTH):
+        assert unaries.label_costs(at(0, 0), costs) is costs

@@ -254,3 +254,17 @@ def test_what_a_person_answered_is_not_doubted_by_a_later_look_back() -> None:
     tracker.act(Action("answer", 8.0, target=question.id, answer=False))
     assert tracker.review(belief([1, 3], lacking={2: 0.2})) == ()
     assert ("missed", 2) in [(one.kind, one.step) for one in tracker.standing if isinstance(one, Alert)]
+
+
+def test_what_a_person_left_running_lasts_until_a_look_back_sees_something_else() -> None:
+    """After a pause the step goes on by hand; its time must not vanish when the next one is seen to begin."""
+    tracker = AttendedTracker(TASK)
+    tracker.push(1, at=1.0, start=0.0)
+    tracker.tick(3.0)
+    tracker.act(Action("pause"))
+    tracker.tick(8.0)
+    tracker.act(Action("resume"))  # 3 s so far, and the 5 s of the pause count for nothing
+    tracker.tick(10.0)
+    course = (Segment(1, 0.0, 12.0), Segment(2, 12.0, 13.0))
+    tracker.review(Belief(13.0, course, lacking=((1, 0.0), (2, 0.0))))
+    assert [(visit.step, visit.busy_s) for visit in tracker.state.visits] == [(1, 7.0), (2, 1.0)]

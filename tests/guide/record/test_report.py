@@ -216,3 +216,14 @@ def test_a_comment_that_xml_cannot_hold_does_not_spoil_the_report(report: Report
     odd = replace(report, actions=(StoredAction(1, 13.0, 1e9, 60, "next", comment="a\ufffeb\x00"),))
     write_elan(tmp_path / "a.eaf", to_tiers(odd))
     assert read_elan(tmp_path / "a.eaf").tiers[2].annotations[0].value == "next: a\ufffdb\ufffd"
+
+
+def test_a_pause_does_not_count_into_a_step() -> None:
+    """Step 1 lasts from 0 to 4 s and from 11 s to the end at 19.8 s."""
+    pauses = [
+        StoredAction(1, 3.0, 1e9, 5, "pause"), StoredAction(2, 11.5, 1e9, 6, "resume"),
+        StoredAction(3, 12.0, 1e9, 7, "pause"), StoredAction(4, 12.1, 1e9, 8, "undo", target=3),
+        StoredAction(5, 18.8, 1e9, 9, "pause"),
+    ]  # fmt: skip
+    report = make_report(SESSION, replace(CONTENTS, actions=tuple(pauses)), STEPS)
+    assert [(visit.step, round(visit.seconds, 3)) for visit in report.visits] == [(1, 3.0), (-1, 0.0), (1, 7.3)]

@@ -176,6 +176,8 @@ def test_every_answer_is_as_described(served: Served, video: Path) -> None:
     assert "steps" in require(served.ask(at), "/sessions/{session}")
     require(served.ask(at, method="DELETE"), "/sessions/{session}", "delete")
     require(served.ask(f"{at}/stream"), "/sessions/{session}/stream")
+    require(served.ask(f"{at}/beats"), "/sessions/{session}/beats")
+    require(served.ask("/sessions/none/beats"), "/sessions/{session}/beats")
     require(served.ask("/sessions", {"source": "nothing.mp4"}), "/sessions", "post")
     require(served.ask("/sessions", data=b"x" * 9_000, method="POST"), "/sessions", "post")
     require(served.ask("/sessions/none"), "/sessions/{session}")

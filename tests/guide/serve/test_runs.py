@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from guide.serve.picture import decode
 from guide.serve.run import Run
 from guide.serve.runs import Runs, TakenError, Wish
 from tests.server import QUICK, step_picture
-from tests.tiny import Learned
+from tests.tiny import Learned, write_steps
 
 
 @pytest.fixture
@@ -52,6 +55,22 @@ def test_a_headset_without_a_name_is_refused_and_leaves_nothing(runs: Runs) -> N
     with pytest.raises(InputError, match="headset's name"):
         runs.start(Wish("headset:  "))
     assert runs.all() == ()
+
+
+def test_a_finished_session_is_shown_without_being_held(runs: Runs) -> None:
+    """Many are shown for a while, and each holds megabytes of what it saw."""
+    run = runs.start(Wish("headset:helmet"))
+    held = weakref.ref(run._session)
+    stills = {one["step"]: one["stills"] for one in run.steps}
+    kept = run.show()["health"]["recording"]
+    run.end()
+    run.join()
+    gc.collect()
+    assert held() is None
+    assert (run.show()["state"], run.show()["health"]["recording"]) == ("finished", kept)
+    assert [run.still(step, 1) is not None for step in stills] == [bool(count) for count in stills.values()]
+    with pytest.raises(InputError, match="over"):
+        run.act({"kind": "next"})
 
 
 def test_the_last_picture_stays_but_not_the_frame(runs: Runs) -> None:
@@ -101,3 +120,23 @@ def test_networks_are_given_back_when_a_session_is_over(runs: Runs) -> None:
     run.end()
     run.join()
     assert runs.library._uses.total() == 0
+
+
+def test_a_recording_that_is_played_stands_still_while_it_is_paused(runs: Runs, tmp_path: Path) -> None:
+    video = write_steps(tmp_path / "new.mp4", (1, 3), [number / 10 for number in range(600)])
+    run = runs.start(Wish(str(video)))
+    assert run.begun.wait(20.0)
+    run.act({"kind": "pause"})
+    time.sleep(0.3)  # the frame that was being looked at
+    before = run.processed
+    time.sleep(0.6)
+    assert run.processed == before
+    run.act({"kind": "resume"})
+    deadline = time.monotonic() + 20.0
+    while run.processed < before + 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert run.processed >= before + 2
+    run.act({"kind": "pause"})
+    run.end()  # a pause does not hold up the end
+    run.join()
+    assert run.state == "finished"

@@ -12,13 +12,14 @@ from guide.label.recogniser import Recogniser, RecogniserSettings, find_reductio
 from guide.procedure.events import Confirmed, Ended, Event
 from guide.teach.calibrate import (
     LeftOut,
+    Lessons,
     calibrate_labels,
     calibrate_steps,
     far_limit,
     feature_scale,
     heard_with,
     leave_out,
-    own_limits,
+    manners_of,
     strangers,
 )
 
@@ -57,8 +58,8 @@ def test_no_demonstration_looks_nearer_than_a_stranger() -> None:
     recogniser = learn_recogniser(known, taught, RecogniserSettings(12), reduction)
     judged = judge_left_out(reduction, recogniser.numbers, known, taught, 0.3)
     scale = feature_scale(known)
-    distances = strangers(known, known, taught, scale, recogniser.numbers)
-    learned, judgement, left = leave_out(recogniser, scale, judged, distances, taught, [np.arange(45) / RATE] * COUNT)
+    strange = strangers(Lessons(known, taught, known, taught), scale, recogniser.numbers)
+    learned, judgement, left = leave_out(recogniser, scale, judged, strange, taught, [np.arange(45) / RATE] * COUNT)
     assert judgement.scale is not None
     assert judgement.far is not None
     assert learned.distance_limit == pytest.approx(4 * judgement.far**2)
@@ -79,7 +80,8 @@ def test_a_step_that_only_some_have_is_infinitely_far_for_them() -> None:
     rng = np.random.default_rng(2)
     labels = [np.repeat([1, 2], 20) if n else np.repeat([1, 7], 20) for n in range(4)]
     rows = [rng.normal(size=(40, 5)) + own[:, None] for own in labels]
-    found = strangers(rows, rows, labels, np.ones(5), np.array([1, 2, 7]))
+    strange = strangers(Lessons(rows, labels, rows, labels), np.ones(5), np.array([1, 2, 7]))
+    found = [each.distances for each in strange]
     assert np.isinf(found[0][:, 2]).all()
     assert all(np.isfinite(each).all() for each in found[1:])
     assert [each.shape for each in found] == [(40, 3)] * 4
@@ -122,24 +124,31 @@ def test_steps_are_as_sure_as_the_share_of_their_moments_that_was_right() -> Non
     assert calibrate_steps(left, half).of(0.9) == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_step_may_be_as_far_as_the_most_unusual_demonstration_and_a_little_more() -> None:
-    left = [left_out(distance) for distance in (4.0, 4.0, 4.0, 4.0, 4.0, 6.0)]
-    events = [tuple(done(1, 0.0, 1.8)) for _ in left]
-    assert dict(own_limits(left, events, PLAIN.numbers)) == pytest.approx({1: 1.3 * 6.0})
-    assert own_limits(left[:4], events[:4], PLAIN.numbers) == ()
+def test_manners_of_a_stranger_come_from_the_others_alone() -> None:
+    rng = np.random.default_rng(5)
+    labels = [np.repeat([1, 2], 12) for _ in range(4)]
+    rows = [rng.normal(size=(24, 5)) + 3.0 * own[:, None] for own in labels]
+    rows[0] += 100.0  # whoever is so different must not teach how different people are
+    lessons, scale = Lessons(rows, labels, rows, labels), np.ones(5)
+    first, second = strangers(lessons, scale, np.array([1, 2]))[:2]
+    alone = strangers(lessons.of([0, 1, 2, 3])._replace(features=[rows[1], *rows[1:]]), scale, np.array([1, 2]))[0]
+    assert first.manners is not None
+    assert second.manners is not None
+    assert alone.manners is not None
+    np.testing.assert_array_equal(first.manners.usual, alone.manners.usual)
+    assert first.manner.shape == (24, first.manners.directions.shape[1])
+    assert not np.allclose(first.manners.usual, second.manners.usual)
 
 
-def test_all_steps_share_how_many_times_as_far_is_too_far() -> None:
-    left = [left_out(4.0) for _ in range(COUNT)]
-    left[0].distances[10:, 2] = 5.0  # the second step, once a quarter farther than usual
-    events = [(*done(1, 0.0, 1.8), *done(2, 2.0, 3.8)) for _ in left]
-    limit = 1.3 * 1.25 * 4.0
-    assert dict(own_limits(left, events, PLAIN.numbers)) == pytest.approx({1: limit, 2: limit})
-
-
-def test_background_and_steps_nobody_else_did_set_no_limit() -> None:
-    left = [left_out() for _ in range(COUNT)]
-    for one in left:
-        one.distances[:, 2] = np.inf
-    events: list[tuple[Event, ...]] = [(*done(-1, 0.0, 1.0), *done(2, 2.0, 3.8)) for _ in left]
-    assert own_limits(left, events, PLAIN.numbers) == ()
+def test_manners_of_long_collections_come_from_every_so_many_th_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    labels = [np.repeat([1, 2], 40) for _ in range(3)]
+    rows = [rng.normal(size=(80, 2)) + own[:, None] * [1.0, 2.0] for own in labels]
+    recogniser = learn_recogniser(rows, labels, RecogniserSettings(2))
+    monkeypatch.setattr("guide.teach.calibrate.MOST_MANNERED", 60)
+    thin, expected = manners_of(recogniser, rows, labels), [each[::4] for each in rows]
+    monkeypatch.setattr("guide.teach.calibrate.MOST_MANNERED", 10_000)
+    whole = manners_of(recogniser, expected, [each[::4] for each in labels])
+    assert thin is not None
+    assert whole is not None
+    np.testing.assert_array_equal(thin.usual, whole.usual)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from guide.teach.collection import Collection
 from guide.teach.gain import MOST_CHOICES, Gain, _choices, leave_one_out
 from tests.small_task import make_demonstrations, make_labels
 
@@ -34,3 +36,11 @@ def test_one_labelled_recording_says_nothing() -> None:
 
 def test_choices_stay_few() -> None:
     assert len(_choices(range(12), 6)) <= MOST_CHOICES
+
+
+def test_it_tells_how_far_it_is() -> None:
+    rows = np.repeat([[0.0], [4.0]], 40, axis=0).astype(np.float32)
+    given = np.repeat([3, 5], 40)
+    shares: list[float] = []
+    leave_one_out(Collection.at_rate([rows] * 4, 2.0), [given, given, given, None], shares.append)
+    assert shares == [number / 7 for number in range(1, 7)]  # three alone, three pairs

@@ -25,7 +25,7 @@ from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed
 from guide.procedure.model import Procedure
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.rehearse import rehearse, rehearsed, teach_live
+from guide.teach.rehearse import rehearse, rehearsed, teach_judged, teach_live
 
 RATE = 5.0
 LINKS = LinkSettings(weight=1.0, radius_s=1.0)
@@ -89,6 +89,27 @@ def test_the_same_seed_teaches_the_same() -> None:
     (one, first), (other, second) = (teach_live(make_demonstrations(rows), labels, seed=3) for _ in range(2))
     assert all((a == b).all() for a, b in zip(first, second, strict=True))
     assert (one.projection == other.projection).all()
+
+
+def test_labels_go_by_the_demonstrations_as_they_are() -> None:
+    """Without other orders: the recogniser, and the demonstrations judged by the others, as plain learning has them."""
+    rows, labels = make_task()
+    demonstrations = make_demonstrations(rows)
+    taught = teach_judged(demonstrations, labels)
+    settings = RecogniserSettings()
+    reduction = find_reduction(demonstrations.features, settings.components)
+    plain = learn_recogniser(demonstrations.features, labels, settings, reduction)
+    assert taught.recogniser.in_order is not None
+    np.testing.assert_allclose(taught.recogniser.for_labels.centres, plain.centres)
+    assert taught.recogniser.for_labels.temperature == plain.temperature
+    expected = judge_left_out(reduction, plain.numbers, demonstrations.features, labels, settings.shrinkage)
+    for one, other in zip(taught.in_order, expected, strict=True):
+        np.testing.assert_allclose(one, other)
+    assert not np.allclose(taught.judged[0], taught.in_order[0])
+    costs = [np.full((len(each), 5), 0.75) for each in expected]
+    for each in taught.label_costs(costs):
+        np.testing.assert_allclose((1 - each).sum(1), 1.0)
+        np.testing.assert_allclose(each[:, -1], 0.75)
 
 
 def test_a_step_that_only_one_recording_holds_cannot_be_recognised_in_it() -> None:

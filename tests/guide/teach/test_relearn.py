@@ -105,3 +105,13 @@ def test_a_forged_review_in_a_manifest_is_passed_over(features_task: Learned, tm
     assert review.start.off == frozenset()
     assert review.start.labelled == frozenset()
     assert [step.is_optional for step in review.start.steps] == [False, True, False, False]
+
+
+def test_it_says_how_far_it_is(features_task: Learned) -> None:
+    """Never back, and not at the end before it is."""
+    shares: list[float] = []
+    relearn(features_task.bundle, begin_review(features_task.bundle).edited(Merge((1, 2))), shares.append)
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert len(shares) > 4
+    assert shares[-1] < 1.0

@@ -202,7 +202,7 @@ def test_a_folder_without_recordings_is_refused_before_anything_starts(open_page
 
 def test_a_recording_can_be_removed(open_page: OpenPage, tmp_path: Path) -> None:
     folder = with_videos(tmp_path)
-    press(named(open_page()), "Remove")
+    press(named(open_page()), "Yes, delete it")
     assert [path.name for path in folder.iterdir()] == ["1.mp4"]
 
 

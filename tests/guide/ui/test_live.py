@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
+from guide.record.store import Store
 from guide.ui import live
+from guide.ui.server import ServerKeeper
 from tests.live_task import LiveTask, make_live_task, serving_dashboard
 from tests.server import Served
 from tests.tiny import Learned
@@ -90,6 +93,24 @@ def test_the_first_page_offers_the_demo_and_a_form(page: AppTest) -> None:
     assert page.button(key="start").disabled
 
 
+def test_what_make_demo_leaves_keeps_the_demo_on_top(
+    page: AppTest, task: LiveTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It makes two bundles: neither is one of somebody's own."""
+    exported = tmp_path / "exported"
+    for name in ("demo", "demo-unlabelled"):
+        shutil.copytree(task.exported / "demo", exported / name)
+    monkeypatch.setenv("CNC_EXPORTED", str(exported))
+    monkeypatch.setattr(ServerKeeper, "warm_up", lambda self: None)
+    run(page)
+    assert page.subheader[0].value == "See it work"
+    assert page.selectbox(key="live_bundle").value == "demo"
+    shutil.copytree(task.exported / "demo", exported / "lamp")
+    run(page)
+    assert page.subheader[0].value == "Guide someone"
+    assert page.selectbox(key="live_bundle").options == ["lamp", "demo", "demo-unlabelled"]
+
+
 def test_one_click_leads_to_a_flagged_fault(page: AppTest, task: LiveTask, served: Served) -> None:
     play(page)
     shown = html(page)
@@ -111,7 +132,7 @@ def test_a_reload_and_a_second_browser_find_the_session(page: AppTest, served: S
 def test_an_alert_is_acknowledged_with_a_comment_and_taken_back(page: AppTest, served: Served) -> None:
     play(page)
     alert = state(served)["alerts"][0]["id"]
-    page.text_input(key=f"comment_{alert}").set_value("glove in *view*")
+    page.text_input(key="comment").set_value("glove in *view*")
     press(page, f"acknowledge_{alert}")
     assert "· seen" in html(page)
     [action] = state(served)["actions"]
@@ -136,7 +157,7 @@ def test_the_operator_corrects_the_tracker(page: AppTest, task: LiveTask, served
     press(page, "pause")
     assert "paused" in html(page)
     press(page, "pause")
-    for key in ("do_next", "do_previous", "do_restart"):
+    for key in ("do_next", "do_previous"):
         press(page, key)
     page.selectbox(key="marked_step").set_value(task.missed)
     run(page)
@@ -145,22 +166,70 @@ def test_the_operator_corrects_the_tracker(page: AppTest, task: LiveTask, served
     press(page, "not_yet")
     assert task.missed not in state(served)["progress"]["done"]
     kinds = [one["kind"] for one in state(served)["actions"]]
-    assert kinds == ["pause", "resume", "next", "previous", "restart", "mark_done", "not_yet"]
+    assert kinds == ["pause", "resume", "next", "previous", "mark_done", "not_yet"]
+
+
+def test_a_comment_is_kept_by_itself_also_when_its_alert_stands_no_more(page: AppTest, served: Served) -> None:
+    play(page)
+    alert = state(served)["alerts"][0]["id"]
+    press(page, f"false_alarm_{alert}")
+    until(page, lambda page: not state(served)["alerts"])
+    press(page, "keep_comment")
+    assert len(state(served)["actions"]) == 1  # there was nothing to keep
+    page.text_input(key="comment").set_value("glove in view")
+    press(page, "keep_comment")
+    kept = state(served)["actions"][-1]
+    assert (kept["kind"], kept["target"], kept["comment"]) == ("acknowledge", alert, "glove in view")
+
+
+def test_a_recording_is_played_again_from_its_beginning(page: AppTest, served: Served) -> None:
+    play(page)
+    before = state(served)
+    press(page, "do_restart")
+    after = state(served)
+    assert after["session"] != before["session"]
+    assert (after["source"], after["state"]) == (before["source"], "running")
+    assert after["session"] in html(page)
+    assert served.ask(f"/sessions/{before['session']}").json["state"] == "finished"
 
 
 def test_muting_is_remembered(page: AppTest) -> None:
     play(page)
     press(page, "mute")
-    assert page.button(key="mute").label == "Sound off"
+    assert page.button(key="mute").label == "Sound is off"
 
 
 def test_an_ended_session_says_how_it_ended_and_another_can_be_started(page: AppTest, served: Served) -> None:
     play(page)
+    assert state(served)["progress"]["lacking"]
+    assert any("will count as missed" in one.value for one in page.markdown)  # said before it is done
     press(page, "end")
     until(page, lambda page: "Session over" in html(page))
     assert "alert stands" in html(page) or "alerts stand" in html(page)
     press(page, "again")
     assert page.button(key="play_demo")
+
+
+def test_alerts_are_answered_when_all_is_over_and_the_answers_are_kept(page: AppTest, served: Served) -> None:
+    play(page)
+    press(page, "end")
+    until(page, lambda page: "Session over" in html(page))
+    over = state(served)
+    alert = next(one for one in over["alerts"] if one["kind"] == "missed")
+    page.text_input(key="comment").set_value("glove in view")
+    press(page, f"was_done_{alert['id']}")
+    assert alert["id"] not in [one["id"] for one in state(served)["alerts"]]
+    with Store(served.data) as store:
+        contents = store.contents(over["session"])
+        assert store.find(over["session"]).state == "finished"
+    assert (contents.actions[-1].kind, contents.actions[-1].comment) == ("was_done", "glove in view")
+    assert (contents.final[-1].id, contents.final[-1].is_withdrawn) == (alert["id"], True)
+    press(page, f"undo_{contents.actions[-1].number}")
+    assert alert["id"] in [one["id"] for one in state(served)["alerts"]]
+    with Store(served.data) as store:
+        assert alert["id"] not in [one.id for one in store.contents(over["session"]).final]
+    refused = served.ask(f"/sessions/{over['session']}/actions", {"kind": "next"})
+    assert refused.json == {"error": "this session is over: start another one."}
 
 
 def test_a_source_that_cannot_be_opened_is_said_in_a_sentence(page: AppTest) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +20,7 @@ from guide.ui.client import Client
 from guide.ui.server import ServerKeeper
 from tests.dashboard import ARGUMENTS, PATIENCE_S, ROOT, keep_screenshot, require_chromium, serve, settle
 from tests.live_task import LiveTask, make_live_task
+from tests.server import Headset, step_picture
 from tests.tiny import Learned
 
 pytestmark = pytest.mark.browser
@@ -131,8 +135,8 @@ def test_the_next_step_is_shown_by_a_clip_that_plays_on(app: App, page: Page) ->
     expect(page.locator(".guide-now.paused")).to_be_visible()
     settle(page)
     page.evaluate("document.querySelector('.guide-next img').dataset.mine = 1")
-    frames = page.locator(".guide-health").inner_text()
-    expect(page.locator(".guide-health")).not_to_have_text(frames)  # the page was drawn anew, the clip was not
+    page.get_by_role("button", name="Sound is on").click()
+    expect(page.get_by_role("button", name="Sound is off")).to_be_visible()  # the page was drawn anew, the clip was not
     expect(page.locator(".guide-next img[data-mine]")).to_have_count(1)
 
 
@@ -160,14 +164,33 @@ def test_keys_act_and_are_explained(app: App, page: Page) -> None:
     page.keyboard.press("Space")
     expect(page.locator(".guide-now.paused")).to_have_count(0)
     page.keyboard.press("m")
-    expect(page.get_by_role("button", name="Sound off")).to_be_visible()
+    expect(page.get_by_role("button", name="Sound is off")).to_be_visible()
     page.get_by_role("button", name="Keys").click()
     expect(page.get_by_text("acknowledge the first alert")).to_be_visible()
-    expect(page.get_by_text("begin anew: restart")).to_be_visible()
+    expect(page.get_by_text("begin anew, play again")).to_be_visible()
     page.keyboard.press("Escape")
     page.locator(".guide-now").click()
+    [before] = app.running()
     page.keyboard.press("b")
-    expect(page.get_by_text("Began anew")).to_be_visible()
+    page.wait_for_url(lambda url: "session=" in url and before not in url)
+    expect(page.locator(".guide-now")).to_be_visible()
+    assert before not in app.running()
+
+
+def test_a_comment_survives_its_alert_and_is_kept_with_enter(app: App, page: Page) -> None:
+    play(page)
+    box = page.get_by_placeholder("A comment")
+    box.press_sequentially("glove")
+    [session] = app.running()
+    [alert] = app.client().state(session)["alerts"]
+    app.client().act(session, {"kind": "false_alarm", "target": alert["id"]})  # in another browser
+    expect(page.get_by_text("No alert.")).to_be_visible()
+    expect(box).to_have_value("glove")
+    box.press_sequentially(" in view")
+    box.press("Enter")
+    expect(page.get_by_text("(glove in view)")).to_be_visible()
+    expect(box).to_have_value("")
+    assert app.client().state(session)["actions"][-1]["comment"] == "glove in view"
 
 
 def watch_for_gaps(page: Page, parts: list[str]) -> None:
@@ -197,6 +220,69 @@ def test_nothing_vanishes_while_the_page_is_drawn_anew(app: App, page: Page) -> 
     assert page.evaluate("[...window.gone]") == []
 
 
+@contextmanager
+def quiet_headset(client: Client) -> Iterator[str]:
+    """A session in which nothing happens but that pictures come, all of them alike; its name."""
+    session, ended = str(client.start({"source": "headset:helmet"})["session"]), threading.Event()
+
+    def push() -> None:
+        with Headset(client.port, {"token": client.token, "client": "helmet"}) as headset:
+            while not ended.wait(0.15):
+                headset.frame(step_picture(0))
+
+    pushing = threading.Thread(target=push)
+    pushing.start()
+    try:
+        yield session
+    finally:
+        ended.set()
+        pushing.join(PATIENCE_S)
+        client.end(session)
+
+
+def test_numbers_go_on_without_the_page_being_drawn(app: App, page: Page) -> None:
+    """Drawing costs the loop; a beat changes words in place, the nodes stay."""
+    number = page.locator(".guide-health b").first
+    with quiet_headset(ServerKeeper(app.task.exported, app.task.data).connect()) as session:
+        page.goto(f"{app.address}/?session={session}")
+        expect(page.locator(".guide-picture img")).to_be_visible()
+        page.wait_for_function("Number(document.querySelector('.guide-health b').innerText) > 30")  # all has settled
+        settle(page)
+        page.evaluate(
+            """() => {
+              window.drawn = 0;
+              const parts = document.querySelectorAll(".guide-now, .guide-steps, .guide-health");
+              for (const part of parts) part.dataset.mine = 1;
+              const app = document.querySelector("[data-testid=stApp]");
+              new MutationObserver(() => window.drawn++).observe(app, { attributeFilter: ["data-test-script-state"] });
+            }"""
+        )
+        for _ in range(3):
+            expect(number).not_to_have_text(number.inner_text())
+        assert page.evaluate("window.drawn") == 0
+        for part in (".guide-now", ".guide-steps", ".guide-health"):
+            expect(page.locator(f"{part}[data-mine]")).to_have_count(1)
+
+
+def test_the_page_follows_also_where_beats_do_not_come_through(app: App, page: Page) -> None:
+    page.route("**/beats?*", lambda route: route.abort())
+    play(page)
+    frames = page.locator(".guide-health b").first.inner_text()
+    expect(page.locator(".guide-health b").first).not_to_have_text(frames)
+
+
+def test_a_page_that_nobody_sees_takes_no_pictures(app: App, page: Page) -> None:
+    play(page)
+    hide = """(is_hidden) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => is_hidden });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    page.evaluate(hide, True)
+    expect(page.locator(".guide-picture img[src]")).to_have_count(0)
+    page.evaluate(hide, False)
+    page.wait_for_function("document.querySelector('.guide-picture img').naturalWidth > 0")
+
+
 def test_a_reload_finds_the_session_going_on(app: App, page: Page) -> None:
     play(page)
     [session] = app.running()
@@ -220,6 +306,8 @@ def test_two_browsers_control_one_session(app: App, page: Page) -> None:
     for one in (page, other):
         expect(one.locator(".guide-now.paused")).to_have_count(0)
     page.get_by_role("button", name="End", exact=True).click()
+    assert app.running()  # a slip of the hand ends nothing
+    page.get_by_role("button", name="End the session").click()
     for one in (page, other):
         expect(one.get_by_text("Session over")).to_be_visible()
     other.context.close()
@@ -231,6 +319,14 @@ def test_a_hostile_name_stays_text(app: App, page: Page) -> None:
     app.client().act(session, {"kind": "mark_done", "step": 3})
     expect(page.locator(".guide-steps li", has_text=HOSTILE)).to_be_visible()
     assert page.locator("img[src='x']").count() == 0
+
+
+def test_a_server_that_was_killed_is_said_to_be_gone(app: App, page: Page) -> None:
+    play(page)
+    note = ServerKeeper(app.task.exported, app.task.data).note
+    os.kill(int(json.loads(note.read_text(encoding="utf-8"))["pid"]), signal.SIGKILL)
+    expect(page.get_by_text("That session ended with the guide's server")).to_be_visible()
+    play(page)  # another server is started for it
 
 
 def test_nothing_is_wider_than_a_phone(app: App) -> None:

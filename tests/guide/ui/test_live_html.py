@@ -9,15 +9,17 @@ import pytest
 
 from guide.ui import live_html
 from guide.ui.state.live import AlertView, ItemView, LiveView, NextView, NowView
+from guide.ui.state.live_health import HealthView
 
 HOSTILE = "<img src=x onerror=alert(1)>\"' onload='alert(2)' </div><script>alert(3)</script>"
-NOW = NowView(HOSTILE, 1, "unsure", "4 s", "usually 5 s", 0.4, 0.3, 0.5, 0.8, "40 %")
+NOW = NowView(HOSTILE, 1, "unsure", "4 s", "usually 5 s", 0.4, 0.3, 0.5, 0.8, "40 %", (3.0, 5.0, 8.0, 9.0))
 ALERT = AlertView(1, HOSTILE, HOSTILE, HOSTILE, "alarm", "‼", "Alarm", "1:01", True, True, True)
 VIEW = LiveView(
     session="s", bundle=HOSTILE, title=HOSTILE, clock="1:15", is_over=False, problem=HOSTILE, is_paused=False, now=NOW,
     next=(NextView(1, HOSTILE, "9 of 12", 2), NextView(2, HOSTILE, "3 of 12", 0)), progress="1 of 4", share=0.25,
     timeline=(ItemView(1, HOSTILE, "out of order", HOSTILE),), alerts=(ALERT,), question=None, deeds=(),
-    health=((HOSTILE, HOSTILE),), notice=HOSTILE, steps=(), headset=None, ending=HOSTILE,
+    health=(HealthView(HOSTILE, HOSTILE, HOSTILE),), notice=HOSTILE, steps=(), headset=None, ending=HOSTILE,
+    mark=HOSTILE,
 )  # fmt: skip
 
 

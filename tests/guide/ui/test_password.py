@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from guide.errors import InputError
 from guide.ui import password
-from guide.ui.password import STAY_S, Door, PasswordHash, kept_line
+from guide.ui.password import MOST_TURNS, STAY_S, Door, PasswordHash, kept_line
 
 KEPT = PasswordHash.of("correct horse")
 
@@ -50,6 +51,28 @@ def test_wrong_tries_wait_longer_and_a_pass_ends() -> None:
     assert not Door(KEPT).knows(handed)
     now[0] = STAY_S + 1
     assert not door.knows(handed)
+
+
+def test_who_guesses_keeps_nobody_else_out() -> None:
+    """One address waits for its pauses, one try after the other; another comes in meanwhile."""
+    may_end, waiting = threading.Event(), threading.Event()
+
+    def wait(_: float) -> None:
+        waiting.set()
+        may_end.wait(20.0)
+
+    door = Door(KEPT, wait=wait)
+    guessers = [threading.Thread(target=door.enter, args=("wrong", "192.0.2.7"), daemon=True) for _ in range(5)]
+    for guesser in guessers:
+        guesser.start()
+    assert waiting.wait(20.0)
+    others = iter(f"192.0.2.{number}" for number in range(8, 200))
+    free = next(one for one in others if hash(one) % MOST_TURNS != hash("192.0.2.7") % MOST_TURNS)
+    assert door.enter("correct horse", free) is not None
+    assert all(guesser.is_alive() for guesser in guessers)
+    may_end.set()
+    for guesser in guessers:
+        guesser.join(20.0)
 
 
 def test_the_variable_comes_before_the_file(tmp_path: Path) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from guide.bundle import read_bundle
-from guide.errors import OutputError
+from guide.errors import InputError, OutputError
 from guide.procedure.reading import from_plain
 from guide.teach.desk import Desk
-from guide.teach.edits import Edit, Mark, Name, Switch
+from guide.teach.edits import Edit, Mark, Merge, Name, Switch
 from guide.ui import review_order
-from guide.ui.review_desk import open_bundle
+from guide.ui.review_desk import open_bundle, teach
 from guide.ui.state.review import pairs
 from guide.ui.training import Wish, Workshop
 from tests.tiny import Learned, altered
@@ -60,6 +62,13 @@ def press(page: AppTest, label: str) -> AppTest:
     button.click().run()
     assert not page.exception, page.exception
     return page
+
+
+def await_button(page: AppTest, label: str) -> None:
+    """Draws the page again until work beside it is done and the button comes."""
+    deadline = time.monotonic() + 60.0
+    while label not in [button.label for button in page.button] and time.monotonic() < deadline:
+        page.run()
 
 
 def name(page: AppTest, step: int, text: str) -> AppTest:
@@ -110,6 +119,7 @@ def test_a_merge_is_learned_tried_and_made_live(open_page: Callable[[], AppTest]
     press(page, "Merge")
     assert "merged step 1 and step 2" in texts(page)
     press(page, "Learn and try it")
+    await_button(page, "Try")
     press(page, "Try")
     assert "of 3 steps seen" in texts(page).replace("\\", "")
     assert len(live_names(box)) == 4
@@ -140,7 +150,23 @@ def test_two_labelled_recordings_say_what_a_third_would_gain(open_page: Callable
     page.selectbox(key="review_recording").set_value(1).run()
     press(page, "Save these labels")
     press(page, "What would another one gain?")
+    deadline = time.monotonic() + 60.0
+    while "With 1 labelled" not in texts(page) and time.monotonic() < deadline:
+        page.run()
     assert "With 1 labelled" in texts(page)
+    page.selectbox(key="review_recording").set_value(2).run()
+    press(page, "Save these labels")  # the answer stays, but not as if it were of now
+    assert "That was before the labels were changed" in texts(page)
+    assert "What would another one gain?" in [button.label for button in page.button]
+
+
+def test_what_was_learned_while_something_was_edited_is_given_up_with_a_word(box: Path) -> None:
+    opened = open_bundle(box)
+    merged = replace(opened, review=opened.review.edited(Merge((1, 2))))
+    Desk(box).keep_edits([Name(2, "fit board")])  # in another window
+    with pytest.raises(InputError, match="changes were made meanwhile"):
+        teach(merged)
+    assert Desk(box).read_draft() is None
 
 
 def test_a_step_that_was_not_found_can_be_labelled(open_page: Callable[[], AppTest], box: Path) -> None:

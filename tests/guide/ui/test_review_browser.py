@@ -75,6 +75,11 @@ def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exporte
         drag(page, timeline.locator(".edge[data-side='end']").first, -60)
         page.wait_for_timeout(1000)
         assert abs(before - width(timeline.locator(".part").first) - 60) < 12
+        expect(page.get_by_role("button", name="Begin again")).to_be_visible()
+        page.reload()  # nothing that was drawn is lost
+        page.get_by_text("Label a recording").first.click()
+        expect(timeline.locator(".part", has_text="step 3").first).to_be_visible()
+        expect(page.get_by_role("button", name="Begin again")).to_be_visible()
         page.get_by_role("button", name="Save these labels").click()
         expect(page.get_by_text("labelled recording 01 with")).to_be_visible()
         page.get_by_role("button", name="Learn and try it").click()

@@ -52,6 +52,7 @@ def test_a_server_is_started_once_kept_to_oneself_and_ended(exported: Path, tmp_
     assert data.stat().st_mode & 0o077 == 0
     told = json.loads(first.note.read_text())
     assert client.token.encode() not in Path(f"/proc/{told['pid']}/cmdline").read_bytes()
+    assert b"MALLOC_ARENA_MAX=2" in Path(f"/proc/{told['pid']}/environ").read_bytes()  # memory stays flat
     assert client.sessions() == []
     first.close()
     assert first.running() is None
@@ -63,9 +64,13 @@ def test_a_server_that_was_killed_is_started_anew(exported: Path, tmp_path: Path
     before = made.connect()
     pid = json.loads(made.note.read_text())["pid"]
     os.kill(pid, signal.SIGKILL)
-    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
+    until = time.monotonic() + 20.0
+    while not made.has_ended(before):
+        assert time.monotonic() < until
         time.sleep(0.01)
     after = made.connect()
+    assert made.has_ended(before)
+    assert not made.has_ended(after)
     assert after != before
     assert after.sessions() == []
 
@@ -116,10 +121,10 @@ def test_a_damaged_note_is_no_server(exported: Path, tmp_path: Path) -> None:
 
 
 def test_ones_own_bundles_come_before_the_demo(tmp_path: Path) -> None:
-    for name in ("demo", "zebra", "alpha", ".alpha.new"):
+    for name in ("demo", "demo-unlabelled", "zebra", "alpha", ".alpha.new"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text("{}")
-    assert bundle_names(tmp_path) == ["alpha", "zebra", "demo"]
+    assert bundle_names(tmp_path) == ["alpha", "zebra", "demo", "demo-unlabelled"]
 
 
 def test_a_lock_that_nobody_frees_is_said_after_a_while(

@@ -33,3 +33,16 @@ def test_a_password_is_asked_for_once_in_each_browser(tmp_path: Path) -> None:
         page.context.clear_cookies()
         page.reload()
         expect(page.get_by_role("button", name="Come in")).to_be_visible()
+
+
+def test_on_a_phone_the_list_of_pages_goes_away_once_one_was_chosen(tmp_path: Path) -> None:
+    require_chromium()
+    with serve(tmp_path) as address, browse(390, 844) as page:
+        page.goto(address)
+        expect(page.get_by_text("no learned procedure")).to_be_visible()
+        page.get_by_test_id("stExpandSidebarButton").click()
+        page.get_by_test_id("stSidebar").get_by_text("Sessions").click()
+        expect(page.get_by_test_id("stSidebar").get_by_text("Sessions")).not_to_be_in_viewport()
+        expect(page.get_by_test_id("stExpandSidebarButton")).to_be_visible()
+        page.reload()
+        expect(page.get_by_test_id("stExpandSidebarButton")).to_be_visible()

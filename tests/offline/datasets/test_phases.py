@@ -48,6 +48,8 @@ def test_a_recording_that_stops_early_has_fewer_steps() -> None:
         ("20,297,60", "line 3 should give whole numbers"),
         ("20,297,160,120,240,True", "line 3: .* one after the other"),
         ("20,297,-1,120,240,True", "line 3: .* one after the other"),
+        (f"20,297,60,120,1{'0' * 400},True", "line 3: .* one after the other"),
+        ("19,297,60,120,240,True", "line 3: episode 19 comes twice"),
     ],
 )
 def test_wrong_lines_are_named(tmp_path: Path, row: str, word: str) -> None:

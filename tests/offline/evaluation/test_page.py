@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from html.parser import HTMLParser
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ from offline.tables import ResultTable, Row
 
 HOSTILE = '<script>alert("x")</script>'
 TRUTH = np.array([0, 1, 1, 2, 2, 2])
-VOID = {"meta", "input", "br"}
+VOID = {"meta", "input", "br", "img"}
 
 
 class Balanced(HTMLParser):
@@ -76,7 +78,7 @@ def test_names_are_escaped(page: str) -> None:
 
 
 def test_nothing_is_fetched_from_anywhere(page: str) -> None:
-    assert not re.search(r"https?:|src=|@import|url\(", page)
+    assert not re.search(r'https?:|src="(?!data:image/png;base64,)|@import|url\(', page)
 
 
 def test_truth_and_every_method_have_a_bar(page: str) -> None:
@@ -92,30 +94,59 @@ def test_a_row_has_one_name_in_table_and_bars(page: str) -> None:
 def test_found_steps_take_the_colours_of_the_true_ones_they_match() -> None:
     (labels,) = coloured([TRUTH], [np.array([4, 4, 4, 9, 9, 0])])
     assert labels.tolist() == [1, 1, 1, 2, 2, 0]
-    bar = draw(labels, {1: "a", 2: "b"}, 2.0, "x")
-    assert "var(--s1) 0.00% 50.00%,var(--s2) 50.00% 83.33%,transparent 83.33% 100.00%" in bar
-    assert 'title="1 a, 0.0 to 1.5 s">1</b>' in bar
-    assert 'title="background, 2.5 to 3.0 s"></b>' in bar
+    bar = draw(labels, {1: "a", 2: "b"}, "x")
+    assert re.findall(r'style="left:([\d.]+)%;width:([\d.]+)%">(.)</b>', bar) == [
+        ("0.0", "50.0", "1"),
+        ("50.0", "33.3", "2"),
+    ]
+    assert shown(bar) == [colour(1), colour(1), colour(1), colour(2), colour(2), (0, 0, 0, 0)]
+
+
+def colour(step: int) -> tuple[int, ...]:
+    text = step_colours([1, 2])[step][0]
+    return (*(int(text[place : place + 2], 16) for place in (1, 3, 5)), 255)
+
+
+def shown(bar: str) -> list[tuple[int, ...]]:
+    """The colours of a bar's picture, column by column, as another program reads them."""
+    found = re.search(r'src="data:image/png;base64,([^"]*)"', bar)
+    assert found is not None
+    read = cv2.imdecode(np.frombuffer(b64decode(found[1]), np.uint8), cv2.IMREAD_UNCHANGED)
+    assert read is not None
+    return [(red, green, blue, opaque) for blue, green, red, opaque in read[0].tolist()]
 
 
 def test_numbers_without_room_on_a_narrow_screen_are_marked_as_small(page: str) -> None:
-    bar = draw(np.repeat([1, 2, 1], [50, 45, 5]), {1: "a", 2: "b"}, 1.0, "x")
-    assert re.findall(r"<b( class=\"small\")? style[^>]*>(\d?)</b>", bar) == [
+    bar = draw(np.repeat([1, 2, 1], [50, 45, 5]), {1: "a", 2: "b"}, "x")
+    assert re.findall(r"<b(?: class=\"([^\"]*)\")? style[^>]*>(\d?)</b>", bar) == [
         ("", "1"),
-        ("", "2"),
-        (' class="small"', "1"),
+        ("dark", "2"),
+        ("small", "1"),
     ]
     assert ".bar b.small{font-size:0}" in page
+    assert ".bar b.dark{" in page
 
 
 def test_a_step_without_a_partner_has_the_colour_of_none() -> None:
     (labels,) = coloured([TRUTH], [np.array([1, 1, 3, 2, 2, 2])])
     assert [stretch.mark for stretch in stretches(labels, {1: "a", 2: "b"})] == ["1", "+", "2"]
-    assert "var(--none)" in draw(labels, {1: "a", 2: "b"}, 1.0, "x")
+    assert shown(draw(labels, {1: "a", 2: "b"}, "x"))[2] == (0x4A, 0x4A, 0x52, 255)
+
+
+def test_what_is_done_under_the_pointer_can_be_told(page: str) -> None:
+    """The script reads a bar's picture: it needs the length in seconds, and a place to say it."""
+    assert 'class="recording" data-seconds="3.0"' in page
+    assert '<p id="said" role="status" hidden></p>' in page
+
+
+def test_bars_of_random_labels_make_no_heavy_page() -> None:
+    labels = np.random.default_rng(0).integers(1, 8, 7200)
+    assert len(draw(labels, dict.fromkeys(range(1, 8), "a step"), "random on an hour")) < 1600
 
 
 def test_a_recording_without_frames_has_no_stretches() -> None:
     assert stretches(np.zeros(0, np.int64), {}) == []
+    assert "<img" not in draw(np.zeros(0, np.int64), {}, "x")
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 12, 30])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from guide.errors import InputError
-from offline.evaluation.plan import EvaluateOptions, make_plan, read_counts, read_labelled, require_fit
+from offline.evaluation.plan import EvaluateOptions, fitted, make_plan, read_counts, read_labelled, require_fit
 from offline.evaluation.task import LabelledTask
 from offline.features import RecordingFeatures
 
@@ -67,6 +67,13 @@ def test_labels_without_pictures_can_only_be_scored_blind() -> None:
     require_fit(make_plan(replace(OPTIONS, cluster="random,uniform,equal")), [blind])
     with pytest.raises(InputError, match="no pictures, so cte, tc3i"):
         require_fit(make_plan(OPTIONS), [blind])
+
+
+def test_where_no_finder_is_named_labels_alone_get_the_blind_ones() -> None:
+    blind, plan = replace(TASK, is_seen=False), make_plan(OPTIONS)
+    assert [method.name for method in fitted(plan, [blind], is_named=False).methods] == ["random", "equal", "uniform"]
+    assert fitted(plan, [blind], is_named=True) == plan
+    assert fitted(plan, [TASK, blind], is_named=False) == plan
 
 
 def test_somebody_must_be_left_to_score() -> None:

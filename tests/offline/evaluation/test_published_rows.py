@@ -55,7 +55,12 @@ def test_successors_stand_beside_a_sub_set_as_the_mean_over_all_of_them(subset: 
 @pytest.mark.parametrize("method", ["Alayrac et al.", "Kukleva et al.", "Elhamifar et al.", "Shen et al.", "CnC"])
 def test_third_person_rows_are_pooled(method: str) -> None:
     assert 5 < f1("ProceL", None, method, "pooled") < 22
-    assert math.isnan(f1("ProceL", None, "Fried et al.", "pooled"))
+    assert math.isnan(f1("CrossTask", None, "Fried et al.", "pooled"))  # recall alone was printed
+
+
+def test_a_row_without_a_figure_is_no_row() -> None:
+    assert "Fried et al." in {row.method for row in published_rows("CrossTask", None)}
+    assert "Fried et al." not in {row.method for row in published_rows("ProceL", None)}
 
 
 @pytest.mark.parametrize(("name", "dataset"), [("egtea gaze+", "EGTEA"), ("PC_Assembly", "PC Assembly"), ("x", None)])

@@ -105,3 +105,48 @@ def test_edit_distance_is_a_metric(a: list[int], b: list[int], c: list[int]) -> 
     assert edit_distance(a, b) == edit_distance(b, a)
     assert (edit_distance(a, b) == 0) == (a == b)
     assert edit_distance(a, c) <= edit_distance(a, b) + edit_distance(b, c)
+
+
+def literal_distance(a: list[int], b: list[int]) -> int:
+    """Oracle: the definition, letter by letter."""
+    if not a or not b:
+        return len(a) + len(b)
+    return min(
+        literal_distance(a[1:], b) + 1,
+        literal_distance(a, b[1:]) + 1,
+        literal_distance(a[1:], b[1:]) + (a[0] != b[0]),
+    )
+
+
+@given(st.lists(st.integers(1, 3), max_size=5), st.lists(st.integers(1, 3), max_size=5))
+@settings(derandomize=True, deadline=None)
+def test_edit_distance_is_the_definition(a: list[int], b: list[int]) -> None:
+    assert edit_distance(a, b) == literal_distance(a, b)
+
+
+def literal_f1(truth: Labels, found: Labels, overlap: float) -> float:
+    """Oracle: found segments one by one, each with the true segment of its step that it overlaps most."""
+    true_segments, found_segments = segments_of(truth), segments_of(found)
+    hit: set[int] = set()
+    for one in found_segments:
+        ious = [
+            0.0
+            if other.step != one.step
+            else max(0.0, min(one.end, other.end) - max(one.start, other.start))
+            / (max(one.end, other.end) - min(one.start, other.start))
+            for other in true_segments
+        ]
+        if ious and max(ious) >= overlap and max(ious) > 0:
+            hit.add(ious.index(max(ious)))
+    total = len(true_segments) + len(found_segments)
+    return 2 * len(hit) / total if total else 0.0
+
+
+FRAMES = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3)), max_size=24)
+
+
+@given(FRAMES, st.sampled_from([0.1, 0.25, 0.5]))
+@settings(derandomize=True, deadline=None)
+def test_segment_f1_is_the_literal_count(frames: list[tuple[int, int]], overlap: float) -> None:
+    truth, found = labels(*(t for t, _ in frames)), labels(*(f for _, f in frames))
+    assert segment_f1([truth], [found], overlap, SAME) == pytest.approx(literal_f1(truth, found, overlap))

@@ -19,6 +19,13 @@ HEALTH = {
 }  # fmt: skip
 
 
+PROGRESS = {"done": [1, 2], "lacking": [3], "total": 4, "share": 0.5, "marked": [], "denied": []}
+
+
+def visit(number: int, start: float, end: float | None) -> dict[str, Any]:
+    return {"step": number, "name": NAMES[number], "start": start, "end": end}
+
+
 def step(number: int = 2, elapsed_s: float = 4.0, confidence: float = 0.9) -> dict[str, Any]:
     return {
         "step": number,
@@ -56,8 +63,8 @@ def state(**more: Any) -> dict[str, Any]:
         "session": "20300102-030405-00ff", "state": "running", "problem": "", "source": "videos/new.mp4",
         "bundle": "demo", "person": "", "client": None, "at": 75.0, "label": {"step": 2, "confidence": 0.9},
         "step": step(), "next": [{"step": 3, "name": NAMES[3], "count": 9, "total": 12, "ready": True}],
-        "progress": {"done": [1], "lacking": [3], "total": 4, "share": 0.25},
-        "timeline": [{"step": 1, "start": 0.0, "end": 4.0}, {"step": 2, "start": 5.0, "end": None}],
+        "progress": PROGRESS,
+        "timeline": [visit(1, 0.0, 4.0), visit(2, 5.0, None)],
         "alerts": [], "question": None, "questions": [], "actions": [], "paused": False, "health": HEALTH,
         "steps": [{"step": one, "name": name, "optional": one == 4, "stills": 2} for one, name in NAMES.items()],
     }  # fmt: skip
@@ -96,7 +103,9 @@ def test_the_mood_of_the_current_step(more: dict[str, Any], mood: str) -> None:
         ({"label": None, "health": {**HEALTH, "processed": 0}}, "Waiting for the first pictures"),
         ({"label": None}, "Looking"),
         ({"timeline": []}, "Waiting for the first step"),
-        ({}, "No step recognised"),
+        ({"label": {"step": None, "confidence": 0.9}}, "No step recognised"),
+        ({}, "open case"),  # it was done last, and nothing has begun since
+        ({"next": [], "progress": PROGRESS | {"lacking": []}}, "All steps done"),
         ({"paused": True}, "Paused"),
     ],
 )
@@ -159,12 +168,12 @@ def test_an_action_says_which_alert_it_was_about_even_when_that_stands_no_more()
 
 
 def test_the_strip_of_health() -> None:
-    assert dict(view().health) == {
+    assert {one.name: one.value for one in view().health} == {
         "Frames in": "120", "Processed": "60", "Dropped": "4", "Age": "0.3 s", "Time a frame": "31 / 48 ms",
         "Runs on": "CPU",
     }  # fmt: skip
     recording = {**HEALTH, "is_live": False, "received": 0, "p50_ms": None, "p95_ms": None}
-    shown = dict(view(health=recording).health)
+    shown = {one.name: one.value for one in view(health=recording).health}
     assert (shown["Frames in"], shown["Age"], shown["Time a frame"]) == ("60", "recording", "– / – ms")
 
 
@@ -186,8 +195,11 @@ def test_the_title_names_the_file_alone_and_an_address_as_it_came() -> None:
 
 
 def test_a_session_that_is_over_says_how_it_ended() -> None:
-    assert view(state="finished", alerts=[alert()]).ending == "1 of 4 steps were seen; 1 alert stands."
-    assert view(state="finished").ending == "1 of 4 steps were seen; no alert stands."
+    assert view(state="finished", alerts=[alert()]).ending == (
+        "2 of 4 steps were seen, not done: fit board; 1 alert stands."
+    )
+    done = PROGRESS | {"done": [1, 2, 3], "lacking": []}
+    assert view(state="finished", progress=done).ending == "3 of 4 steps were seen; no alert stands."
     assert view(state="failed", problem="the camera was lost.").ending == "the camera was lost."
 
 
@@ -210,3 +222,86 @@ def test_a_voice_says_what_is_new_and_nothing_at_first() -> None:
 def test_the_view_models_need_no_streamlit() -> None:
     code = "import sys, guide.ui.state.live, guide.ui.state.live_start; sys.exit('streamlit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_step_that_has_just_begun_is_current_and_not_done() -> None:
+    """The look back is ahead of the labels: the newest label is still of the step before."""
+    begun = step(3, 0.0) | {"starting": True, "confidence": None}
+    visits = [visit(1, 0.0, 4.0), visit(2, 5.0, 9.0), visit(3, 9.0, None)]
+    shown = view(step=begun, timeline=visits, progress=PROGRESS | {"done": [1, 2, 3]})
+    assert (shown.now.name, shown.now.mood, shown.now.confidence) == ("fit board", "starting", "")
+    assert [(item.step, item.standing, item.words) for item in shown.timeline[:3]] == [
+        (1, "done", "4 s"), (2, "done", "4 s"), (3, "current", "just begun"),
+    ]  # fmt: skip
+    assert shown.progress == "2 of 4 steps done"
+
+
+def test_between_two_steps_the_one_before_stands_as_done() -> None:
+    shown = view(step=None, timeline=[visit(1, 0.0, 4.0)], progress=PROGRESS | {"done": [1]})
+    assert (shown.now.name, shown.now.step, shown.now.mood) == ("lay mat", None, "rest")
+    assert shown.timeline[0].standing == "done"
+
+
+def test_a_step_set_by_hand_has_no_percentage_of_what_the_camera_sees() -> None:
+    shown = view(step=step(3) | {"confidence": None}, label={"step": 1, "confidence": 0.95})
+    assert (shown.now.mood, shown.now.confidence) == ("unsure", "")
+
+
+@pytest.mark.parametrize(
+    ("more", "count"),
+    [
+        ({}, 1),  # the one being done is not done yet
+        ({"step": None}, 2),
+        ({"progress": PROGRESS | {"marked": [2]}}, 2),
+        ({"timeline": [visit(2, 0.0, 1.0), visit(1, 1.0, 4.0), visit(2, 5.0, None)]}, 2),  # done again
+        ({"state": "finished"}, 2),
+    ],
+)
+def test_steps_done_are_counted(more: dict[str, Any], count: int) -> None:
+    assert view(**more).progress == f"{count} of 4 steps done"
+    assert view(**more).share == count / 4
+
+
+def test_what_a_person_said_of_the_current_step_is_shown() -> None:
+    assert view(progress=PROGRESS | {"marked": [2]}).timeline[1].words == "marked done"
+    assert view(progress=PROGRESS | {"denied": [2], "done": [1]}).timeline[1].words == "marked not done"
+
+
+def test_next_says_what_was_missed_and_what_comes_first() -> None:
+    missed = {"step": 1, "name": NAMES[1], "count": 0, "total": 12, "ready": True, "missed": True, "after": []}
+    later = {"step": 4, "name": NAMES[4], "count": 9, "total": 12, "ready": False, "missed": False, "after": [3]}
+    shown = view(next=[missed, later]).next
+    assert [one.count for one in shown] == ["it was missed: go back to it", "9 of 12, first: fit board"]
+    assert [one.is_missed for one in shown] == [True, False]
+
+
+def test_alerts_of_the_end_stand_in_the_order_of_the_task() -> None:
+    """A warning that was raised early and became an alarm has a lower number than what is lacking before it."""
+    raised = [
+        alert(1, about=4, severity="alarm"),
+        alert(2, about=1, severity="alarm"),
+        alert(3, about=3, severity="alarm"),
+    ]
+    over = view(state="finished", alerts=raised, progress=PROGRESS | {"done": [2], "lacking": [1, 3, 4]})
+    assert [one.title for one in over.alerts] == ["Missed: lay mat", "Missed: fit board", "Missed: close lid"]
+    assert over.lacking == ("lay mat", "fit board", "close lid")
+
+
+def test_only_of_a_missed_step_somebody_can_say_that_it_was_done() -> None:
+    shown = view(alerts=[alert(1), alert(2, "out_of_order", 2)])
+    assert {one.title: one.can_be_done for one in shown.alerts} == {
+        "Missed: lay mat": True, "Out of order: open case": False,
+    }  # fmt: skip
+
+
+def test_a_pause_needs_no_undo() -> None:
+    assert view(actions=[action(1, "pause"), action(2, "resume")]).deeds == ()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "name"),
+    [(["lost"], "No pictures come"), (["lost", "reopened"], "open case"), (["lost", "recording"], "No pictures come")],
+)
+def test_a_camera_that_is_lost_takes_the_place_of_the_step(kinds: list[str], name: str) -> None:
+    notices = [{"at": 1.0, "kind": kind, "text": f"{kind}."} for kind in kinds]
+    assert view(health={**HEALTH, "notices": notices}).now.name == name

@@ -71,7 +71,7 @@ def test_a_session_is_ready_to_replay(tmp_path: Path) -> None:
         (1, 0.0, 4.0), (3, 5.0, 9.0), (2, 10.0, 14.0), (4, 15.0, 19.0),
     ]  # fmt: skip
     standing, withdrawn = view.alerts
-    assert (standing["at"], standing["words"], standing["is_gone"]) == (ALERT_AT, "out of order: open case", False)
+    assert (standing["at"], standing["words"], standing["is_gone"]) == (ALERT_AT, "Out of order: open case", False)
     assert (withdrawn["outcome"], withdrawn["is_gone"]) == ("withdrawn at 0:17", True)
     assert view.stills[standing["still"]][:2] == b"\xff\xd8"
     assert [clip.path.name for clip in view.clips] == ["video-1.mp4"]
@@ -166,3 +166,12 @@ def test_keeping_is_remembered_and_applied(tmp_path: Path) -> None:
 def test_a_damaged_setting_is_the_default(tmp_path: Path, text: str) -> None:
     (tmp_path / RETENTION).write_text(text)
     assert default_keep_days(tmp_path) == 30.0
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [("videos/new.mp4", "new.mp4"), ("rtsp://camera.local/stream", "rtsp://camera.local/stream"), ("0", "0"), ("", "")],
+)
+def test_the_list_says_what_was_watched(source: str, name: str) -> None:
+    row = SessionRow("20300102-030405-00ff", 0.0, "", "exported/demo", "1f2e", 83.0, 2, "finished", source)
+    assert row.source_name == name

@@ -1,0 +1,128 @@
+// Follows a session without Streamlit: the server's beats bring numbers, which are written where they stand. Only when
+// a beat tells that more has changed is the page asked for anew. Without beats the page is asked for now and then.
+const QUIET_MS = 4000
+const GAP_MS = 700 // between two drawings: changes often come in twos and threes
+const AGAIN_MS = 2000
+const REOPEN_MS = 10000
+
+const NUMBERS = {
+  received: (health) => count(health.received),
+  processed: (health) => count(health.processed),
+  dropped: (health) => count(health.dropped),
+  age_s: (health) => `${health.age_s.toFixed(1)} s`,
+  speed: (health) => `${whole(health.p50_ms)} / ${whole(health.p95_ms)} ms`,
+}
+
+const count = (value) => value.toLocaleString("en-US")
+const whole = (value) => (value === null ? "–" : value.toFixed(0))
+
+function clock(seconds) {
+  const all = Math.max(0, Math.floor(seconds))
+  const [hours, minutes, rest] = [Math.floor(all / 3600), Math.floor(all / 60) % 60, all % 60]
+  const two = (value) => String(value).padStart(2, "0")
+  return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
+}
+
+function write(element, words) {
+  if (element && element.textContent !== words) element.textContent = words
+}
+
+// A step that is paused stays so until the page is drawn anew.
+function writeMood(kept, now, beat) {
+  const was = Object.keys(kept.moods).find((mood) => now.classList.contains(mood))
+  const mood = beat.unsure ? "unsure" : beat.late ? "late" : "calm"
+  if (!was || was === mood) return
+  now.classList.replace(was, mood)
+  write(now.querySelector(".guide-mood"), kept.moods[mood] && ` · ${kept.moods[mood]}`)
+}
+
+function writeStep(kept, now, beat) {
+  writeMood(kept, now, beat)
+  write(now.querySelector(".guide-times b"), `${beat.elapsed_s.toFixed(0)} s`)
+  const sure = beat.confidence === null ? "" : ` · ${(100 * beat.confidence).toFixed(0)} %${beat.unsure ? "" : " sure"}`
+  write(now.querySelector(".guide-sure"), sure)
+  const bar = now.querySelector(".guide-bar")
+  if (!bar) return
+  const [low, usual, high, longest] = bar.dataset.times.split(" ").map(Number)
+  const end = Math.max(1.2 * high, longest, beat.elapsed_s, 1e-6)
+  const place = (seconds) => `${((100 * seconds) / end).toFixed(1)}%`
+  bar.querySelector("i").style.width = place(beat.elapsed_s)
+  Object.assign(bar.querySelector("u").style, { left: place(low), width: place(high - low) })
+  bar.querySelector("s").style.left = place(usual)
+}
+
+function writeAll(kept, beat) {
+  write(document.querySelector(".guide-clock b"), clock(beat.at))
+  for (const element of document.querySelectorAll(".guide-health b[data-beat]")) {
+    write(element, NUMBERS[element.dataset.beat](beat.health))
+  }
+  const now = document.querySelector(".guide-now")
+  if (now && beat.mark === kept.drawn && beat.elapsed_s !== null) writeStep(kept, now, beat) // else it is of another step
+}
+
+// The next beat asks again: where the page is being drawn, after a click above all, another drawing would only delay it.
+function ask(kept, why) {
+  const at = Date.now()
+  if (document.querySelector("[data-test-script-state=running]")) return
+  if (at - kept.askedAt < (why === kept.asked ? AGAIN_MS : GAP_MS)) return
+  Object.assign(kept, { asked: why, askedAt: at })
+  kept.trigger(`${why} ${at}`)
+}
+
+function open(kept) {
+  kept.openedAt = Date.now()
+  kept.source = new EventSource(kept.address)
+  kept.source.onmessage = (message) => {
+    const beat = JSON.parse(message.data)
+    kept.heardAt = Date.now()
+    if (beat.over) kept.source.close()
+    writeAll(kept, beat)
+    if (beat.mark !== kept.drawn) ask(kept, beat.mark)
+  }
+}
+
+function look(kept) {
+  const at = Date.now()
+  if (at - kept.heardAt < QUIET_MS) return
+  ask(kept, "quiet")
+  if (kept.source.readyState === EventSource.CLOSED && at - kept.openedAt > REOPEN_MS) open(kept)
+}
+
+// A page that nobody sees needs no pictures; they come again with the page.
+function rest() {
+  for (const picture of document.querySelectorAll(".guide-picture img")) {
+    if (document.hidden && picture.src) {
+      picture.dataset.src = picture.src
+      picture.removeAttribute("src")
+    } else if (!document.hidden && picture.dataset.src) {
+      picture.src = picture.dataset.src
+      delete picture.dataset.src
+    }
+  }
+}
+
+function start(address) {
+  if (window.guideBeat) stop(window.guideBeat)
+  const kept = { address, turn: 0, heardAt: Date.now(), asked: "", askedAt: 0 }
+  kept.timer = setInterval(() => look(kept), 1000)
+  document.addEventListener("visibilitychange", rest)
+  open(kept)
+  window.guideBeat = kept
+  return kept
+}
+
+function stop(kept) {
+  kept.source.close()
+  clearInterval(kept.timer)
+  document.removeEventListener("visibilitychange", rest)
+  if (window.guideBeat === kept) delete window.guideBeat
+}
+
+export default function ({ data, setTriggerValue }) {
+  if (!data) return undefined
+  const kept = window.guideBeat && window.guideBeat.address === data.address ? window.guideBeat : start(data.address)
+  Object.assign(kept, { drawn: data.mark, moods: data.moods })
+  kept.trigger = (why) => setTriggerValue("changed", why)
+  const turn = ++kept.turn
+  return () => setTimeout(() => turn === kept.turn && stop(kept), 1000) // unless the page is only drawn anew
+}

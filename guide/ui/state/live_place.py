@@ -1,0 +1,77 @@
+"""Where a session stands in its task, in words: what was done last, what is lacking, what to do first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Plain = Mapping[str, Any]
+
+
+def without_step(state: Plain) -> str:
+    """What stands in the place of a step while none is being done; nothing where the step before is to stand there."""
+    if state["label"] is None:
+        return "Waiting for the first pictures" if not state["health"]["processed"] else "Looking"
+    if not state["timeline"]:
+        return "Waiting for the first step"
+    if state["label"]["step"] is None:
+        return "No step recognised"
+    return "All steps done" if is_all_done(state) else ""
+
+
+def is_lost(state: Plain) -> bool:
+    """Whether a source that gave pictures gives none any more: what was seen last says nothing on what is done now."""
+    notices = [one for one in state["health"]["notices"] if one.get("kind") in ("lost", "reopened", "gone")]
+    return bool(notices) and notices[-1]["kind"] != "reopened" and state["health"]["processed"] > 0
+
+
+def is_all_done(state: Plain) -> bool:
+    """Whether nothing is left that has to be done, and nothing that usually is."""
+    return not state["progress"]["lacking"] and not state["next"]
+
+
+def count_done(state: Plain) -> int:
+    """How many steps are done; the one being done is not yet, unless a person said so or it was done before."""
+    progress, step = state["progress"], state["step"]
+    done = {int(number) for number in progress["done"]}
+    if step is None or state["state"] != "running" or step["step"] in progress.get("marked", ()):
+        return len(done)
+    visits = sum(visit["step"] == step["step"] for visit in state["timeline"])
+    return len(done) if visits > 1 else len(done - {int(step["step"])})
+
+
+def lacking_names(state: Plain) -> tuple[str, ...]:
+    """What has to be done and is not, in the order in which it usually is."""
+    names = {one["step"]: str(one["name"]) for one in state["steps"]}
+    return tuple(names.get(step, f"step {step}") for step in state["progress"]["lacking"])
+
+
+def choice_words(choice: Plain, names: Mapping[int, str]) -> str:
+    """What speaks for a next step: how many demonstrations went on so, or why it is time for it.
+
+    >>> choice_words({"count": 9, "total": 12, "ready": False, "after": [2]}, {2: "open case"})
+    '9 of 12, first: open case'
+    """
+    if choice.get("missed"):
+        return "it was missed: go back to it"
+    after = [names.get(int(step), f"step {step}") for step in choice.get("after", ())]
+    return f"{choice['count']} of {choice['total']}" + (f", first: {after[0]}" if after and not choice["ready"] else "")
+
+
+def current_words(step: int, state: Plain) -> list[str]:
+    """What a person said of the step that is being done, and whether it has only just begun."""
+    progress, current = state["progress"], state["step"]
+    said = [("marked", "marked done"), ("denied", "marked not done")]
+    words = [word for name, word in said if step in progress.get(name, ())]
+    return ["just begun", *words] if current is not None and current.get("starting") else words
+
+
+def ending_words(state: Plain, alerts: int) -> str:
+    """How a session ended, in a sentence; a problem is told instead."""
+    if state["state"] == "failed":
+        return str(state["problem"]) or "The session broke off."
+    lacking = lacking_names(state)
+    done = f"{len(state['progress']['done'])} of {state['progress']['total']} steps were seen"
+    left = f", not done: {', '.join(lacking)}" if lacking else ""
+    stands = "no alert stands" if not alerts else "1 alert stands" if alerts == 1 else f"{alerts} alerts stand"
+    return f"{done}{left}; {stands}."
