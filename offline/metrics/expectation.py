@@ -9,7 +9,7 @@ import numpy as np
 
 from guide.domain import BACKGROUND, Labels
 from offline.metrics.matching import pool
-from offline.metrics.score import NOTHING, Score
+from offline.metrics.score import NOTHING, Score, f1_of_means
 
 
 def expected_random(truth: Sequence[Labels], k: int, protocol: Literal["A", "B", "D", "pooled"]) -> Score:
@@ -21,7 +21,7 @@ def expected_random(truth: Sequence[Labels], k: int, protocol: Literal["A", "B",
     a few thousand frames, by one with a hundred thousand, and by more under B, where every recording has its own.
     """
     if protocol == "B":
-        return _mean([expected_random([labels], k, "A") for labels in truth if len(labels)])
+        return f1_of_means([expected_random([labels], k, "A") for labels in truth if len(labels)])
     frames, _ = pool(truth, truth)
     classes, counts = np.unique(frames, return_counts=True)
     if protocol != "A":
@@ -35,15 +35,3 @@ def expected_random(truth: Sequence[Labels], k: int, protocol: Literal["A", "B",
     iou = (p / k) / (p + 1 / k - p / k)
     size = len(p) if protocol == "A" else max(k, len(counts))
     return Score.of(precision=float(p.sum()) / size, recall=len(p) / k / size, iou=float(iou.sum()) / size)
-
-
-def _mean(scores: Sequence[Score]) -> Score:
-    """Precision, recall and IoU averaged over recordings, F1 from the averages, as B takes it."""
-    if not scores:
-        return NOTHING
-    count = len(scores)
-    return Score.of(
-        precision=sum(score.precision for score in scores) / count,
-        recall=sum(score.recall for score in scores) / count,
-        iou=sum(score.iou for score in scores) / count,
-    )

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from guide.domain import Labels
 from offline.metrics.matching import Match, Overlap, Pairs, paired, pool
-from offline.metrics.score import NOTHING, Score
+from offline.metrics.score import NOTHING, Score, f1_of_means
 
 
 class ScoringProtocol(Protocol):
@@ -33,15 +33,8 @@ def protocol_b(truth: Sequence[Labels], found: Sequence[Labels], match: Match | 
     The labels of two recordings then mean different things, which is no use to a guide: for comparison only.
     F1 is taken from the mean precision and recall, as in A.
     """
-    scores = [_mean_over_pairs(Overlap.of(t, f).pairs(background=True, match=match)) for t, f in paired(truth, found)]
-    if not scores:
-        return NOTHING
-    count = len(scores)
-    return Score.of(
-        precision=sum(score.precision for score in scores) / count,
-        recall=sum(score.recall for score in scores) / count,
-        iou=sum(score.iou for score in scores) / count,
-    )
+    each = (Overlap.of(t, f).pairs(background=True, match=match) for t, f in paired(truth, found))
+    return f1_of_means([_mean_over_pairs(pairs) for pairs in each])
 
 
 def protocol_d(truth: Sequence[Labels], found: Sequence[Labels], match: Match | None = None) -> Score:

@@ -48,3 +48,15 @@ def average(scores: Sequence[Score]) -> Score:
         raise ValueError("an average needs at least one score, got none")
     columns = zip(*map(astuple, scores), strict=True)
     return Score(*(math.fsum(column) / len(scores) for column in columns))
+
+
+def f1_of_means(scores: Sequence[Score]) -> Score:
+    """Precision, recall and IoU averaged over recordings, F1 from the averages, as B takes it; nothing of none."""
+    if not scores:
+        return NOTHING
+    count = len(scores)
+    return Score.of(
+        precision=sum(score.precision for score in scores) / count,
+        recall=sum(score.recall for score in scores) / count,
+        iou=sum(score.iou for score in scores) / count,
+    )
