@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from guide.domain import Features
-from guide.label.recogniser import principal_directions
+from guide.label.directions import principal_directions
 from guide.perceive.appearance import Appearance, AppearanceSettings, difference
 from guide.perceive.context import context_indices
 from guide.teach.demonstrations import Demonstration, Demonstrations

@@ -93,7 +93,7 @@ def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIOR
     """What is said of a recording that is seen so, through window, course and tracker as live."""
     learned = lesson.learned
     course = course_of(learned.procedure, sight.steps, lesson.settings.smoothing_s, lesson.rate, priors)
-    heard = rehearse(sight.costs, sight.times, sight.steps, learned.links, course)
+    heard = rehearse(sight.costs, sight.times, course)
     events = heard_with(heard, sight.trust)
     tracker = Tracker(learned.procedure)
     said = tuple(word for event in events for word in tracker.apply(event))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Features, Image, Labels, Times
-from guide.label.recogniser import principal_directions
+from guide.label.directions import principal_directions
 from guide.teach.moments import pictures_at
 from offline.sheet import BLACK, GREY, WHITE, Box, Colour, Sheet, shades
 from offline.videos import Recording, open_frames

@@ -123,6 +123,17 @@ def settle(page: Page) -> None:
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
 
 
+def go_live(page: Page, address: str, video: Path) -> None:
+    """Guides with the one procedure there is, on a recording."""
+    page.goto(address)
+    path = page.get_by_label("Path of a video on this machine")
+    path.fill(str(video))
+    path.press("Enter")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.locator(".guide-now")).to_be_visible()
+    page.wait_for_function("document.querySelector('.guide-picture img')?.naturalWidth > 0")
+
+
 def _note(dialog: Dialog, dialogs: list[str]) -> None:
     dialogs.append(dialog.message)
     dialog.dismiss()

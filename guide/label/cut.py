@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import maxflow
 import numpy as np
@@ -22,17 +23,22 @@ SPAN = 4096
 OVERLAP = 512
 # Frames of several recordings whose chains are solved together: memory stays bounded.
 CHAIN_FRAMES = 2**17
+# Frames of short recordings, such as windows, that are expanded together: one call for many, and a graph that stays in
+# the cache. Longer ones need several sweeps, and each its own number: together they take longer.
+JOINT_FRAMES = 4096
+SHORT = 128
 
 
 def settle_all(recordings: Iterable[tuple[Unaries, Links]], max_sweeps: int = MAX_SWEEPS) -> list[Labels]:
     """Labels (T_i,) of several recordings, of the energies that `settle` gives one by one, in less time.
 
-    Their chains are solved together, many recordings at a time.
+    Their chains are solved together, many recordings at a time, and those of short ones are improved together.
     """
     labels: list[Labels] = []
-    for some in _groups(recordings):
-        starts = chains([unary for unary, _ in some], [links.change_costs() for _, links in some])
-        labels += [_improve(*each, start, max_sweeps) for each, start in zip(some, starts, strict=True)]
+    for some in _groups(recordings, CHAIN_FRAMES):
+        starts = iter(chains([unary for unary, _ in some], [links.change_costs() for _, links in some]))
+        for few in _groups(some, JOINT_FRAMES):
+            labels += _improve_all(few, [next(starts) for _ in few], max_sweeps)
     return labels
 
 
@@ -68,6 +74,75 @@ def expand(unary: Unaries, links: Links, start: Labels | None = None, max_sweeps
         if moves_without_gain == label_count:
             break
     return labels
+
+
+def expand_all(
+    recordings: Sequence[tuple[Unaries, Links]], starts: Sequence[Labels], max_sweeps: int = MAX_SWEEPS
+) -> list[Labels]:
+    """What `expand` gives for each of several recordings of equally many labels, by moves that all make at once.
+
+    No link leads from one to another, so a cut of all is a cut of each; whether a move gains is asked of each alone.
+    """
+    labels, active = list(starts), list(range(len(starts)))
+    without_gain = np.zeros(len(starts), np.int64)  # moves since the last that gained, of each
+    label_count = recordings[0][0].shape[1] if recordings else 0
+    for _ in range(max_sweeps if label_count else 0):
+        some = [recordings[number] for number in active]
+        swept = _sweep(_Joint.of(some), [labels[number] for number in active], without_gain[active])
+        for number, (each, count) in zip(active, swept, strict=True):
+            labels[number], without_gain[number] = each, count
+        active = [number for number in active if without_gain[number] < label_count]
+        if not active:
+            break
+    return labels
+
+
+class _Joint(NamedTuple):
+    """Several recordings as one: their frames and links one after another."""
+
+    unary: Unaries
+    links: Links
+    owner: NDArray[np.int64]  # (T,), the recording of each frame
+    recordings: int
+
+    @staticmethod
+    def of(recordings: Sequence[tuple[Unaries, Links]]) -> _Joint:
+        sizes = [links.size for _, links in recordings]
+        starts = np.cumsum([0, *sizes])
+        first, second = (
+            np.concatenate([getattr(links, end) + start for (_, links), start in zip(recordings, starts, strict=False)])
+            for end in ("first", "second")
+        )
+        weight = np.concatenate([links.weight for _, links in recordings])
+        unary = np.concatenate([unary for unary, _ in recordings])
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return _Joint(unary, Links(int(starts[-1]), first, second, weight), owner, len(sizes))
+
+    def energies(self, labels: Labels) -> NDArray[np.float64]:
+        """E of the labels (T,) of each recording."""
+        alone = np.bincount(self.owner, self.unary[np.arange(len(labels)), labels], self.recordings)
+        cut = np.flatnonzero(labels[self.links.first] != labels[self.links.second])
+        together = np.bincount(self.owner[self.links.first[cut]], self.links.weight[cut], self.recordings)
+        return np.asarray(alone + together)
+
+
+def _sweep(
+    joint: _Joint, starts: Sequence[Labels], without_gain: NDArray[np.int64]
+) -> Iterator[tuple[Labels, NDArray[np.int64]]]:
+    """Labels (T,) of each recording after a move to every label, and how many moves in a row then gained nothing."""
+    labels, without_gain = np.concatenate(starts), without_gain.copy()
+    best, label_count = joint.energies(labels), joint.unary.shape[1]
+    for alpha in range(label_count):
+        is_open = without_gain < label_count
+        without_gain[is_open] += 1
+        grown = grow(joint.unary, joint.links, labels, alpha)
+        if grown is None:
+            continue
+        found = joint.energies(grown)
+        is_better = is_open & (found < best - LEAST_GAIN * np.maximum(1.0, np.abs(best)))
+        labels = np.where(is_better[joint.owner], grown, labels)
+        best, without_gain = np.where(is_better, found, best), np.where(is_better, 0, without_gain)
+    return zip(np.split(labels, np.cumsum([len(each) for each in starts[:-1]])), without_gain, strict=True)
 
 
 def grow(unary: Unaries, links: Links, labels: Labels, alpha: int) -> Labels | None:
@@ -115,15 +190,27 @@ def _minimum_cut(
     return taken
 
 
-def _groups(recordings: Iterable[tuple[Unaries, Links]]) -> Iterator[list[tuple[Unaries, Links]]]:
-    """Neighbouring recordings, together of little more than CHAIN_FRAMES frames."""
+def _groups(recordings: Iterable[tuple[Unaries, Links]], most: int) -> Iterator[list[tuple[Unaries, Links]]]:
+    """Neighbouring recordings, together of little more than so many frames."""
     some: list[tuple[Unaries, Links]] = []
+    frames = 0
     for recording in recordings:
         some.append(recording)
-        if sum(len(unary) for unary, _ in some) >= CHAIN_FRAMES:
+        frames += len(recording[0])
+        if frames >= most:
             yield some
-            some = []
+            some, frames = [], 0
     yield some
+
+
+def _improve_all(
+    recordings: Sequence[tuple[Unaries, Links]], starts: Sequence[Labels], max_sweeps: int
+) -> list[Labels]:
+    """What `_improve` gives for each; several that are short are improved together."""
+    is_short = all(len(unary) <= SHORT for unary, _ in recordings)
+    if is_short and len(recordings) > 1 and not all(links.is_chain for _, links in recordings):
+        return expand_all(recordings, starts, max_sweeps)
+    return [_improve(*each, start, max_sweeps) for each, start in zip(recordings, starts, strict=True)]
 
 
 def _improve(unary: Unaries, links: Links, start: Labels, max_sweeps: int) -> Labels:

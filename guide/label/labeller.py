@@ -14,7 +14,7 @@ from guide.label.course import Course
 from guide.label.elapsed import Clock, Elapsed
 from guide.label.steps import StepTrack
 from guide.label.unaries import shown
-from guide.label.window import WindowCut
+from guide.label.window import Window
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class Labeller:
     >>> from guide.label.course import CourseModel
     >>> from guide.label.energy import LinkSettings
     >>> from guide.label.steps import StepSettings
-    >>> from guide.label.window import WindowSettings
+    >>> from guide.label.window import WindowCut, WindowSettings
     >>> window = WindowCut(WindowSettings(lag_s=1.0), LinkSettings(), rate=1.0, steps=(1, 2))
     >>> no, yes = np.zeros(2, bool), np.ones(2, bool)
     >>> model = CourseModel((1, 2), np.array([4.0, 4.0]), 0.4, np.zeros((2, 2), bool), yes, yes, weight=2.0)
@@ -54,7 +54,7 @@ class Labeller:
 
     def __init__(
         self,
-        window: WindowCut,
+        window: Window,
         track: StepTrack,
         course: Course,
         reluctance: float = 0.0,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Labels
-from guide.label.recogniser import whiten
+from guide.label.discriminant import whiten
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -88,11 +88,17 @@ def learn_manners(along: Iterable[Floats], labels: Sequence[Labels], centres: Fl
 
     None where no step was done twice, since nobody knows then how alike is alike, and where there is a single centre.
     """
-    plane, lengths = _plane(centres), _usual_lengths(labels)
+    plane = plane_of(centres)
+    return manners_in(plane, (rows @ plane for rows in along), labels)
+
+
+def manners_in(plane: Floats, along: Iterable[Floats], labels: Sequence[Labels]) -> Manners | None:
+    """The same of demonstrations (T, r) as they lie in the plane (d, r) of the centres."""
+    lengths = _usual_lengths(labels)
     visits: dict[int, list[Floats]] = {}
     for rows, own in zip(along, labels, strict=True):
         for step, start, end in _solid(own, lengths):
-            visits.setdefault(step, []).append(parts_of(rows[start:end] @ plane))
+            visits.setdefault(step, []).append(parts_of(rows[start:end]))
     spreads = [_spread(each) for each in visits.values() if len(each) > 1 and plane.size]
     if not spreads:
         return None
@@ -102,7 +108,7 @@ def learn_manners(along: Iterable[Floats], labels: Sequence[Labels], centres: Fl
     return Manners(plane @ whitening, numbers, usual @ whitening)
 
 
-def _plane(centres: Floats) -> Floats:
+def plane_of(centres: Floats) -> Floats:
     """Orthonormal directions (d, r) in which the centres lie."""
     _, sizes, directions = np.linalg.svd(centres - centres.mean(0), full_matrices=False)
     return np.asarray(directions[sizes > 1e-6 * max(float(sizes.max(initial=0.0)), _TINY)].T)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from guide.label.directions import ROWS_AT_ONCE
 from guide.label.membership import squared_distances
-from guide.label.recogniser import ROWS_AT_ONCE, Recogniser, RecogniserSettings
+from guide.label.recogniser import Recogniser, RecogniserSettings
 
 Floats = NDArray[np.float64]
 

@@ -5,16 +5,17 @@ Everything is numpy, so that the live side can learn anew after a review without
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, eigh, solve_triangular
 
 from guide.domain import BACKGROUND, Labels
 from guide.errors import BundleError
+from guide.label.directions import Reduction, find_reduction, rows_along
+from guide.label.discriminant import fit_discriminant, leave_each_out
 from guide.label.elapsed import Elapsed
 from guide.label.membership import squared_distances
 
@@ -22,9 +23,6 @@ Floats = NDArray[np.float64]
 
 _TINY = 1e-9
 IN_ORDER = "in_order_"  # begins the names of arrays of the recogniser that labels go by
-POWER_ITERATIONS = 4
-ROWS_AT_ONCE = 4096  # of a recording that are held in full width and precision
-OVERSAMPLED = 20  # columns beyond those wanted, which make the wanted ones exact to many digits
 _TEMPERATURES = tuple(2.0 ** (n / 2) for n in range(15))  # 1 to 128
 _RELUCTANCES = tuple(n / 2 for n in range(9))  # 0 to 4 nats
 
@@ -83,7 +81,7 @@ class Recogniser:
 
     def along(self, features: NDArray[Any]) -> Floats:
         """Features (T, P) in the space (T, d) in which every step spreads like a unit sphere."""
-        return _in_parts(features, self.mean, self.projection)
+        return rows_along(features, self.mean, self.projection)
 
     def log_posterior(self, features: NDArray[Any]) -> Floats:
         """The calibrated logarithm of each step's probability, (T, C)."""
@@ -160,34 +158,6 @@ def _elapsed(arrays: dict[str, NDArray[Any]], count: int) -> Elapsed | None:
     return Elapsed(weights, float(bins[0]))
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """The directions in which features vary most, whatever is done: no label has a part in it.
-
-    >>> reduction = find_reduction([np.array([[0.0, 5.0], [2.0, 5.0]])], components=1)
-    >>> np.abs(reduction.rows(np.array([[1.0, 5.0], [2.0, 7.0]]))).tolist()
-    [[0.0], [1.0]]
-    """
-
-    mean: Floats  # (P,)
-    directions: Floats  # (P, d), of features less their mean
-
-    def rows(self, features: NDArray[Any]) -> Floats:
-        """Features (T, P) along the directions, (T, d)."""
-        return _in_parts(features, self.mean, self.directions)
-
-
-def find_reduction(recordings: Sequence[NDArray[Any]], components: int) -> Reduction:
-    """The principal directions of standardised features (T, P)."""
-    rows = np.concatenate(list(recordings), dtype=np.float64)
-    mean = rows.mean(0)
-    rows -= mean  # in place, and squared nowhere as a whole: of a long collection they take half a gigabyte
-    spread = np.sqrt(np.einsum("tp,tp->p", rows, rows) / len(rows))
-    scale = 1.0 / np.where(spread > _TINY, spread, 1.0)
-    rows *= scale
-    return Reduction(mean, scale[:, None] * principal_directions(rows, components))
-
-
 def learn_recogniser(
     recordings: Sequence[NDArray[Any]],
     labels: Sequence[Labels],
@@ -202,8 +172,19 @@ def learn_recogniser(
     """
     reduction = reduction or find_reduction(recordings, settings.components)
     reduced = [reduction.rows(features) for features in recordings]
-    numbers, centres, whitening = fit_discriminant(reduced, labels, settings.shrinkage)
-    calibrated = _calibrate(reduced, labels, settings, real or [len(each) for each in labels])
+    return learn_from_rows(reduction, reduced, labels, settings, real)
+
+
+def learn_from_rows(
+    reduction: Reduction,
+    rows: Sequence[Floats],
+    labels: Sequence[Labels],
+    settings: RecogniserSettings,
+    real: Sequence[int] | None = None,
+) -> Recogniser:
+    """The same from features that were reduced already, rows (T, d)."""
+    numbers, centres, whitening = fit_discriminant(rows, labels, settings.shrinkage)
+    calibrated = _calibrate(rows, labels, settings, real or [len(each) for each in labels])
     return Recogniser(reduction.mean, reduction.directions @ whitening, centres @ whitening, numbers, *calibrated)
 
 
@@ -222,38 +203,23 @@ def judge_left_out(
     whose frames do not fit into memory together.
     """
     rows = [reduction.rows(each[::stride]) for each in recordings]
-    taught = [each[::stride] for each in labels]
+    own = rows if stride == 1 else (reduction.rows(each) for each in recordings)
+    return judge_rows(classes, rows, [each[::stride] for each in labels], shrinkage, own)
+
+
+def judge_rows(
+    classes: Labels, rows: Sequence[Floats], labels: Sequence[Labels], shrinkage: float, own: Iterable[Floats]
+) -> list[Floats]:
+    """The same from reduced features: rows (T, d) that teach and, of each recording, its `own` that are judged."""
     judged = []
-    for number, each in enumerate(recordings):
-        others = [other for other in range(len(rows)) if other != number] or [number]
-        numbers, centres, whitening = fit_discriminant(
-            [rows[other] for other in others], [taught[other] for other in others], shrinkage
-        )
+    for each, (numbers, centres, whitening) in zip(own, leave_each_out(rows, labels, shrinkage), strict=True):
         known = np.isin(numbers, classes)  # a recogniser taught on fewer frames may lack a short step
-        own = rows[number] if stride == 1 else reduction.rows(each)
         distances = np.full((len(each), len(classes)), np.inf)
         distances[:, np.searchsorted(classes, numbers[known])] = squared_distances(
-            own @ whitening, centres[known] @ whitening
+            each @ whitening, centres[known] @ whitening
         )
         judged.append(distances)
     return judged
-
-
-def _in_parts(features: NDArray[Any], mean: Floats, directions: Floats) -> Floats:
-    """Features (T, P) less the mean along the directions, (T, d); few rows at a time in full width and precision."""
-    starts = range(0, max(len(features), 1), ROWS_AT_ONCE)
-    parts = (np.asarray(features[start : start + ROWS_AT_ONCE], np.float64) for start in starts)
-    return np.concatenate([(part - mean) @ directions for part in parts])
-
-
-def fit_discriminant(
-    recordings: Sequence[Floats], labels: Sequence[Labels], shrinkage: float
-) -> tuple[Labels, Floats, Floats]:
-    """Class numbers (C,), their means (C, d) and the whitening (d, d) of what is left around them."""
-    rows = np.concatenate(list(recordings))
-    numbers, classes = np.unique(np.concatenate(list(labels)), return_inverse=True)
-    centres = np.stack([rows[classes == number].mean(0) for number in range(len(numbers))])
-    return numbers.astype(np.int64), centres, whiten(rows - centres[classes], shrinkage)
 
 
 class _Judged(NamedTuple):
@@ -274,11 +240,9 @@ def _calibrate(
 ) -> tuple[float, float, float]:
     """Distance limit, temperature and reluctance, from each recording judged by the others (a single one by itself)."""
     nearest, judged = [], []
-    for number, (rows, truth) in enumerate(_first(real, recordings, labels)):
-        others = [i for i in range(len(recordings)) if i != number] or [number]
-        numbers, centres, whitening = fit_discriminant(
-            [recordings[i] for i in others], [labels[i] for i in others], settings.shrinkage
-        )
+    learned = leave_each_out(recordings, labels, settings.shrinkage)
+    pairs = zip(_first(real, recordings, labels), learned, strict=True)
+    for (rows, truth), (numbers, centres, whitening) in pairs:
         distances = squared_distances(rows @ whitening, centres @ whitening)
         known = np.isin(truth, numbers)
         nearest.append(distances.min(1))
@@ -322,34 +286,3 @@ def log_posterior(distances: Floats, temperature: float, handicap: Floats | floa
     scores = -0.5 * distances / temperature - handicap
     scores = scores - scores.max(1, keepdims=True)
     return np.asarray(scores - np.log(np.exp(scores).sum(1, keepdims=True)))
-
-
-def principal_directions(rows: Floats, most: int) -> Floats:
-    """The leading principal directions, (P, d), of rows (T, P): at most `most`, none without spread."""
-    if min(rows.shape) > 4 * (most + OVERSAMPLED):
-        rows = rows @ (span := _leading_span(rows, most + OVERSAMPLED))
-        return np.asarray(span @ principal_directions(rows, most))
-    is_wide = len(rows) < rows.shape[1]
-    gram = rows @ rows.T if is_wide else rows.T @ rows
-    values, vectors = eigh(gram, subset_by_index=(max(len(gram) - most, 0), len(gram) - 1))
-    values, vectors = values[::-1], vectors[:, ::-1]
-    kept = values > _TINY * max(float(values[0]), _TINY)
-    values, vectors = values[kept], vectors[:, kept]
-    return np.asarray(rows.T @ vectors / np.sqrt(values) if is_wide else vectors)
-
-
-def _leading_span(rows: Floats, size: int) -> Floats:
-    """Orthonormal columns (P, size) that hold nearly all of the leading directions, by a few power iterations."""
-    span = np.random.default_rng(0).normal(size=(rows.shape[1], size))
-    for _ in range(POWER_ITERATIONS):
-        span = np.linalg.qr(rows.T @ (rows @ span))[0]
-    return np.asarray(span)
-
-
-def whiten(residuals: Floats, shrinkage: float) -> Floats:
-    """A matrix W with W W' the inverse of the shrunken within-class covariance."""
-    covariance = residuals.T @ residuals / max(len(residuals), 1)
-    mean = max(float(np.trace(covariance)) / len(covariance), _TINY)
-    shrunken = (1 - shrinkage) * covariance + (shrinkage * mean + _TINY * mean) * np.eye(len(covariance))
-    lower = cholesky(shrunken, lower=True)
-    return np.asarray(solve_triangular(lower, np.eye(len(lower)), lower=True).T)

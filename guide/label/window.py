@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Labels, SettledLabel
+from guide.domain import UNKNOWN, Labels, SettledLabel
 from guide.label.confidence import Calibration
 from guide.label.cut import settle
 from guide.label.energy import LinkSettings, Unaries, build_links
@@ -64,6 +64,77 @@ class WindowSettings:
         return 2 * max(self.lag_s, LEAST_LAG_S)
 
 
+class Due(NamedTuple):
+    """Frames to release, by their numbers since the first, and the frames that are cut together for them."""
+
+    frames: range
+    window: range
+    times: tuple[float, ...]
+    """Of the frames to release."""
+
+
+class Delay:
+    """Says when frames are old enough for their labels to be released, and which are cut for that.
+
+    >>> delay = Delay(WindowSettings(lag_s=1.0))
+    >>> [delay.push(at).frames for at in (0.0, 1.0, 3.0)]
+    [range(0, 0), range(0, 1), range(1, 2)]
+    """
+
+    def __init__(self, settings: WindowSettings) -> None:
+        self._settings = settings
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all frames, as before the first push."""
+        self._times: deque[float] = deque()  # of the frames in the window
+        self._begin = 0  # number of the oldest frame in the window
+        self._released = 0  # frames whose label is out
+
+    def push(self, at: float) -> Due:
+        """Takes the time of one frame; frames that left the window are forgotten.
+
+        A frame about to leave the window is released even if it is younger than the lag.
+        """
+        if self._times and at <= self._times[-1]:
+            raise ValueError(f"frames come in order of time, got {at} after {self._times[-1]}")
+        self._times.append(at)
+        is_full = len(self._times) > self._settings.frames
+        due = self._release(max(self._count_due(at), self._begin + 1 if is_full else 0))
+        if is_full:
+            self._times.popleft()
+            self._begin += 1
+        return due
+
+    def finish(self) -> Due:
+        """All that is still held back."""
+        return self._release(self._begin + len(self._times))
+
+    def _release(self, count: int) -> Due:
+        frames = range(self._released, max(count, self._released))
+        self._released = frames.stop
+        times = tuple(self._times[frame - self._begin] for frame in frames)
+        return Due(frames, range(self._begin, self._begin + len(self._times)), times)
+
+    def _count_due(self, at: float) -> int:
+        """How many frames since the first have reached the lag; those already out need no second look."""
+        due = self._released - self._begin
+        # Rounding: ten frames of 0.1 s are not quite a second.
+        while due < len(self._times) and at - self._times[due] >= self._settings.lag_s - 1e-9:
+            due += 1
+        return self._begin + due
+
+
+class Window(Protocol):
+    """Takes one frame's unaries (K,) at a time and gives settled labels, late."""
+
+    def push(self, unary: NDArray[np.float64], at: float) -> tuple[SettledLabel, ...]: ...
+
+    def finish(self) -> tuple[SettledLabel, ...]:
+        """The labels still held back."""
+        ...
+
+
 class WindowCut:
     """Labels frames as they come, by the same energy and cut as whole recordings.
 
@@ -90,7 +161,7 @@ class WindowCut:
         self._steps, self._confidence = steps, confidence
         self._unary: deque[NDArray[np.float64]] = deque()
         self._times: deque[float] = deque()
-        self._released = 0  # frames at the window's old end whose label is out
+        self._delay = Delay(settings)
 
     def push(self, unary: NDArray[np.float64], at: float) -> tuple[SettledLabel, ...]:
         """Takes one frame's unaries (K,); gives the labels that became due, oldest first.
@@ -98,20 +169,19 @@ class WindowCut:
         Usually none or one; more after a gap in the stream, when several frames grow old at once. A frame about to
         leave the window is released even if it is younger than the lag.
         """
-        self._check(unary, at)
+        self._check(unary)
+        due = self._delay.push(float(at))
         self._unary.append(np.asarray(unary, dtype=np.float64))
         self._times.append(float(at))
-        is_full = len(self._times) > self._settings.frames
-        released = self._release(max(self._count_due(at), 1 if is_full else 0))
-        if is_full:
+        released = self._release(due)
+        if len(self._times) > self._settings.frames:
             self._unary.popleft()
             self._times.popleft()
-            self._released -= 1
         return released
 
     def finish(self) -> tuple[SettledLabel, ...]:
         """Gives the labels still held back and forgets the recording."""
-        released = self._release(len(self._times))
+        released = self._release(self._delay.finish())
         self.reset()
         return released
 
@@ -119,35 +189,48 @@ class WindowCut:
         """Forgets all frames, as before the first push."""
         self._unary.clear()
         self._times.clear()
-        self._released = 0
+        self._delay.reset()
 
-    def _count_due(self, at: float) -> int:
-        """How many frames at the old end have reached the lag; those already out need no second look."""
-        due = self._released
-        # Rounding: ten frames of 0.1 s are not quite a second.
-        while due < len(self._times) and at - self._times[due] >= self._settings.lag_s - 1e-9:
-            due += 1
-        return due
-
-    def _release(self, due: int) -> tuple[SettledLabel, ...]:
-        """Labels of the frames up to `due` that are not out yet; cuts only when there are any."""
-        if due <= self._released:
+    def _release(self, due: Due) -> tuple[SettledLabel, ...]:
+        """Labels of the frames that are due; cuts only when there are any."""
+        if not due.frames:
             return ()
         unary, times = np.stack(self._unary), np.array(self._times)
         labels = settle(unary, build_links(times, self._rate, self._links))
-        frames = range(self._released, due)
-        self._released = due
         return tuple(
             SettledLabel(float(times[t]), self._step(int(labels[t])), self._confidence(unary, labels, t))
-            for t in frames
+            for t in (frame - due.window.start for frame in due.frames)
         )
 
     def _step(self, column: int) -> int:
         return column + 1 if self._steps is None else self._steps[column]
 
-    def _check(self, unary: NDArray[np.float64], at: float) -> None:
+    def _check(self, unary: NDArray[np.float64]) -> None:
         expected = self._unary[0].shape if self._unary else (len(self._steps),) if self._steps else unary.shape
         if unary.ndim != 1 or unary.shape != expected:
             raise ValueError(f"the window takes unaries {expected}, got {unary.shape}")
-        if self._times and at <= self._times[-1]:
-            raise ValueError(f"frames come in order of time, got {at} after {self._times[-1]}")
+
+
+class WindowTimes:
+    """Releases frames when `WindowCut` does, without a look at them: for whoever asks what was done, not for labels.
+
+    >>> window = WindowTimes(WindowSettings(lag_s=1.0))
+    >>> [label.at for at in (0.0, 1.0, 2.5) for label in window.push(np.zeros(2), at)]
+    [0.0, 1.0]
+    """
+
+    def __init__(self, settings: WindowSettings) -> None:
+        self._delay = Delay(settings)
+
+    def push(self, unary: NDArray[np.float64], at: float) -> tuple[SettledLabel, ...]:
+        """Takes one frame; gives unknown labels at the times of those that became due."""
+        return self._unknown(self._delay.push(float(at)))
+
+    def finish(self) -> tuple[SettledLabel, ...]:
+        """Gives those still held back and forgets the recording."""
+        released = self._unknown(self._delay.finish())
+        self._delay.reset()
+        return released
+
+    def _unknown(self, due: Due) -> tuple[SettledLabel, ...]:
+        return tuple(SettledLabel(at, UNKNOWN, 0.0) for at in due.times)

@@ -248,7 +248,8 @@ class _Turn:
         """Goes on: the time of the pause counts for nothing, and what is being done now is news."""
         state = self.state
         if state.visits:  # the pause was no idleness
-            state = replace(state, visits=(*state.visits[:-1], replace(state.visits[-1], end=state.at)))
+            last = state.visits[-1]
+            state = replace(state, visits=(*state.visits[:-1], replace(last, end=max(last.end, state.at))))
         cut = [state.last, self.now.running.step if self.now.running is not None else None]
         self.now = replace(
             self.now,
@@ -256,8 +257,13 @@ class _Turn:
             is_paused=False,
             cut=tuple(step for step in cut if step is not None),
         )
-        if self.now.running is not None:
+        if self.now.running is not None and not _is_passed(self.now.running, state):
             self._advance(replace(self.now.running, at=state.at, start=state.at))
+
+
+def _is_passed(running: Confirmed, state: State) -> bool:
+    """Whether a look back was at another step already when the pause began: the one before is not begun again then."""
+    return state.belief is not None and running.step != state.last and running.at <= state.belief.at
 
 
 def _without_short(state: State, said: Sequence[Guidance], steps: Sequence[int]) -> tuple[State, list[Guidance]]:

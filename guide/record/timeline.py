@@ -8,9 +8,10 @@ from typing import Final
 from guide.record.report import Report
 
 COLOURS: Final = (
-    "#3b7ea1", "#d2792f", "#4c8f4f", "#8661a8", "#b5493e", "#7a7a7a", "#b39a1f", "#2f8f8a", "#a14f82", "#5b6abf",
+    "#5ea2ed", "#bcdb27", "#e8552c", "#fcb2c8", "#c958c2", "#48a260", "#49e6d7", "#a2828b", "#ee9e10", "#a8b79d",
+    "#c69bf2", "#8a72f7", "#37d16c", "#ab8704", "#ff7ad2", "#3b9ca5", "#e17a92", "#bdcbe5", "#ebc487", "#92ac18",
 )  # fmt: skip
-"""Neighbours differ; a step keeps its colour through the whole report."""
+"""Each as far from those before it as can be, all bright enough for dark letters; a step has one on every page."""
 UNKNOWN_COLOUR: Final = "#1d2b30"
 _LEFT, _RIGHT, _ROW, _WIDTH = 190, 20, 22, 1000
 _LONGEST_NAME = 26
@@ -18,7 +19,11 @@ _TICKS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200)
 
 
 def colour(step: int) -> str:
-    """The colour of a step; unknown activity is dark."""
+    """The colour of a step; unknown activity is dark.
+
+    >>> colour(1), colour(9), colour(0)
+    ('#5ea2ed', '#ee9e10', '#1d2b30')
+    """
     return COLOURS[(step - 1) % len(COLOURS)] if step > 0 else UNKNOWN_COLOUR
 
 

@@ -246,7 +246,7 @@ class _Site:
         for run in self._runs.running():
             labels = {"session": run.facts.id, "source": run.facts.source}
             gauges += [
-                ("guide_frame_age_seconds", labels, run.health().age_s),
+                ("guide_frame_age_seconds", labels, run.age_s),
                 ("guide_standing_alerts", labels, run.standing),
             ]
         for name, batcher in self._runs.library.batchers():

@@ -8,7 +8,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -100,6 +100,7 @@ class Run:
         self.processed = self._steps = 0
         self._dropped = 0
         self._times_s: deque[float] = deque(maxlen=MOST_TIMES)
+        self._taken_at: float | None = None
         self._at = 0.0
         self._stop = threading.Event()
         self._playing = Playing(self._stop)
@@ -224,8 +225,15 @@ class Run:
         source = self._source
         return source.health() if isinstance(source, LiveSource | PushedFrames) else Health()
 
+    @property
+    def age_s(self) -> float:
+        """How old the newest frame is that was looked at; it grows where none comes, until the session is over."""
+        if self._taken_at is None or self.is_over or not self._source.is_live:
+            return self.health().age_s
+        return self.health().age_s + time.monotonic() - self._taken_at
+
     def _health(self) -> Plain:
-        health = {name: round(value, 3) for name, value in asdict(self.health()).items()}
+        health = {name: round(value, 3) for name, value in asdict(replace(self.health(), age_s=self.age_s)).items()}
         times_s = sorted(self._times_s)
         speed = {f"p{share}_ms": _quantile_ms(times_s, share) for share in (50, 95)}
         return {**health, **speed, "provider": self.facts.provider, "reason": self.facts.reason,
@@ -264,7 +272,7 @@ class Run:
     def _take(self, frame: Frame) -> None:
         if self._source.is_live:
             self._metrics.time("wait", max(0.0, self.health().age_s))
-        began = time.monotonic()
+        began = self._taken_at = time.monotonic()
         self._frame = frame
         self.begun.set()
         # Networks take their time and touch nothing that an action would: nobody waits for them to act.

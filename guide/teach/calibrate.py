@@ -5,28 +5,31 @@ Each demonstration is judged by what the others teach, as everywhere in teaching
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Labels, SettledLabel, Times
 from guide.label.confidence import Calibration, fit_calibration, trusted
+from guide.label.directions import parts
 from guide.label.elapsed import Elapsed, learn_elapsed
 from guide.label.energy import LinkSettings
 from guide.label.judgement import Judgement
-from guide.label.manner import Manners, learn_manners
-from guide.label.novelty import Strangeness, Surroundings, smoothed, with_unknown
-from guide.label.recogniser import ROWS_AT_ONCE, Recogniser, RecogniserSettings, find_reduction, fit_discriminant
+from guide.label.manner import Manners
+from guide.label.novelty import Strangeness, smoothed, with_unknown
+from guide.label.recogniser import Recogniser
 from guide.label.unaries import AppearanceUnaries, costs_of, shown
-from guide.label.window import WindowCut, WindowSettings
+from guide.label.window import WindowSettings
+from guide.label.windows import released
 from guide.procedure.events import Confirmed, Event
 from guide.procedure.learn import FALSE_ALARM_RATE
 from guide.procedure.thresholds import expected
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.rehearse import chosen
+from guide.teach.strangers import Stranger
 
 Floats = NDArray[np.float64]
 
@@ -35,9 +38,6 @@ HEADROOM = 1.3  # of a limit over the farthest demonstration: strangers differ m
 TAIL = 3.0  # standard deviations of the logarithm that a limit lies beyond the mean at least
 FEW_HEADROOM = 1.5  # the same where demonstrations are too few to say what is rare
 SUDDEN = 2.0  # a single moment so many times as far as the limit is unknown at once
-FOLDS = 6  # parts of the demonstrations that are strangers to the rest in turn
-MOST_MANNERED = 40_000  # frames of the demonstrations that show how steps are done
-MOST_TEACHING = 4_000  # frames of the others that show how far strangers are: this is done once for each part
 MOST_FRAMES = 10_000  # that calibrate labels: more change two numbers no further
 _TINY = 1e-9
 
@@ -68,25 +68,11 @@ def feature_scale(recordings: Sequence[NDArray[Any]]) -> Floats:
     """One over the spread (P,) of each feature of recordings (T, P), a few rows at a time in full precision."""
     count, total, squares = 0, np.zeros(recordings[0].shape[1]), np.zeros(recordings[0].shape[1])
     middle = np.asarray(recordings[0][0], np.float64)  # near the mean: squares of differences stay exact
-    for part in _parts(recordings):
+    for part in parts(recordings):
         rows = part - middle
         count, total, squares = count + len(rows), total + rows.sum(0), squares + np.square(rows).sum(0)
     spread = np.sqrt(np.maximum(squares / count - np.square(total / count), 0.0))
     return np.asarray(1.0 / np.where(spread > _TINY, spread, 1.0))
-
-
-def _parts(recordings: Sequence[NDArray[Any]]) -> Iterator[Floats]:
-    for each in recordings:
-        for start in range(0, len(each), ROWS_AT_ONCE):
-            yield np.asarray(each[start : start + ROWS_AT_ONCE], np.float64)
-
-
-class Stranger(NamedTuple):
-    """A demonstration as if nobody had ever seen the person: what the others alone say of it."""
-
-    distances: Floats  # (T, C), infinite to a step that no other has
-    manners: Manners | None
-    manner: Floats  # (T, r)
 
 
 def leave_out(
@@ -110,65 +96,6 @@ def leave_out(
         for at, own, near, one in zip(times, labels, judged, strange, strict=True)
     ]
     return recogniser, Judgement(scale=scale, far=far), left
-
-
-class Lessons(NamedTuple):
-    """The demonstrations that are looked at, each as it is and as the rows that it teaches with."""
-
-    features: Sequence[NDArray[Any]]  # (T, P)
-    labels: Sequence[Labels]
-    taught: Sequence[NDArray[Any]]  # in other orders and before other benches too
-    taught_labels: Sequence[Labels]
-
-    def of(self, places: Sequence[int]) -> Lessons:
-        """Some of them."""
-        return Lessons(*([part[place] for place in places] for part in self))
-
-
-def strangers(lessons: Lessons, scale: Floats, numbers: Labels) -> list[Stranger]:
-    """What the demonstrations look like to a guide that never saw the person; distances are to the steps in `numbers`.
-
-    The directions in which demonstrations vary hold what is peculiar to each of them, so some of them at a time are
-    looked at along directions that come from the others alone, and with their manners.
-    """
-    found: dict[int, Stranger] = {}
-    count = len(lessons.features)
-    for fold in range(min(FOLDS, count)):
-        held = range(fold, count, FOLDS)
-        others = lessons.of([place for place in range(count) if place not in held] or list(held))
-        around = _surroundings(others.taught, others.taught_labels, scale)
-        manners = manners_of(around.recogniser, others.features, others.labels)
-        for place in held:
-            found[place] = _stranger(around, manners, lessons.features[place], numbers)
-    return [found[place] for place in range(count)]
-
-
-def _stranger(around: Surroundings, manners: Manners | None, features: NDArray[Any], numbers: Labels) -> Stranger:
-    distances = np.full((len(features), len(numbers)), np.inf)
-    manner = np.zeros((len(features), 0 if manners is None else manners.directions.shape[1]))
-    columns = np.searchsorted(numbers, around.recogniser.numbers)
-    for start in range(0, len(features), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        along, distances[part, columns] = around.look(features[part])
-        if manners is not None:
-            manner[part] = manners.rows(along)
-    return Stranger(distances, manners, manner)
-
-
-def manners_of(recogniser: Recogniser, features: Sequence[NDArray[Any]], labels: Sequence[Labels]) -> Manners | None:
-    """The manners of demonstrations' features (T, P) with labels (T,), as a recogniser has them."""
-    stride = max(1, -(-sum(map(len, labels)) // MOST_MANNERED))
-    along = (recogniser.along(each[::stride]) for each in features)  # a recording at a time: many are long
-    return learn_manners(along, [each[::stride] for each in labels], recogniser.centres)
-
-
-def _surroundings(features: Sequence[NDArray[Any]], labels: Sequence[Labels], scale: Floats) -> Surroundings:
-    settings, stride = RecogniserSettings(), max(1, -(-sum(map(len, labels)) // MOST_TEACHING))
-    reduction = find_reduction([each[::stride] for each in features], settings.components)
-    rows = [reduction.rows(each[::stride]) for each in features]
-    numbers, centres, whitening = fit_discriminant(rows, [each[::stride] for each in labels], settings.shrinkage)
-    projection = reduction.directions @ whitening
-    return Surroundings(Recogniser(reduction.mean, projection, centres @ whitening, numbers, 1.0, 1.0), scale)
 
 
 def far_limit(farthest: Sequence[float]) -> float:
@@ -246,13 +173,12 @@ def _released(
     """The labels that a left-out demonstration would be given live, with raw confidence."""
     steps = AppearanceUnaries(recogniser).steps
     one, usual = left[number], _others_elapsed(recogniser, left, number)
-    window = WindowCut(WindowSettings(), links, rate, steps)
-    released: list[SettledLabel] = []
     costs = one.costs if one.label_costs is None else one.label_costs
-    for row, at in zip(costs, one.times, strict=True):
-        seen = shown(row, steps, recogniser.for_labels.reluctance, usual, float(at - one.times[0]))
-        released += window.push(seen, float(at))
-    return [*released, *window.finish()]
+    seen = [
+        shown(row, steps, recogniser.for_labels.reluctance, usual, float(at - one.times[0]))
+        for row, at in zip(costs, one.times, strict=True)
+    ]
+    return released(np.stack(seen), one.times, steps, WindowSettings(), links, rate)
 
 
 def _others_elapsed(recogniser: Recogniser, left: Sequence[LeftOut], number: int) -> Elapsed | None:

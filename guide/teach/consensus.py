@@ -17,7 +17,7 @@ import numpy as np
 from guide.domain import BACKGROUND, Labels, Times
 from guide.label.course import Course, CourseModel, Expectations
 from guide.perceive.appearance import SMOOTHED_STEPS
-from guide.teach.refine import Floats, RefineSettings, teach
+from guide.teach.refine import Floats, RefineSettings, products_of, teach
 from guide.teach.reorder import stretches
 
 LEAST_SPREAD = 0.3  # of the logarithm of a step's time
@@ -51,13 +51,19 @@ class Consensus:
         labels: Sequence[Labels],
         known: Sequence[int],
         step_s: float,
+        only: int | None = None,
     ) -> list[Labels]:
-        """Labels (T,) for rows (T, d), from first labels; the recordings in `known` keep theirs."""
-        current = list(labels)
-        for _ in range(self.rounds):
+        """Labels (T,) for rows (T, d), from first labels; the recordings in `known` keep theirs.
+
+        Where `only` one recording is asked about, the others' labels are those of the last round but one.
+        """
+        current, products = list(labels), products_of(rows)
+        for turn in range(self.rounds):
             model = self._model(current, times, known, step_s)
+            is_last = turn == self.rounds - 1 and only is not None
+            kept = [n for n in range(len(rows)) if n in known or (is_last and n != only)]
             current = [
-                each if number in known else self._read(rows, current, times[number], number, known, model)
+                each if number in kept else self._read(rows, products, current, times[number], number, known, model)
                 for number, each in enumerate(current)
             ]
         return current
@@ -65,6 +71,7 @@ class Consensus:
     def _read(
         self,
         rows: Sequence[Floats],
+        products: Sequence[Floats],
         labels: Sequence[Labels],
         times: Times,
         number: int,
@@ -75,7 +82,8 @@ class Consensus:
         teachers = [other for other in range(len(rows)) if other != number]
         teachers += [other for other in known for _ in range(self.say - 1)]
         taught = [np.searchsorted(model.steps, labels[other]) for other in teachers]
-        lesson = teach([rows[other] for other in teachers], taught, len(model.steps), self.settings)
+        seen, scatters = ([part[other] for other in teachers] for part in (rows, products))
+        lesson = teach(seen, taught, len(model.steps), self.settings, scatters)
         course = Course(model, _tick_s(times))
         for chances, at in zip(lesson.probabilities(rows[number], self.settings), times, strict=True):
             course.push(1.0 - chances, float(at))

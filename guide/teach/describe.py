@@ -21,18 +21,16 @@ from guide.procedure.model import Procedure
 from guide.teach.annotations import labels_to_segments
 from guide.teach.calibrate import (
     LeftOut,
-    Lessons,
     calibrate_labels,
     calibrate_steps,
     feature_scale,
     heard_with,
     leave_out,
-    manners_of,
-    strangers,
 )
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.likeness import with_likeness
 from guide.teach.rehearse import Taught, chosen, rehearse, teach_judged
+from guide.teach.strangers import Lessons, manners_of, strangers
 from guide.teach.telling import Tell, part_of, say_nothing
 
 CARRIED_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of carried labels
@@ -76,12 +74,12 @@ def describe(
     )
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / len(steps))
     taught = teach_judged(demonstrations, labels)
-    tell(0.3)
+    tell(0.4)
     recogniser, judgement, left = _left_out(demonstrations, labels, taught)
-    tell(0.7)
+    tell(0.82)
     procedure = learn_procedure(solid(segments), steps, CARRIED_RATE if are_carried else FALSE_ALARM_RATE)
     left = some(left)
-    rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, links, part_of(tell, 0.7, 0.87))
+    rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.84, 0.91))
     trust = calibrate_steps(left, rehearsals)
     return Learned(
         labels=tuple(labels),
@@ -126,7 +124,6 @@ def _rehearsals(
     demonstrations: Demonstrations,
     recogniser: Recogniser,
     left: Sequence[LeftOut],
-    links: LinkSettings,
     tell: Tell,
 ) -> list[tuple[Event, ...]]:
     """What the tracker would hear of the demonstrations if they were followed live by what the others teach."""
@@ -134,7 +131,7 @@ def _rehearsals(
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
     heard = []
     for count, one in enumerate(left, 1):
-        heard.append(rehearse(one.costs, one.times, steps, links, course_of(procedure, steps, smoothing_s, rate)))
+        heard.append(rehearse(one.costs, one.times, course_of(procedure, steps, smoothing_s, rate)))
         tell(count / len(left))
     return heard
 

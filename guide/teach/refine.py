@@ -7,7 +7,7 @@ place is a soft prior, learned from the labels themselves, so steps that people 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from guide.domain import Labels
 from guide.label.chain import chain
-from guide.label.membership import squared_distances
-from guide.label.recogniser import fit_discriminant
+from guide.label.discriminant import ClassSums, Discriminant, leave_each_out
 
 Floats = NDArray[np.float64]
 
@@ -69,9 +68,10 @@ def refine(
 
     A column that loses all its frames stays lost.
     """
-    current = [np.asarray(each, np.int64) for each in labels]
+    current, products = [np.asarray(each, np.int64) for each in labels], products_of(rows)
     for _ in range(settings.rounds):
-        current = _round(rows, current, rate, step_s, settings)
+        lesson = teach(rows, current, int(max(each.max() for each in current)) + 1, settings, products)
+        current = [lesson.label(each, settings.change * step_s * rate, settings) for each in rows]
     return current
 
 
@@ -83,8 +83,8 @@ def agreement(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings
     A step of the k that labels no frame is neither consistent nor present, so a collapse scores lowest.
     """
     right, seen = np.zeros(k), np.zeros(k)
-    for number, each in enumerate(labels):
-        judged = judge(rows, labels, number, settings).argmax(1)
+    for each, plan in zip(labels, judge_each(rows, labels, settings), strict=True):
+        judged = plan.argmax(1)
         right += np.bincount(each[judged == each], minlength=k)
         seen += np.bincount(each, minlength=k)
     visits = np.array([visits_of(each, k) for each in labels])
@@ -113,7 +113,7 @@ def set_background_apart(
 
 def recognised(rows: Sequence[Floats], labels: Sequence[Labels], settings: RefineSettings) -> list[Floats]:
     """How probable each frame's label (T,) is by what the other recordings teach."""
-    judged = (judge(rows, labels, number, settings) for number in range(len(rows)))
+    judged = judge_each(rows, labels, settings)
     return [plan[np.arange(len(each)), each] for plan, each in zip(judged, labels, strict=True)]
 
 
@@ -130,25 +130,24 @@ def apart(labels: Labels, agreed: Floats, doubt: float, change: float) -> Labels
     return np.where(is_background, -1, labels)
 
 
-def judge(rows: Sequence[Floats], labels: Sequence[Labels], number: int, settings: RefineSettings) -> Floats:
-    """Probabilities (T, C) of a recording's labels by what the others teach."""
-    others = [other for other in range(len(rows)) if other != number] or [number]
+def judge_each(rows: Sequence[Floats], labels: Sequence[Labels], settings: RefineSettings) -> Iterator[Floats]:
+    """Probabilities (T, C) of each recording's labels by what the others teach."""
     columns = int(max(each.max() for each in labels)) + 1
-    teachers = [rows[other] for other in others], [labels[other] for other in others]
-    return _probabilities(rows[number], fit_discriminant(*teachers, settings.shrinkage), columns, settings)
+    for each, learned in zip(rows, leave_each_out(rows, labels, settings.shrinkage), strict=True):
+        yield _probabilities(each, learned, columns, settings)
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
     """What labelled recordings teach: how each column looks, when it is done, and how much of the time it takes."""
 
-    learned: tuple[Labels, Floats, Floats]
+    learned: Discriminant
     places: Floats  # (PLACES, C), logarithms
     shares: Floats  # (C,)
 
     def label(self, rows: Floats, change: float, settings: RefineSettings) -> Labels:
         """The labels (T,) of a recording's rows (T, d); `change` is what a change of label costs, in frames."""
-        score = _score(rows, *self.learned, len(self.shares))
+        score = _score(rows, self.learned, len(self.shares))
         place = self.places[np.minimum(np.arange(len(score)) * PLACES // len(score), PLACES - 1)]
         cost = -score / settings.temperature - settings.place_weight * place
         plan = transport(cost, self.shares, settings.softness, settings.share_weight)
@@ -159,18 +158,24 @@ class Lesson:
         return _probabilities(rows, self.learned, len(self.shares), settings)
 
 
-def teach(rows: Sequence[Floats], labels: Sequence[Labels], columns: int, settings: RefineSettings) -> Lesson:
-    """The lesson of recordings' rows (T, d) with labels in columns 0..C-1."""
+def products_of(rows: Sequence[Floats]) -> list[Floats]:
+    """The products (d, d) of each recording's rows (T, d): whatever the labels, they are the same."""
+    return [each.T @ each for each in rows]
+
+
+def teach(
+    rows: Sequence[Floats],
+    labels: Sequence[Labels],
+    columns: int,
+    settings: RefineSettings,
+    products: Sequence[Floats] | None = None,
+) -> Lesson:
+    """The lesson of recordings' rows (T, d) with labels in columns 0..C-1; `products_of` the rows where at hand."""
     shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
     places = _places(labels, columns, settings.place_width)
-    return Lesson(fit_discriminant(rows, labels, settings.shrinkage), places, shares / shares.sum())
-
-
-def _round(
-    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
-) -> list[Labels]:
-    lesson = teach(rows, labels, int(max(each.max() for each in labels)) + 1, settings)
-    return [lesson.label(each, settings.change * step_s * rate, settings) for each in rows]
+    numbers, known = np.arange(columns), products_of(rows) if products is None else products
+    every = [ClassSums.of(row, own, numbers, scatter) for row, own, scatter in zip(rows, labels, known, strict=True)]
+    return Lesson(ClassSums.total(every).discriminant(settings.shrinkage), places, shares / shares.sum())
 
 
 def transport(cost: Floats, shares: Floats, softness: float, share_weight: float) -> Floats:
@@ -205,17 +210,18 @@ def log_sum(values: Floats, axis: int) -> Floats:
     return np.asarray(np.log(np.exp(values - highest).sum(axis)) + highest.squeeze(axis))
 
 
-def _probabilities(
-    rows: Floats, learned: tuple[Labels, Floats, Floats], columns: int, settings: RefineSettings
-) -> Floats:
-    score = _score(rows, *learned, columns) / settings.temperature
+def _probabilities(rows: Floats, learned: Discriminant, columns: int, settings: RefineSettings) -> Floats:
+    score = _score(rows, learned, columns) / settings.temperature
     return np.asarray(np.exp(score - log_sum(score, axis=1)[:, None]))
 
 
-def _score(rows: Floats, numbers: Labels, centres: Floats, whitening: Floats, columns: int) -> Floats:
+def _score(rows: Floats, learned: Discriminant, columns: int) -> Floats:
     """How well each column explains each frame (T, C), 0 for the best one; a column not learned explains nothing."""
+    numbers, centres, whitening = learned
     score = np.full((len(rows), columns), -np.inf)
-    score[:, numbers] = -0.5 * squared_distances(rows @ whitening, centres @ whitening)
+    # Minus half the squared distance, less what is the same for all columns of a frame: so much less to multiply.
+    along = whitening @ (centres @ whitening).T
+    score[:, numbers] = rows @ along - 0.5 * np.einsum("cd,dc->c", centres, along)
     return np.asarray(np.maximum(score - score.max(1, keepdims=True), -1e3))
 
 

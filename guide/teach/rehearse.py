@@ -15,20 +15,13 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels, Times
 from guide.label.course import Course
+from guide.label.directions import Reduction, narrowing, wide_reduction
 from guide.label.elapsed import learn_elapsed
-from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled, Labeller
-from guide.label.recogniser import (
-    Recogniser,
-    RecogniserSettings,
-    Reduction,
-    find_reduction,
-    judge_left_out,
-    learn_recogniser,
-)
+from guide.label.recogniser import Recogniser, RecogniserSettings, judge_left_out, judge_rows, learn_from_rows
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.unaries import costs_of, label_costs_of
-from guide.label.window import WindowCut, WindowSettings
+from guide.label.window import WindowSettings, WindowTimes
 from guide.perceive.appearance import appearance
 from guide.procedure.events import Event, Finished, Reviewed, Ticked, news_of
 from guide.teach.demonstrations import Demonstration, Demonstrations
@@ -78,23 +71,20 @@ def teach_judged(demonstrations: Demonstrations, labels: Sequence[Labels], seed:
     """The recogniser of the demonstrations' labels, with all that went into it."""
     groups = _showings(demonstrations, labels, np.random.default_rng(seed))
     features, shown = _taught(groups)
-    reduction, recogniser = _recogniser(groups, features, shown)
-    judged = _judge(reduction, recogniser.numbers, groups)
-    own = [distances[: len(group[0].labels)] for distances, group in zip(judged, groups, strict=True)]
+    recogniser, own = _learn(groups, features, shown)
     if len(groups[0]) == 1:
         return Taught(recogniser, own, features, shown, own)
     as_they_are = [group[:1] for group in groups]
-    reduction, usual = _recogniser(as_they_are, *_taught(as_they_are))
-    in_order = _judge(reduction, recogniser.numbers, as_they_are)
+    usual, in_order = _learn(as_they_are, *_taught(as_they_are))
     return Taught(replace(recogniser, in_order=replace(usual, elapsed=None)), own, features, shown, in_order)
 
 
-def rehearse(
-    costs: Floats, times: Times, steps: tuple[int, ...], links: LinkSettings, course: Course
-) -> tuple[Event, ...]:
-    """What the tracker would hear of costs (T, C), through the live window, course and hysteresis."""
-    rate = max(len(times) - 1, 1) / max(float(times[-1] - times[0]), 1e-9)  # one frame is linked to none
-    labeller = Labeller(WindowCut(WindowSettings(), links, rate, steps), StepTrack(StepSettings()), course)
+def rehearse(costs: Floats, times: Times, course: Course) -> tuple[Event, ...]:
+    """What the tracker would hear of costs (T, C), through the live delay, course and hysteresis.
+
+    Nothing is cut: a tracker hears steps, which follow the course; labels are only for people to see.
+    """
+    labeller = Labeller(WindowTimes(WindowSettings()), StepTrack(StepSettings()), course)
     events: list[Event] = []
     for row, at in zip(costs, times, strict=True):
         events += _heard(labeller.push(row, float(at)))
@@ -155,26 +145,45 @@ def _taught(groups: Sequence[Sequence[_Showing]]) -> tuple[list[NDArray[Any]], l
     return features, [_joined([each.labels[::n] for each, n in zip(g, strides, strict=True)]) for g in groups]
 
 
-def _recogniser(
+def _learn(
     groups: Sequence[Sequence[_Showing]], features: Sequence[NDArray[Any]], labels: Sequence[Labels]
-) -> tuple[Reduction, Recogniser]:
+) -> tuple[Recogniser, list[Floats]]:
+    """The recogniser that rows teach, and the squared distances (T, C) of each demonstration by one of the others."""
     settings, stride = RecogniserSettings(), _stride(groups)
-    reduction = find_reduction(features, settings.components)
+    wide = wide_reduction(features, settings.components)
+    if stride == 1:  # then all frames are few enough to be held at once
+        seen = [np.concatenate([wide.many_rows(each.features) for each in group]) for group in groups]
+        rows = [each[_places(group)] for each, group in zip(seen, groups, strict=True)]
+    else:
+        seen, rows = [], [wide.many_rows(each) for each in features]
+    rotation = narrowing(rows, settings.components)
+    reduction = wide.turned(rotation)
     real = [len(group[0].labels[::stride]) for group in groups]
-    learned = learn_recogniser(features, labels, settings, reduction, real)
+    learned = learn_from_rows(reduction, [each @ rotation for each in rows], labels, settings, real)
     elapsed = learn_elapsed([g[0].labels for g in groups], [g[0].times for g in groups], learned.numbers)
-    return reduction, replace(learned, elapsed=elapsed)
+    judged = _judge(reduction, learned.numbers, groups, [each @ rotation for each in seen])
+    return replace(learned, elapsed=elapsed), judged
 
 
-def _judge(reduction: Reduction, classes: Labels, groups: Sequence[Sequence[_Showing]]) -> list[Floats]:
-    return judge_left_out(
-        reduction,
-        classes,
-        [_joined([each.features for each in group]) for group in groups],
-        [_joined([each.labels for each in group]) for group in groups],
-        RecogniserSettings().shrinkage,
-        _stride(groups),
-    )
+def _judge(
+    reduction: Reduction, classes: Labels, groups: Sequence[Sequence[_Showing]], seen: Sequence[Floats]
+) -> list[Floats]:
+    """Each demonstration as it is, judged by all that the others show: the rows `seen`, where all are held."""
+    labels = [_joined([each.labels for each in group]) for group in groups]
+    shrinkage = RecogniserSettings().shrinkage
+    if seen:
+        own = [rows[: len(group[0].labels)] for rows, group in zip(seen, groups, strict=True)]
+        return judge_rows(classes, seen, labels, shrinkage, own)
+    features = [_joined([each.features for each in group]) for group in groups]
+    judged = judge_left_out(reduction, classes, features, labels, shrinkage, _stride(groups))
+    return [distances[: len(group[0].labels)] for distances, group in zip(judged, groups, strict=True)]
+
+
+def _places(group: Sequence[_Showing]) -> NDArray[np.int64]:
+    """The rows that teach, among those of all showings one after another, where every frame of the first does."""
+    ends = np.cumsum([len(each.labels) for each in group]).tolist()
+    strides = [1, *[REORDERED_STRIDE] * (len(group) - 1)]
+    return np.concatenate([np.arange(*span) for span in zip([0, *ends[:-1]], ends, strides, strict=True)])
 
 
 def _stride(groups: Sequence[Sequence[_Showing]]) -> int:

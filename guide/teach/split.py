@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.label.chain import chain
+from guide.label.directions import principal_directions
 from guide.label.membership import squared_distances
-from guide.label.recogniser import principal_directions
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.reorder import stretches
 

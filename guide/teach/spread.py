@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from guide.domain import BACKGROUND, Labels, Times
 from guide.teach.collection import Collection, Found
 from guide.teach.consensus import Consensus
-from guide.teach.refine import Floats, Lesson, RefineSettings, teach
+from guide.teach.refine import Floats, Lesson, RefineSettings, products_of, teach
 from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 
@@ -24,6 +24,7 @@ class Task(NamedTuple):
     """What labels are carried over: rows (T, d) and times of each recording, and what a change of label costs."""
 
     rows: Sequence[Floats]
+    products: Sequence[Floats]  # (d, d) of the rows
     times: Sequence[Times]
     numbers: Labels  # the step of each column
     change: float
@@ -75,13 +76,15 @@ class Spread:
         """What is carried over, whoever teaches; `numbers` are the steps there are."""
         some, step_s = few.collection(), _step_s(few.whole, numbers)
         view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
-        return Task(rows, some.times, numbers, self.settings.change * step_s * some.rate, step_s), view
+        change = self.settings.change * step_s * some.rate
+        return Task(rows, products_of(rows), some.times, numbers, change, step_s), view
 
     def carry(self, task: Task, given: Sequence[Given]) -> tuple[Lesson, list[Labels]]:
         """What the labelled recordings teach, and the columns (T,) of all of them by it; whole courses are not read."""
-        rows, columns = task.rows, len(task.numbers)
+        rows, columns, products = task.rows, len(task.numbers), task.products
         known = _known(given)
-        lesson = teach([rows[n] for n in known], [_must(given[n]) for n in known], columns, self.settings)
+        taught = [rows[n] for n in known], [_must(given[n]) for n in known]
+        lesson = teach(*taught, columns, self.settings, [products[n] for n in known])
         current: list[Labels] = []
         for _ in range(self.rounds):
             current = [
@@ -89,12 +92,15 @@ class Spread:
                 for row, labels in zip(rows, given, strict=True)
             ]
             teachers = [*range(len(rows)), *known * (self.say - 1)]
-            lesson = teach([rows[n] for n in teachers], [current[n] for n in teachers], columns, self.settings)
+            taught = [rows[n] for n in teachers], [current[n] for n in teachers]
+            lesson = teach(*taught, columns, self.settings, [products[n] for n in teachers])
         return lesson, current
 
-    def _agreed(self, task: Task, given: Sequence[Given], labels: Sequence[Labels]) -> list[Labels]:
+    def _agreed(
+        self, task: Task, given: Sequence[Given], labels: Sequence[Labels], only: int | None = None
+    ) -> list[Labels]:
         steps = [task.numbers[each] for each in labels]
-        agreed = self.consensus.settle(task.rows, task.times, steps, _known(given), task.step_s)
+        agreed = self.consensus.settle(task.rows, task.times, steps, _known(given), task.step_s, only)
         return [np.searchsorted(task.numbers, each) for each in agreed]
 
     def _does_consensus_pay(self, task: Task, given: Sequence[Given]) -> bool:
@@ -110,7 +116,7 @@ class Spread:
         for number in known[:MOST_FOLDS]:
             others: list[Given] = [None if other == number else labels for other, labels in enumerate(given)]
             _, carried = self.carry(task, others)
-            truth, agreed = _must(given[number]), self._agreed(task, others, carried)
+            truth, agreed = _must(given[number]), self._agreed(task, others, carried, number)
             is_step = task.numbers[truth] > BACKGROUND  # where background lies is a matter of taste
             gain += float((agreed[number] == truth)[is_step].sum() - (carried[number] == truth)[is_step].sum())
         return gain > 0

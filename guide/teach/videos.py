@@ -52,6 +52,14 @@ def cut_clip(video: Path, middle: float, stem: Path) -> Path | None:
     return _kept(video, max(middle - CLIP_S / 2, 0.0), middle + CLIP_S / 2, stem)
 
 
+def picture_at(video: Path, at: float) -> Image | None:
+    """The first picture at or after a moment, small; none where there is none. Also late ones are found quickly."""
+    try:
+        return next((image for image, _ in _pictures(video, max(at, 0.0), math.inf)), None)
+    except (OSError, av.FFmpegError, IndexError, ValueError):  # a video that is gone or damaged
+        return None
+
+
 def playable(video: Path, stem: Path) -> Path | None:
     """A video that browsers play: itself, or a smaller one kept under `stem`; none where it cannot be made."""
     return video if _is_playable(video) else _kept(video, 0.0, math.inf, stem)

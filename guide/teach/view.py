@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from guide.domain import Times
-from guide.label.recogniser import principal_directions
+from guide.label.directions import principal_directions
 from guide.perceive.appearance import AppearanceSettings, appearance, difference
 from guide.teach.refine import Floats, RefineSettings
 

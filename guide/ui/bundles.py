@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from guide.ui.badge import badge
 from guide.ui.shell import lead_to
 from guide.ui.state import bundles as state
 from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView
@@ -92,7 +93,7 @@ def _draw_steps(steps: Sequence[StepView]) -> None:
 
 
 def _draw_step(step: StepView) -> None:
-    st.markdown(_badge(step))
+    st.html(_badge(step))
     if step.stills:
         st.image(step.stills[0], width="stretch", alt=f"{step.label}, as it was done")
         with st.container(horizontal=True, gap="xsmall"):
@@ -133,7 +134,8 @@ def _draw_orders(view: BundleView) -> None:
 
 
 def _draw_ordering(ordering: OrderingView) -> None:
-    st.markdown(f"**{ordering.count} ×** " + " → ".join(_badge(step) for step in ordering.steps))
+    order = " → ".join(_badge(step) for step in ordering.steps)
+    st.html(f'<div class="guide-order"><b>{ordering.count:d} ×</b> {order}</div>')
 
 
 def _draw_facts(view: BundleView) -> None:
@@ -142,4 +144,4 @@ def _draw_facts(view: BundleView) -> None:
 
 
 def _badge(step: StepView) -> str:
-    return f":{step.colour}-badge[{plain(step.label)}]"
+    return badge(step.label, step.colour)

@@ -16,9 +16,10 @@ from guide.ui.training import HOW_TO_INSTALL, Job, Wish, Workshop, cache_folder,
 
 NEW = ""  # no procedure can be called so
 DROP, FOLDER = "Drop videos", "Name a folder"
-AUTO, GIVEN = "Find out", "I know it"
+AUTO, GIVEN = "Find it out", "Give it"
 LEARN_FROM, COMPARE = "Learn from them", "Only compare the result with them"
 PRESETS = {"default": "Recommended: quick, no download", "paper": "As in the paper: hours, downloads a larger network"}
+TOO_LARGE = f"A larger one: put it into a folder on this computer, choose “{FOLDER}” above and name that folder."
 FEWEST, USUAL_STEPS, MOST_STEPS = 2, 7, 99
 DEMO_NAME, DEMO_STEPS = "demo-again", 9
 
@@ -136,6 +137,8 @@ def _draw_form(workshop: Workshop, recordings: Path) -> None:
     name = uploads.clean_name(typed)
     if typed.strip() and name != typed.strip():
         st.caption(f"It is kept as {plain(name)}." if name else "Letters or digits are needed.")
+    elif not name:
+        st.caption("First a name: what you drop below is kept under it.")
     is_free = _ask_to_replace(workshop, name)
     st.markdown("##### 2. Recordings of it")
     inputs = _ask_recordings(recordings, name)
@@ -196,14 +199,14 @@ def _take_files(folder: Path, is_named: bool) -> None:
     """The field for files; what comes is stored at once and the field emptied, so that no memory is held."""
     turn = st.session_state.setdefault("learn_turn", 0)
     files = st.file_uploader(
-        "Videos of the whole task, one recording a file" + ("" if is_named else " (give it a name first)"),
+        "Videos of the whole task, one recording a file" + ("" if is_named else ": can be dropped once it has a name"),
         type=list(uploads.SUFFIXES),
         accept_multiple_files=True,
         key=f"learn_files_{turn}",
         max_upload_size=uploads.LARGEST_MB,
         disabled=not is_named,
-        help=f"Files over {uploads.LARGEST_MB // 1024} GB: put them into a folder and name the folder instead.",
     )
+    st.html(uploads.if_refused(TOO_LARGE))
     for problem in st.session_state.get("learn_problems", {}).get(folder.name, ()):
         st.error(plain(problem), icon=":material/block:")
     if not files:

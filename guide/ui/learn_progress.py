@@ -58,7 +58,7 @@ def _draw_stages(view: ProgressView) -> None:
 
 
 def _draw_curve(points: Sequence[LossPoint]) -> None:
-    st.markdown("**Loss**")
+    st.markdown("**How well the recordings match (loss: lower is better)**")
     if len(points) < 2:
         st.caption("The curve begins with training. It should fall, then flatten.")
         return
@@ -90,7 +90,7 @@ def draw_details(job: Job) -> None:
     """The curve and the log of a training, folded away."""
     points = state.view_progress(job).points
     if points:
-        with st.expander("Loss curve"):
+        with st.expander("How training went"):
             _draw_curve(points)
     with st.expander("Log"):
         lines = job.said.splitlines()[-LOG_LINES:]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import streamlit as st
 
 from guide.ui import learn_progress
+from guide.ui.badge import badge
 from guide.ui.state import learn as state
 from guide.ui.state.bundles import DamagedBundle, StepView
 from guide.ui.state.folders import plain, stamp
@@ -76,7 +78,7 @@ def _draw_scores(job: Job) -> None:
 
 def _draw_step(step: StepView) -> None:
     facts = [line for line in (step.seen, step.lasts, ", ".join(step.marks)) if line]
-    st.markdown(f":{step.colour}-badge[{plain(step.label)}] :small[{plain(', '.join(facts))}]")
+    st.html(f"{badge(step.label, step.colour)} <small>{escape(', '.join(facts))}</small>")
     with st.container(horizontal=True, gap="xsmall"):
         for still in step.stills:
             st.image(still, width=STILL_PX, alt=f"{step.label}, as it was done")

@@ -37,6 +37,7 @@ function writeMood(kept, now, beat) {
 }
 
 function writeStep(kept, now, beat) {
+  if (!now.querySelector(".guide-times")) return // it shows no step
   writeMood(kept, now, beat)
   write(now.querySelector(".guide-times b"), `${beat.elapsed_s.toFixed(0)} s`)
   const sure = beat.confidence === null ? "" : ` · ${(100 * beat.confidence).toFixed(0)} %${beat.unsure ? "" : " sure"}`

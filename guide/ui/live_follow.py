@@ -36,7 +36,7 @@ def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: C
     st.session_state["live_acted"] = False  # all is being drawn: no part needs to ask for it
     deeds = Deeds(client, session, host)
     draw_head(deeds, view)
-    top = st.container()
+    top = st.container(key="top-place")
     with st.container(key="body"):
         left, middle, right = st.columns([5, 5, 4], gap="small")
         with left:

@@ -12,7 +12,7 @@ from guide.ui.state.live import AlertView, ItemView, LiveView, NextView, NowView
 LONG, LONGER = 14, 26  # letters of a name beyond which it is written smaller
 MOODS = {
     "calm": "", "starting": "… just begun", "rest": "✓ done, waiting for the next step", "unsure": "? unsure",
-    "late": "! longer than usual", "paused": "‖ paused", "over": "",
+    "late": "! longer than usual", "lost": "! no camera", "paused": "‖ paused", "over": "",
 }  # fmt: skip
 
 Still = Callable[[int, int], str]
@@ -23,7 +23,7 @@ STYLE = Path(__file__).with_name("live.css")
 
 def head(view: LiveView) -> str:
     """The session in a line."""
-    return _wrapped(f'<div class="guide-head"><span>{_text(view.title)}</span></div>')
+    return _wrapped(f'<div class="guide-head" title="{_text(view.title)}">{_text(view.title)}</div>')
 
 
 def now(view: LiveView) -> str:
@@ -110,7 +110,7 @@ def _now(view: LiveView) -> str:
     )
     name = f'<div class="guide-name {size}">{_text(now.name)}</div>'
     if now.step is None:
-        return f'<div class="guide-now {now.mood}">{small}{name}<p>{_text(view.ending)}</p></div>'
+        return f'<div class="guide-now {now.mood}">{small}{name}<p>{_text(view.remark)}</p></div>'
     return f'<div class="guide-now {now.mood}">{small}{name}{_bar(now)}</div>'
 
 
@@ -134,11 +134,16 @@ def _next(view: LiveView, still: Still) -> str:
         if first.stills
         else ""
     )
-    rest = "".join(f"<li>or {_text(one.name)} ({_text(one.count)})</li>" for one in others)
+    rest = "".join(_line("li", f"or {one.name} ({one.count})") for one in others)
     return (
-        f'<div class="guide-next"><div><p class="guide-small">NEXT</p><strong>{_text(first.name)}</strong>'
-        f'<p class="guide-small">{_text(_whereof(first))}</p><ul>{rest}</ul></div>{shown}</div>'
+        f'<div class="guide-next"><div><p class="guide-small">NEXT</p>{_line("strong", first.name)}'
+        f"{_line('p', _whereof(first), 'guide-small guide-why')}</div>{shown}<ul>{rest}</ul></div>"
     )
+
+
+def _line(tag: str, words: str, kind: str = "") -> str:
+    """Words that may be cut where there is no room; they are told whole under the pointer."""
+    return f'<{tag} class="{kind}" title="{_text(words)}">{_text(words)}</{tag}>'
 
 
 def _whereof(choice: NextView) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -17,26 +18,49 @@ from guide.ui.state.folders import HOW_TO_MAKE_ONE, plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
 DROPPED = "live"  # the folder of videos that were dropped here, beside those to learn from
+REFUSED = "live_refused"  # why the last one could not be started, until it was told
 SOURCES = ("Recording", "Camera of this machine", "Phone or headset", "Network stream")
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What somebody pressed to be started, and in which box of the page: there it is said if it cannot be.
+
+    >>> Choice("demo", {"source": "02_missed.mp4", "bundle": "demo"}).takes_phones
+    False
+    """
+
+    box: str
+    wish: Mapping[str, object]
+    takes_phones: bool = False
+
+
 def draw(keeper: ServerKeeper, exported: Path) -> None:
-    """Draws what can be started, and what runs."""
+    """Draws what can be started, and what runs; what is chosen is started in its place."""
     names = bundle_names(exported)
     if not names:
         _tell_empty(exported)
         return
     keeper.warm_up()
-    _draw_running(keeper)
-    demo = demo_recordings(os.environ) if DEMO in names else ()
+    place = st.empty()
+    with place.container():
+        _draw_running(keeper)
+        demo = demo_recordings(os.environ) if DEMO in names else ()
+        choice = _draw_boxes(exported, names, demo)
+    if choice is not None:
+        place.empty()  # at once: a form that stays looks as if the click had done half of it
+        start(keeper, choice)
+
+
+def _draw_boxes(exported: Path, names: Sequence[str], demo: Sequence[DemoRecording]) -> Choice | None:
+    """The demo first for who has nothing else, then the form; or the other way round."""
     has_own = not set(names) <= set(DEMOS)
-    if demo and not has_own:
-        _draw_demo(keeper, exported, demo)
+    chosen = _draw_demo(exported, demo) if demo and not has_own else None
     with st.container(border=True, key="guide"):
         st.subheader("Guide someone")
-        _draw_form(keeper, names)
-    if demo and has_own:
-        _draw_demo(keeper, exported, demo)
+        asked = _draw_form(names)
+    also = _draw_demo(exported, demo) if demo and has_own else None
+    return chosen or asked or also
 
 
 def _tell_empty(exported: Path) -> None:
@@ -60,14 +84,16 @@ def _draw_running(keeper: ServerKeeper) -> None:
             st.button("Show", key=f"show_{one['session']}", on_click=_show, args=(one["session"],))
 
 
-def _draw_demo(keeper: ServerKeeper, exported: Path, demo: Sequence[DemoRecording]) -> None:
+def _draw_demo(exported: Path, demo: Sequence[DemoRecording]) -> Choice | None:
+    chosen: DemoRecording | None = None
     with st.container(border=True, key="demo"):
         words, pictures = st.columns([3, 2], vertical_alignment="center")
         with words:
             st.subheader("See it work")
             st.markdown("Somebody does the demo task and leaves a step out. The guide follows, and says so.")
             if st.button("Play the demo", type="primary", icon=":material/play_arrow:", key="play_demo"):
-                start(keeper, {"source": str(demo[0].path), "bundle": DEMO})
+                chosen = demo[0]
+            _tell_refused("demo")
         with pictures:
             # Not as Streamlit's pictures: those load libraries for which the first page would have to wait.
             st.html(html.stills([still.read_bytes() for still in demo_stills(exported / DEMO)]))
@@ -76,10 +102,11 @@ def _draw_demo(keeper: ServerKeeper, exported: Path, demo: Sequence[DemoRecordin
                 st.caption("Or another recording:", width="content")
                 for one in demo[1:]:
                     if st.button(one.words, key=f"play_{one.path.name}"):
-                        start(keeper, {"source": str(one.path), "bundle": DEMO})
+                        chosen = one
+    return None if chosen is None else Choice("demo", {"source": str(chosen.path), "bundle": DEMO})
 
 
-def _draw_form(keeper: ServerKeeper, names: Sequence[str]) -> None:
+def _draw_form(names: Sequence[str]) -> Choice | None:
     left, right = st.columns(2)
     bundle = left.selectbox("Procedure", names, key="live_bundle")
     person = right.text_input("Who works (may be left empty)", max_chars=64, key="live_person")
@@ -88,11 +115,11 @@ def _draw_form(keeper: ServerKeeper, names: Sequence[str]) -> None:
     if kind == SOURCES[2]:
         takes_phones = st.checkbox("Let phones and headsets on this network connect", key="live_phones")
         st.caption("Without it only a browser on this computer can be the camera. The next page shows where to go.")
-    told = st.container()  # above the button, where it is seen on a small laptop
-    if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not source, key="start"):
-        wish: dict[str, object] = {"source": source, "bundle": bundle}
-        with told:
-            start(keeper, wish | ({"person": person.strip()} if person and person.strip() else {}), takes_phones)
+    _tell_refused("guide")  # above the button, where it is seen on a small laptop
+    if not st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not source, key="start"):
+        return None
+    wish: dict[str, object] = {"source": source, "bundle": bundle}
+    return Choice("guide", wish | ({"person": person.strip()} if person and person.strip() else {}), takes_phones)
 
 
 def _draw_source(kind: str) -> str:
@@ -139,6 +166,7 @@ def _draw_recording() -> str:
     file = dropped.file_uploader(
         "Or drop a video here", type=list(uploads.SUFFIXES), key=f"live_file_{turn}", max_upload_size=uploads.LARGEST_MB
     )
+    dropped.html(uploads.if_refused("A larger one: give its path on this machine instead, at the left."))
     if file is not None:
         st.session_state["live_turn"] = turn + 1
         try:
@@ -150,18 +178,28 @@ def _draw_recording() -> str:
     return str(path or "").strip()
 
 
-def start(keeper: ServerKeeper, wish: dict[str, object], takes_phones: bool = False) -> None:
-    """Starts a session and shows it; what cannot be is said on the page."""
+def start(keeper: ServerKeeper, choice: Choice) -> None:
+    """Starts a session and shows it; what cannot be is said in the box that was pressed."""
+    with st.container(key="starting"):
+        st.subheader("Starting …")
+        st.caption("The procedure is loaded and the pictures are opened.")
     try:
-        with st.spinner("Starting"):
-            client = keeper.let_phones_in() if takes_phones else keeper.connect()
-            state = client.start(wish)
+        client = keeper.let_phones_in() if choice.takes_phones else keeper.connect()
+        state = client.start(choice.wish)
     except GuideError as error:
         keeper.forget()
-        st.error(plain(str(error)), icon=":material/error:")
-        return
-    _show(str(state["session"]))
+        st.session_state[REFUSED] = (choice.box, str(error))
+    else:
+        _show(str(state["session"]))
     st.rerun()
+
+
+def _tell_refused(box: str) -> None:
+    """Why what was pressed in this box could not be started; told once."""
+    where, words = st.session_state.get(REFUSED, ("", ""))
+    if where == box:
+        st.session_state.pop(REFUSED)
+        st.error(plain(words), icon=":material/error:")
 
 
 def _show(session: str) -> None:

@@ -38,7 +38,13 @@ def draw(exported: Path) -> None:
         return
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
-        chosen = st.selectbox("Procedure", folders, format_func=lambda folder: folder.name, key="review_bundle")
+        chosen = st.selectbox(
+            "Procedure",
+            folders,
+            format_func=lambda folder: folder.name,
+            key="review_bundle",
+            label_visibility="collapsed",
+        )
     try:
         opened = open_bundle(chosen)
     except (GuideError, OSError) as error:
@@ -106,7 +112,7 @@ def _draw_buttons(opened: Opened, draft: Bundle | None) -> None:
     live = ":material/play_arrow:"
     if draft is None and is_quickly_done and st.button("Make it live", icon=live, type="primary"):
         _attempt(opened, goes_live=True)
-    words = "Try it first" if is_quickly_done else "Learn and try it"
+    words = "Try it first" if is_quickly_done else "Learn the changes"
     kind: Literal["primary", "secondary"] = "secondary" if is_quickly_done else "primary"
     if draft is None and st.button(words, icon=":material/model_training:", type=kind):
         _attempt(opened, goes_live=False)

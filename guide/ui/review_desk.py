@@ -17,6 +17,7 @@ from guide.teach.desk import Desk
 from guide.teach.edits import Edit, from_plain, to_plain
 from guide.teach.relearn import begin_review, relearn
 from guide.teach.review import Review
+from guide.teach.stills import Still
 from guide.teach.telling import Tell, part_of, say_nothing
 from guide.teach.videos import find_videos
 from guide.ui.state import review as state
@@ -104,6 +105,22 @@ def _edited(folder: str, stamped: tuple[tuple[str, int, int], ...], edits: str) 
         return bundle, review.edited(*(from_plain(edit) for edit in json.loads(edits)))
     except InputError:  # edits of another version of the program: better none than half of them
         return bundle, review
+
+
+def pictures(opened: Opened) -> tuple[Still, ...]:
+    """The pictures of the steps as the edits leave them."""
+    folder, places = opened.desk.bundle, tuple(sorted(opened.videos.items()))
+    edits = json.dumps([to_plain(edit) for edit in opened.review.edits])
+    return _pictures(str(folder), stamp(folder), edits, places, opened)
+
+
+@st.cache_resource(max_entries=KEPT_EDITS, show_spinner="Cutting pictures out of the videos")
+def _pictures(
+    folder: str, stamped: tuple[tuple[str, int, int], ...], edits: str, videos: tuple[tuple[str, Path], ...],
+    _opened: Opened,
+) -> tuple[Still, ...]:  # fmt: skip
+    """Made anew when a file, an edit or a video's place changed: a step that was split may have none in the bundle."""
+    return state.pictures(_opened.bundle, _opened.review, dict(videos))
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -12,6 +12,7 @@ from streamlit.components import v1
 
 from guide.domain import KeyStep, Segment
 from guide.errors import GuideError
+from guide.record.timeline import colour
 from guide.teach.edits import Label, Name
 from guide.teach.gain import leave_one_out
 from guide.teach.review import segments_of
@@ -35,24 +36,36 @@ def _timeline() -> Callable[..., Any]:
 def draw(opened: Opened) -> None:
     """Draws the labelling of one recording."""
     items = opened.review.demonstrations.items
-    labelled = opened.review.result.labelled
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([7, 3], gap="medium")
     with left:
-        place = st.selectbox(
-            "Recording",
-            range(len(items)),
-            format_func=lambda at: f"{items[at].id}{' (labelled)' if at in labelled else ''}",
-            key="review_recording",
-        )
-        st.caption(
-            "Correct the steps of one or two recordings from beginning to end. They are then carried to the others, "
-            "which is the surest way to better guidance."
-        )
-        _draw_new_step(opened)
-        _draw_gain(opened)
+        place = _choose(opened)
+        st.caption("Correct one or two from beginning to end: the others then follow them.")
+        buttons = st.container(horizontal=True)  # here, where they are seen on a small laptop; drawn after the timeline
+        new, gain = st.columns(2)
+        with new:
+            _draw_new_step(opened)
+        with gain:
+            _draw_gain(opened)
     with right:
         _draw_video(opened, items[place].id)
-    _draw_labels(opened, place)
+    draft = _draw_labels(opened, place)
+    with buttons:
+        _draw_buttons(opened, place, draft)
+
+
+def _choose(opened: Opened) -> int:
+    """The place of the recording to label; the choice stays when one more is labelled, and is then told so."""
+    items, labelled = opened.review.demonstrations.items, sorted(opened.review.result.labelled)
+    kept = f"review_place_{opened.name}"
+    place = st.selectbox(
+        "Recording",
+        range(len(items)),
+        index=min(int(st.session_state.get(kept, 0)), len(items) - 1),
+        format_func=lambda at: f"{items[at].id}{' (labelled)' if at in labelled else ''}",
+        key=f"review_recording_{opened.name}_{labelled}",  # one field goes on showing the words that were chosen
+    )
+    st.session_state[kept] = place
+    return place
 
 
 def _draw_video(opened: Opened, recording: str) -> None:
@@ -80,7 +93,11 @@ def _draw_new_step(opened: Opened) -> None:
         except GuideError as error:
             st.session_state["review_problem"] = str(error)
 
-    st.text_input("A step that is missing", placeholder="Its name, then Enter", key=key, max_chars=80, on_change=add)
+    words = "A step that is missing"
+    st.text_input(
+        words, placeholder=f"{words}: its name, then Enter", key=key, max_chars=80, on_change=add,
+        label_visibility="collapsed",
+    )  # fmt: skip
 
 
 def _extra(opened: Opened) -> list[KeyStep]:
@@ -96,13 +113,14 @@ def _steps(opened: Opened) -> dict[int, str]:
     return {step.number: state.label(step) for step in every}
 
 
-def _draw_labels(opened: Opened, place: int) -> None:
+def _draw_labels(opened: Opened, place: int) -> dict[str, Any]:
+    """The timeline and the table; gives the labels as they stand there now."""
     one = opened.review.demonstrations.items[place]
     ends = opened.review.demonstrations.ends[one.id]
     draft, steps = _draft(opened, place), _steps(opened)
     sent = _timeline()(
         segments=[[part.step, part.start, part.end] for part in draft["segments"]],
-        steps=[[number, text, state.SHADES[state.colour(number)]] for number, text in steps.items()],
+        steps=[[number, text, colour(number)] for number, text in steps.items()],
         duration=ends,
         stamp=draft["stamp"],
         key=f"review_timeline_{opened.name}_{one.id}_{draft['began']}",
@@ -116,13 +134,17 @@ def _draw_labels(opened: Opened, place: int) -> None:
             _keep(opened, one.id, draft)
     with st.expander("Type the times instead", icon=":material/table:"):
         _draw_table(opened, one.id, draft, steps)
-    with st.container(horizontal=True):
-        if st.button("Save these labels", type="primary", icon=":material/save:"):
-            _save(opened, one.id, draft)
-        if draft["is_changed"] and st.button("Begin again", icon=":material/restart_alt:"):
-            st.session_state.pop(_draft_key(opened, place))
-            review_unsaved.forget(opened.desk.folder, one.id)
-            st.rerun()
+    return draft
+
+
+def _draw_buttons(opened: Opened, place: int, draft: dict[str, Any]) -> None:
+    recording = opened.review.demonstrations.items[place].id
+    if st.button("Save these labels", type="primary", icon=":material/save:"):
+        _save(opened, recording, draft)
+    if draft["is_changed"] and st.button("Begin again", icon=":material/restart_alt:"):
+        st.session_state.pop(_draft_key(opened, place))
+        review_unsaved.forget(opened.desk.folder, recording)
+        st.rerun()
 
 
 def _draw_table(opened: Opened, recording: str, draft: dict[str, Any], steps: dict[int, str]) -> None:

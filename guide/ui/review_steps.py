@@ -7,7 +7,8 @@ import streamlit as st
 from guide.errors import InputError
 from guide.teach.edits import Drop, Mark, MarkKind, Merge, Name, Split
 from guide.teach.videos import cut_clip
-from guide.ui.review_desk import Opened
+from guide.ui.badge import badge
+from guide.ui.review_desk import Opened, pictures
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain
 from guide.ui.state.review import Picture, StepCard
@@ -18,7 +19,7 @@ BY_LOOK = "where its look changes"
 
 def draw(opened: Opened) -> None:
     """Draws a card for each step."""
-    cards = state.cards(opened.bundle, opened.review)
+    cards = state.cards(opened.review, pictures(opened))
     shows_clips = False
     if opened.videos:
         shows_clips = st.toggle("Show clips instead of pictures", key="review_clips")
@@ -41,7 +42,7 @@ def _ask_for_videos(opened: Opened) -> None:
 
 
 def _draw_card(opened: Opened, card: StepCard, cards: tuple[StepCard, ...], shows_clips: bool) -> None:
-    st.markdown(f":{card.colour}-badge[{plain(card.label)}]")
+    st.html(badge(card.label, card.colour))
     if not card.pictures:
         st.caption("No picture shows it yet: some are cut from the videos when the changes are learned.")
     with st.container(key=f"pictures-{card.number}", gap="small"):
@@ -116,7 +117,8 @@ def _draw_mark(opened: Opened, card: StepCard, kind: MarkKind, words: str, is_on
 def _draw_split(opened: Opened, card: StepCard, key: str) -> None:
     where = st.selectbox("Is really two: split it", [BY_LOOK, *_shares()], index=0, key=f"where_{key}")
     if st.button("Split", icon=":material/call_split:", key=f"split_{key}"):
-        opened.add(Split(card.number, None if where == BY_LOOK else _shares()[where]))
+        with st.spinner("Looking where its look changes" if where == BY_LOOK else "Splitting it"):
+            opened.add(Split(card.number, None if where == BY_LOOK else _shares()[where]))
         st.rerun()
 
 

@@ -124,7 +124,7 @@ def _ask_days(rows: Sequence[SessionRow]) -> tuple[date, date]:
 
 def _draw_list(found: Sequence[SessionRow]) -> None:
     """The table; a click on a row replays the session."""
-    st.caption("Tick a session to replay it.")
+    st.caption("Click a session to replay it.")
     chosen = st.dataframe(
         [
             {
@@ -141,10 +141,10 @@ def _draw_list(found: Sequence[SessionRow]) -> None:
         hide_index=True,
         height="content" if len(found) <= MOST_ROWS else HEIGHT_PX,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode=["single-row", "single-cell"],  # a row is chosen by its box alone, a cell anywhere
         key="sessions_table",
     )
-    rows = chosen.selection.rows
+    rows = chosen.selection.rows or [row for row, _ in chosen.selection.cells]
     if rows and rows[0] < len(found):
         st.session_state["sessions_chosen"] = found[rows[0]].id
         st.session_state["sessions_next"] = REPLAY
@@ -169,8 +169,9 @@ def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
         words = f"{lost} session{'s are' if lost > 1 else ' is'} older than that: their pictures go at once."
         st.warning(words, icon=":material/warning:")
     if st.button("Keep pictures for this long", icon=":material/auto_delete:"):
-        state.set_keep_days(folder, days)
-        st.toast("Done for all sessions here; for new ones from the next start of the dashboard on.")
+        gone = state.set_keep_days(folder, days)
+        words = f"of {gone} session{'' if gone == 1 else 's'} were deleted" if gone else "of no session were deleted"
+        st.success(f"Pictures {words}. New sessions keep theirs so long from the next start of the dashboard on.")
 
 
 def _draw_delete(folder: Path, found: Sequence[SessionRow]) -> None:

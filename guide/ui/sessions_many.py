@@ -113,7 +113,7 @@ def _draw_durations(reports: Sequence[Report]) -> None:
         return
     order = [one.label for one in times]
     step = {"field": "step", "type": "nominal", "sort": order, "title": None, "axis": {"labelLimit": 220}}
-    seconds = {"type": "quantitative", "title": "seconds"}
+    seconds = {"type": "quantitative", "title": "seconds", "axis": {"tickMinStep": 1, "format": "d"}}
     layers: list[dict[str, Any]] = [
         {
             "mark": {"type": "bar", "color": SOFT, "height": 12, "cornerRadius": 3},
@@ -132,7 +132,7 @@ def _draw_durations(reports: Sequence[Report]) -> None:
 
 
 def _draw_pareto(reports: Sequence[Report]) -> None:
-    st.markdown("**Deviations, the most frequent first:** how many, and their shares of all added up")
+    st.markdown("**Deviations, the most frequent first:** how many, and which share of all they make up")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = st.segmented_control("By", many.DEVIATION_BY, default="step", required=True, key="count_by") or "step"
         with_withdrawn = st.toggle("Count withdrawn alerts too", key="count_withdrawn")
@@ -141,8 +141,8 @@ def _draw_pareto(reports: Sequence[Report]) -> None:
         st.caption("No alert stands in these sessions.")
         return
     rows = [
-        {"what": bar.name, "count": bar.count, "words": f"{bar.count}, {100 * bar.cumulative:.0f} %"}
-        for bar in bars[:MOST_BARS]
+        {"what": bar.name, "count": bar.count, "words": _share_words(bar, place)}
+        for place, bar in enumerate(bars[:MOST_BARS])
     ]
     what = {"field": "what", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}}
     count = {
@@ -150,7 +150,7 @@ def _draw_pareto(reports: Sequence[Report]) -> None:
         "type": "quantitative",
         "title": "alerts",
         "axis": {"tickMinStep": 1, "format": "d"},
-        "scale": {"domainMax": 1.25 * bars[0].count},
+        "scale": {"domainMax": 1.4 * bars[0].count},
     }
     layers: list[dict[str, Any]] = [
         {"mark": {"type": "bar", "color": INK, "height": 18}, "encoding": {"y": what, "x": count}},
@@ -160,6 +160,11 @@ def _draw_pareto(reports: Sequence[Report]) -> None:
         },
     ]
     _chart(rows, layers, 90 + 34 * len(rows))
+
+
+def _share_words(bar: many.ParetoBar, place: int) -> str:
+    """How many, and which share of all they and those above make up."""
+    return f"{bar.count} ({100 * bar.cumulative:.0f} %{' with those above' if place else ''})"
 
 
 def _chart(rows: list[dict[str, Any]], layers: list[dict[str, Any]], height: int) -> None:

@@ -151,5 +151,7 @@ def _draw_more(view: ReplayView) -> None:
         for note in view.report.notes[:MOST_ROWS]:
             st.caption(plain(f"{note.at:.0f} s: {note.note}"))
         st.caption(
-            plain(f"Source {facts.source}, bundle version {facts.bundle_hash}, {view.report.session.frames} frames")
+            plain(
+                f"Source {facts.source}, procedure's version {facts.bundle_hash}, {view.report.session.frames} frames"
+            )
         )

@@ -11,6 +11,7 @@ import re
 import shutil
 import unicodedata
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,6 +38,15 @@ class Container:
 
     reader: str
     suffix: str
+
+
+def if_refused(words: str) -> str:
+    """HTML that the style sheet shows where the browser refuses a file, of which we hear nothing.
+
+    >>> if_refused("Name its folder.")
+    '<p class="guide-too-large">Name its folder.</p>'
+    """
+    return f'<p class="guide-too-large">{escape(words)}</p>'
 
 
 def recognise(head: bytes) -> Container | None:

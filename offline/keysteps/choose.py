@@ -10,7 +10,7 @@ from scipy.ndimage import median_filter
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
-from guide.teach.refine import Floats, RefineSettings, judge, visits_of
+from guide.teach.refine import Floats, RefineSettings, judge_each, visits_of
 from guide.teach.thin import fewer
 from guide.teach.view import look_again
 from offline.keysteps.ours import Ours
@@ -92,8 +92,7 @@ def information(collection: Collection, k: int, seed: int) -> float:
 def shared_information(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings: RefineSettings) -> float:
     """Mutual information of labels 0..k-1 and what the other recordings make of the rows, weighed by presence."""
     counts = np.zeros((k, k))
-    for number, each in enumerate(labels):
-        judged = judge(rows, labels, number, settings)
+    for each, judged in zip(labels, judge_each(rows, labels, settings), strict=True):
         np.add.at(counts, each, np.pad(judged, ((0, 0), (0, k - judged.shape[1]))))
     joint = counts / counts.sum()
     apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)

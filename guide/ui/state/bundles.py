@@ -19,12 +19,11 @@ from guide.domain import KeyStep, Precedence
 from guide.errors import GuideError
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
+from guide.record.timeline import colour
 
 STILLS_PER_STEP = 4
 LARGEST_STILL_BYTES = 4 * 1024**2
 LARGEST_STILL_PX = 4096
-# Streamlit's colours in an order in which neighbours differ; a step keeps its colour on every page.
-COLOURS = ("blue", "orange", "green", "violet", "red", "gray", "yellow")
 # Colours that can be read on a light page and on a dark one.
 GRAPH_LOOK = (
     'rankdir=LR; ranksep=0.25; nodesep=0.15; bgcolor="transparent"; pad=0.05;',
@@ -37,7 +36,7 @@ GRAPH_LOOK = (
 class StepView:
     """A key-step as a page shows it; `stills` are JPEG files' bytes.
 
-    >>> StepView(2, "open case", "orange", (), ("optional",), "in 9 of 12 demonstrations", "about 4 s", "").label
+    >>> StepView(2, "open case", "#bcdb27", (), ("optional",), "in 9 of 12 demonstrations", "about 4 s", "").label
     '2 open case'
     """
 
@@ -156,7 +155,7 @@ def _step(bundle: Bundle, procedure: Procedure, step: KeyStep) -> StepView:
     return StepView(
         number=step.number,
         name=step.name,
-        colour=COLOURS[(step.number - 1) % len(COLOURS)],
+        colour=colour(step.number),
         stills=_stills(bundle, step.number),
         marks=tuple(marks),
         seen=f"in {0 if found is None else found.present} of {_count(all_of_them, 'demonstration')}",

@@ -26,7 +26,7 @@ STAGES = (
     "Check the recordings",
     "Look at the frames",
     "Train",
-    "Find the key-steps",
+    "Find the steps",
     "Write the procedure",
 )
 FEW_RECORDINGS = 5
@@ -294,7 +294,7 @@ def _of_training(bundle: Bundle) -> Sequence[str]:
     training = bundle.facts.get("training")
     why = str(training.get("why_ended", "")) if isinstance(training, dict) else ""
     if why.startswith("reached"):
-        return ["Training came to its limit before the loss had settled: the steps may be blurred."]
+        return ["Training came to its limit before it had settled: the steps may be blurred."]
     return []
 
 

@@ -19,8 +19,8 @@ from guide.ui.state.live_place import (
     current_words,
     ending_words,
     is_all_done,
-    is_lost,
     lacking_names,
+    lost_words,
     without_step,
 )
 from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, ICONS, REASONS, SEVERITIES, Standing, clock, title_of
@@ -30,7 +30,7 @@ MOST_ACTIONS = 3
 UNTOLD = ("pause", "resume")  # the page shows whether it is paused, and the same button takes it back
 
 Plain = Mapping[str, Any]
-Mood = Literal["calm", "starting", "rest", "unsure", "late", "paused", "over"]
+Mood = Literal["calm", "starting", "rest", "unsure", "late", "lost", "paused", "over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ class LiveView:
     steps: tuple[tuple[int, str], ...]
     headset: str | None
     """The headset's name while it has sent nothing yet."""
-    ending: str
-    """How it ended, in a sentence."""
+    remark: str
+    """How it ended, or why no pictures come, in a sentence."""
     mark: str
     """Another one when more than the numbers of a beat has changed."""
     lacking: tuple[str, ...] = ()
@@ -181,10 +181,10 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         question=None if is_over or not state["question"] else _question(state["question"]),
         deeds=_deeds(state, dict(steps), titles),
         health=view_health(state["health"]),
-        notice=notice_of(state["health"]),
+        notice="" if lost_words(state) else notice_of(state["health"]),
         steps=steps,
         headset=str(state["client"]) if waits else None,
-        ending=ending_words(state, len(alerts)) if is_over else "",
+        remark=ending_words(state, len(alerts)) if is_over else lost_words(state),
         mark=mark_of(state),
         wish=None if state["health"]["is_live"] or state["client"] is not None else _wish(state),
     )
@@ -204,6 +204,8 @@ def spoken(before: LiveView | None, after: LiveView) -> tuple[str, ...]:
     if after.question is not None and (before.question is None or before.question.id != after.question.id):
         words.append(after.question.text)
     if after.now.step is not None and after.now.step != before.now.step and not after.is_over:
+        words.append(after.now.name)
+    if after.now.mood == "lost" != before.now.mood:
         words.append(after.now.name)
     if after.is_over and not before.is_over:
         words.append("Ended. Please look at the alerts." if after.alerts else "Ended. All is well.")
@@ -231,8 +233,8 @@ def _now(state: Plain, is_over: bool) -> NowView:
     if is_over:
         return NowView("Session over", None, "over", "", "", 0.0, 0.0, 0.0, 0.0, "")
     step = state["step"]
-    if is_lost(state):
-        return NowView("No pictures come", None, "unsure", "", "", 0.0, 0.0, 0.0, 0.0, "")
+    if lost_words(state):
+        return NowView("No pictures come", None, "lost", "", "", 0.0, 0.0, 0.0, 0.0, "")
     if step is None:
         return _between(state)
     sure = step["confidence"]

@@ -19,10 +19,12 @@ def without_step(state: Plain) -> str:
     return "All steps done" if is_all_done(state) else ""
 
 
-def is_lost(state: Plain) -> bool:
-    """Whether a source that gave pictures gives none any more: what was seen last says nothing on what is done now."""
+def lost_words(state: Plain) -> str:
+    """Why a source gives no pictures any more, if so: what was seen last says nothing on what is done now."""
     notices = [one for one in state["health"]["notices"] if one.get("kind") in ("lost", "reopened", "gone")]
-    return bool(notices) and notices[-1]["kind"] != "reopened" and state["health"]["processed"] > 0
+    is_lost = bool(notices) and notices[-1]["kind"] != "reopened" and state["health"]["processed"] > 0
+    words = str(notices[-1]["text"]).removeprefix("headset:") if is_lost else ""
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def is_all_done(state: Plain) -> bool:
@@ -53,7 +55,7 @@ def choice_words(choice: Plain, names: Mapping[int, str]) -> str:
     '9 of 12, first: open case'
     """
     if choice.get("missed"):
-        return "it was missed: go back to it"
+        return "missed: go back to it"
     after = [names.get(int(step), f"step {step}") for step in choice.get("after", ())]
     return f"{choice['count']} of {choice['total']}" + (f", first: {after[0]}" if after and not choice["ready"] else "")
 

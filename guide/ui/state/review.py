@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,20 +17,18 @@ from guide.procedure.learn import describe
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import strict_edges
 from guide.procedure.reading import from_plain
+from guide.record.timeline import colour
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import solid
-from guide.teach.moments import Moment
+from guide.teach.edits import Split
+from guide.teach.moments import Moment, choose_moments, to_jpeg
 from guide.teach.relearn import is_quick
 from guide.teach.review import Review, Reviewed, segments_of, vanishing
-from guide.teach.stills import Still, named_stills, read_stills, relabelled
+from guide.teach.stills import ENOUGH, Still, named_stills, read_stills, relabelled
 from guide.teach.trial import Trial
-from guide.ui.state.bundles import COLOURS, GRAPH_LOOK
+from guide.teach.videos import picture_at
+from guide.ui.state.bundles import GRAPH_LOOK
 
-# Streamlit's colours as they stand in badges, for what is drawn by hand; a step keeps its colour on every page.
-SHADES: Mapping[str, str] = {
-    "blue": "#60a5fa", "orange": "#fb923c", "green": "#4ade80", "violet": "#a78bfa", "red": "#f87171",
-    "gray": "#9ca3af", "yellow": "#facc15",
-}  # fmt: skip
 TITLES: Mapping[str, str] = {
     "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
     "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still", "differs": "Looks different",
@@ -90,7 +89,7 @@ class PairRow:
 class Bar:
     """A step on a strip of time: its number, colour, start and end in seconds.
 
-    >>> Bar(1, "#60a5fa", 0.0, 2.0).step
+    >>> Bar(1, "#5ea2ed", 0.0, 2.0).step
     1
     """
 
@@ -120,15 +119,6 @@ def label(step: KeyStep) -> str:
     return step.name if step.name == f"step {step.number}" else step.label
 
 
-def colour(step: int) -> str:
-    """The step's colour on every page.
-
-    >>> colour(1)
-    'blue'
-    """
-    return COLOURS[(step - 1) % len(COLOURS)]
-
-
 def clock(seconds: float) -> str:
     """Minutes and seconds.
 
@@ -138,13 +128,36 @@ def clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
-def cards(bundle: Bundle, review: Review) -> tuple[StepCard, ...]:
-    """A card for each step as the edits leave it."""
+def pictures(bundle: Bundle, review: Review, videos: Mapping[str, Path]) -> tuple[Still, ...]:
+    """The bundle's pictures under the steps as the edits leave them; new ones where a step has few and a video is."""
     found = read_stills(bundle, review.demonstrations, review.start.labels)
-    stills = named_stills(relabelled(found, review.demonstrations, review.result.labels)).values()
-    procedure = counted(review)
+    kept = relabelled(found, review.demonstrations, review.result.labels)
+    return tuple(named_stills([*kept, *_more(kept, review, videos)]).values())
+
+
+def _more(kept: Sequence[Still], review: Review, videos: Mapping[str, Path]) -> Iterator[Still]:
+    count = Counter(still.moment.step for still in kept)
+    for moment in choose_moments(segments_of(review.result, review.demonstrations)):
+        video = videos.get(review.demonstrations.items[moment.recording].id)
+        if count[moment.step] < ENOUGH and video is not None and (image := picture_at(video, moment.at)) is not None:
+            yield Still(moment, to_jpeg(image))
+
+
+def cards(review: Review, stills: Iterable[Still]) -> tuple[StepCard, ...]:
+    """A card for each step as the edits leave it; a part that was split off stands beside the other."""
+    procedure, stills = counted(review), tuple(stills)
     inferred = {step.number: step for step in procedure.steps}
-    return tuple(_card(step, stills, review, procedure, inferred[step.number]) for step in review.result.steps)
+    return tuple(_card(step, stills, review, procedure, inferred[step.number]) for step in beside(review))
+
+
+def beside(review: Review) -> tuple[KeyStep, ...]:
+    """The steps by number, but those that were split off after what they were split from."""
+    order = [step.number for step in review.start.steps]
+    for edit, result in zip(review.edits, review.results, strict=True):
+        new = [step.number for step in result.steps if step.number not in order]
+        place = order.index(edit.step) + 1 if isinstance(edit, Split) else len(order)
+        order[place:place] = new
+    return tuple(sorted(review.result.steps, key=lambda step: order.index(step.number)))
 
 
 def counted(review: Review) -> Procedure:
@@ -164,12 +177,12 @@ def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Pro
     if inferred.is_repeatable and not step.is_repeatable:
         words.append("some do it again")
     ids = [one.id for one in review.demonstrations.items]
-    pictures = [Picture(s.picture, s.moment, ids[s.moment.recording]) for s in stills if s.moment.step == step.number]
+    shown = [Picture(s.picture, s.moment, ids[s.moment.recording]) for s in stills if s.moment.step == step.number]
     return StepCard(
         step.number,
         step.name,
         colour(step.number),
-        tuple(pictures),
+        tuple(shown),
         seen,
         ", ".join(words),
         step.is_optional,
@@ -298,7 +311,7 @@ def trial_view(trial: Trial, demonstrations: Demonstrations, reviewed: Reviewed 
 
 
 def _bars(segments: Iterable[Segment]) -> tuple[Bar, ...]:
-    return tuple(Bar(one.step, SHADES[colour(one.step)], one.start, one.end) for one in segments if one.step > 0)
+    return tuple(Bar(one.step, colour(one.step), one.start, one.end) for one in segments if one.step > 0)
 
 
 def _alert(alert: Alert, names: Mapping[int, str]) -> str:

@@ -302,8 +302,11 @@ def delete(folder: Path, name: str) -> None:
         store.delete(store.find(name).id)
 
 
-def set_keep_days(folder: Path, days: float) -> None:
-    """Remembers for how many days the pictures of new sessions are kept, and sets it for those that are there."""
+def set_keep_days(folder: Path, days: float) -> int:
+    """Remembers for how many days the pictures of new sessions are kept, and sets it for those that are there.
+
+    Gives how many of them lost theirs at once.
+    """
     if not 0 <= days < 1e6:
         raise InputError(f"pictures are kept for a number of days, 0 for good, got {days}.")
     try:
@@ -313,10 +316,11 @@ def set_keep_days(folder: Path, days: float) -> None:
         aside.replace(folder / RETENTION)
     except OSError as cause:
         raise OutputError(f"{folder} cannot be written ({cause.strerror}): check who may write there.") from cause
-    if has_sessions(folder):
-        with opened(folder) as store:
-            store.keep_pictures(days or None)
-            drop_old_pictures(store, time.time())
+    if not has_sessions(folder):
+        return 0
+    with opened(folder) as store:
+        store.keep_pictures(days or None)
+        return len(drop_old_pictures(store, time.time()))
 
 
 def count_over(rows: Iterable[SessionRow], days: float, now: float) -> int:

@@ -12,8 +12,8 @@ from guide.record.report import AlertStory, Report
 from guide.ui.state.live_words import TITLES
 from guide.ui.state.sessions import NOBODY
 
-DeviationBy = Literal["step", "kind", "person", "bundle version"]
-DEVIATION_BY: tuple[DeviationBy, ...] = ("step", "kind", "person", "bundle version")
+DeviationBy = Literal["step", "kind", "person", "version"]
+DEVIATION_BY: tuple[DeviationBy, ...] = ("step", "kind", "person", "version")
 NOT_DONE = "not seen"
 
 
@@ -163,7 +163,7 @@ def _sort(report: Report, story: AlertStory, by: DeviationBy) -> str:
         "step": story.name,
         "kind": TITLES[story.alert.kind],
         "person": facts.person or NOBODY,
-        "bundle version": f"{Path(facts.bundle).name} {facts.bundle_hash[:8]}",
+        "version": f"{Path(facts.bundle).name} {facts.bundle_hash[:8]}",
     }
     return words[by]
 

@@ -121,9 +121,28 @@ function draw() {
     part.textContent = step.label;
     part.title = `${step.label}, ${one.start.toFixed(1)} to ${one.end.toFixed(1)} s`;
     bar.append(part);
+    if (part.scrollWidth > part.clientWidth) part.textContent = one.step; // a word cut in two says less than its number
     for (const side of ["start", "end"]) edge(bar, one, side, place);
   });
   follow();
+}
+
+// The page's own letters: an iframe has none of them unless it is told where they lie.
+function dress(font) {
+  document.body.style.setProperty("--font", font);
+  if (at("letters")) return;
+  const letters = document.createElement("style");
+  letters.id = "letters";
+  try {
+    letters.textContent = [...window.parent.document.styleSheets].flatMap(faces).join("\n");
+  } catch { /* another origin: the system's own letters do */ }
+  document.head.append(letters);
+}
+
+function faces(sheet) {
+  const base = sheet.href || window.parent.document.baseURI;
+  const whole = (text) => text.replace(/url\("([^"]+)"\)/g, (_, path) => `url("${new URL(path, base)}")`);
+  return [...sheet.cssRules].filter((rule) => rule.cssText.startsWith("@font-face")).map((rule) => whole(rule.cssText));
 }
 
 function edge(bar, part, side, place) {
@@ -143,7 +162,7 @@ function chips() {
     chip.style.borderLeftColor = step.shade;
     const mark = document.createElement("kbd");
     mark.textContent = step.key;
-    chip.append(mark, step.label);
+    chip.append(mark, step.label.startsWith(`${step.key} `) ? step.label.slice(2) : step.label); // the number once
     chip.addEventListener("click", () => press(step.number));
     return chip;
   }));
@@ -202,6 +221,7 @@ window.addEventListener("message", (event) => {
   if (event.data.type !== "streamlit:render") return;
   const { args, theme } = event.data;
   if (theme) document.body.style.setProperty("--text", theme.textColor);
+  if (theme && theme.font) dress(theme.font);
   state.duration = Math.max(args.duration, 0.1);
   state.steps = args.steps.map(([number, label, shade], place) => ({ number, label, shade, key: KEYS[place] || "" }));
   if (args.stamp >= state.stamp && !state.drag) {

@@ -31,7 +31,7 @@ function isShown(data, at) {
 }
 
 function drawBlock(data, block) {
-  const element = make(data.clip ? "button" : "div", "block", block.step > 0 ? String(block.step) : "?")
+  const element = make(data.clip ? "button" : "div", block.step > 0 ? "block" : "block unknown", block.step > 0 ? String(block.step) : "?")
   const words = `${block.name}, ${clock(block.start)} to ${clock(block.end)}`
   element.title = words
   element.setAttribute("aria-label", words)

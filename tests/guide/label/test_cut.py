@@ -197,10 +197,20 @@ def test_recordings_settled_together_are_as_good_as_one_by_one(
         assert energy(unary, links, labels) == pytest.approx(energy(unary, links, settle(unary, links)), abs=1e-9)
 
 
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.integers(1, 5), st.integers(0, 1000))
+def test_moves_of_all_at_once_are_those_of_each(sizes: list[int], k: int, seed: int) -> None:
+    recordings = [(in_runs(size, k, seed + n), problem(size, k, 0, 3.0, 0.8)[1]) for n, size in enumerate(sizes)]
+    starts = [np.random.default_rng(seed + n).integers(k, size=size) for n, size in enumerate(sizes)]
+    together = cut.expand_all(recordings, starts)
+    for (unary, links), start, labels in zip(recordings, starts, together, strict=True):
+        np.testing.assert_array_equal(labels, expand(unary, links, start))
+
+
 def test_recordings_are_settled_in_groups_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
     recordings = [(in_runs(30, 3, seed), problem(30, 3, 0)[1]) for seed in range(5)]
     whole = settle_all(recordings)
     monkeypatch.setattr(cut, "CHAIN_FRAMES", 50)
-    assert [len(some) for some in cut._groups(recordings)] == [2, 2, 1]
+    assert [len(some) for some in cut._groups(recordings, cut.CHAIN_FRAMES)] == [2, 2, 1]
     for one, other in zip(whole, settle_all(recordings), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from guide.bundle import read_arrays
 from guide.domain import Labels
 from guide.errors import BundleError
-from guide.label.recogniser import Recogniser, RecogniserSettings, learn_recogniser, principal_directions
+from guide.label.recogniser import Recogniser, RecogniserSettings, learn_recogniser
 
 SETTINGS = RecogniserSettings(components=20)
 
@@ -63,16 +63,6 @@ def test_more_features_than_frames() -> None:
     rows = [rng.normal(size=(10, 200)), rng.normal(size=(12, 200))]
     learned = learn_recogniser(rows, [np.arange(10) % 2, np.arange(12) % 2], SETTINGS)
     assert np.isfinite(learned.log_posterior(rows[0])).all()
-
-
-def test_many_features_have_the_directions_of_the_full_decomposition() -> None:
-    rng = np.random.default_rng(0)
-    hidden = rng.normal(size=(300, 6)) * [9, 7, 5, 4, 3, 2]
-    rows = hidden @ rng.normal(size=(6, 200)) + 0.01 * rng.normal(size=(300, 200))
-    directions = principal_directions(rows, 6)
-    exact = np.linalg.svd(rows, full_matrices=False)[2][:6]
-    assert directions.shape == (200, 6)
-    assert np.allclose(np.abs(exact @ directions), np.eye(6), atol=1e-6)
 
 
 def test_background_that_is_a_bit_of_everything_is_put_back() -> None:

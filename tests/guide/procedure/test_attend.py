@@ -2,7 +2,7 @@
 
 import pytest
 
-from guide.domain import Alert, KeyStep, Ordering, Question, Resolution
+from guide.domain import Alert, Belief, KeyStep, Ordering, Question, Resolution, Segment
 from guide.errors import InputError
 from guide.procedure import attended
 from guide.procedure.actions import Action
@@ -180,6 +180,20 @@ def test_what_is_being_done_after_a_pause_is_news(tracker: AttendedTracker) -> N
     assert tracker.push(3, 10.0) == ()
     assert kinds(tracker.act(Action("resume", 12.0))) == ["missed"]
     assert tracker.progress.current == 3
+
+
+def test_a_step_that_a_look_back_had_passed_is_not_begun_again_after_a_pause(tracker: AttendedTracker) -> None:
+    """Labels wait to settle: they still say 1 when the look back is at 2, which has just begun."""
+    tracker.push(1, 0.0)
+    tracker.tick(10.0)
+    absent = tuple((step, 1.0) for step in (3, 4))
+    tracker.review(Belief(12.0, (Segment(1, 0.0, 9.0), Segment(2, 10.0, 12.0)), absent))
+    tracker.act(Action("pause", 12.0))
+    tracker.act(Action("resume", 12.2))
+    assert [visit.step for visit in tracker.state.visits] == [1, 2]
+    assert tracker.push(2, 12.5, start=10.0) == ()
+    tracker.tick(15.0)
+    assert tracker.state.busy_s(15.0) == 5.0
 
 
 def test_a_pause_that_nobody_ends_ends_with_the_session(tracker: AttendedTracker) -> None:

@@ -73,6 +73,20 @@ def test_a_finished_session_is_shown_without_being_held(runs: Runs) -> None:
         run.act({"kind": "next"})
 
 
+def test_the_newest_frame_ages_while_none_comes(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.start(Wish("headset:helmet"))
+    assert isinstance(run.source, PushedFrames)
+    run.source.push(decode(step_picture(1, 0, 5)), 0.0)
+    assert run.begun.wait(20)
+    now = time.monotonic()
+    monkeypatch.setattr("guide.serve.run.time.monotonic", lambda: now + 90.0)
+    assert 90.0 <= run.show()["health"]["age_s"] < 120.0
+    monkeypatch.undo()
+    run.end()
+    run.join()
+    assert run.show()["health"]["age_s"] < 30.0  # of the time since it was over nothing is told
+
+
 def test_the_last_picture_stays_but_not_the_frame(runs: Runs) -> None:
     run = runs.start(Wish("headset:helmet"))
     source = run.source

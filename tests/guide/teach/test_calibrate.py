@@ -6,22 +6,21 @@ import numpy as np
 import pytest
 
 from guide.label.confidence import Calibration
+from guide.label.directions import find_reduction
 from guide.label.energy import LinkSettings
 from guide.label.novelty import Surroundings
-from guide.label.recogniser import Recogniser, RecogniserSettings, find_reduction, judge_left_out, learn_recogniser
+from guide.label.recogniser import Recogniser, RecogniserSettings, judge_left_out, learn_recogniser
 from guide.procedure.events import Confirmed, Ended, Event
 from guide.teach.calibrate import (
     LeftOut,
-    Lessons,
     calibrate_labels,
     calibrate_steps,
     far_limit,
     feature_scale,
     heard_with,
     leave_out,
-    manners_of,
-    strangers,
 )
+from guide.teach.strangers import Lessons, strangers
 
 RATE = 5.0
 COUNT = 6
@@ -76,17 +75,6 @@ def test_trust_moves_steps_and_leaves_unknown_activity() -> None:
     assert [getattr(event, "confidence", None) for event in heard] == [pytest.approx(0.6923, abs=1e-3), 0.6, None]
 
 
-def test_a_step_that_only_some_have_is_infinitely_far_for_them() -> None:
-    rng = np.random.default_rng(2)
-    labels = [np.repeat([1, 2], 20) if n else np.repeat([1, 7], 20) for n in range(4)]
-    rows = [rng.normal(size=(40, 5)) + own[:, None] for own in labels]
-    strange = strangers(Lessons(rows, labels, rows, labels), np.ones(5), np.array([1, 2, 7]))
-    found = [each.distances for each in strange]
-    assert np.isinf(found[0][:, 2]).all()
-    assert all(np.isfinite(each).all() for each in found[1:])
-    assert [each.shape for each in found] == [(40, 3)] * 4
-
-
 @pytest.mark.parametrize(
     ("count", "factor"),
     [(2, 1.5), (4, 1.5), (5, 1.3), (12, 1.3)],
@@ -122,33 +110,3 @@ def test_steps_are_as_sure_as_the_share_of_their_moments_that_was_right() -> Non
     half = [(*done(1, 1.6, 3.0), *done(2, 1.4, 3.0)) for _ in left]  # of six moments until then three of each
     assert calibrate_steps(left, right).of(0.9) > 0.95
     assert calibrate_steps(left, half).of(0.9) == pytest.approx(0.5, abs=0.1)
-
-
-def test_manners_of_a_stranger_come_from_the_others_alone() -> None:
-    rng = np.random.default_rng(5)
-    labels = [np.repeat([1, 2], 12) for _ in range(4)]
-    rows = [rng.normal(size=(24, 5)) + 3.0 * own[:, None] for own in labels]
-    rows[0] += 100.0  # whoever is so different must not teach how different people are
-    lessons, scale = Lessons(rows, labels, rows, labels), np.ones(5)
-    first, second = strangers(lessons, scale, np.array([1, 2]))[:2]
-    alone = strangers(lessons.of([0, 1, 2, 3])._replace(features=[rows[1], *rows[1:]]), scale, np.array([1, 2]))[0]
-    assert first.manners is not None
-    assert second.manners is not None
-    assert alone.manners is not None
-    np.testing.assert_array_equal(first.manners.usual, alone.manners.usual)
-    assert first.manner.shape == (24, first.manners.directions.shape[1])
-    assert not np.allclose(first.manners.usual, second.manners.usual)
-
-
-def test_manners_of_long_collections_come_from_every_so_many_th_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(6)
-    labels = [np.repeat([1, 2], 40) for _ in range(3)]
-    rows = [rng.normal(size=(80, 2)) + own[:, None] * [1.0, 2.0] for own in labels]
-    recogniser = learn_recogniser(rows, labels, RecogniserSettings(2))
-    monkeypatch.setattr("guide.teach.calibrate.MOST_MANNERED", 60)
-    thin, expected = manners_of(recogniser, rows, labels), [each[::4] for each in rows]
-    monkeypatch.setattr("guide.teach.calibrate.MOST_MANNERED", 10_000)
-    whole = manners_of(recogniser, expected, [each[::4] for each in labels])
-    assert thin is not None
-    assert whole is not None
-    np.testing.assert_array_equal(thin.usual, whole.usual)

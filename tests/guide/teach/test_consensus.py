@@ -34,6 +34,15 @@ def test_a_step_that_vanished_comes_back() -> None:
     assert (agreed[2] == truth[2]).mean() > 0.95
 
 
+def test_whoever_asks_about_one_recording_hears_what_is_heard_of_all() -> None:
+    rows, times, truth = made_task()
+    carried = [truth[0], np.where(truth[1] == 2, 3, truth[1]), np.where(truth[2] == 3, 4, truth[2]), truth[3]]
+    agreed = Consensus().settle(rows, times, carried, known=[0], step_s=STEP_S)
+    for only in (1, 2, 3):
+        one = Consensus().settle(rows, times, carried, known=[0], step_s=STEP_S, only=only)
+        np.testing.assert_array_equal(one[only], agreed[only])
+
+
 def test_what_people_gave_stays_as_it_is() -> None:
     rows, times, truth = made_task()
     odd = truth[0][::-1].copy()
@@ -69,9 +78,9 @@ def test_it_is_tried_out_on_labelled_recordings_only(given: int, monkeypatch: py
     known: list[list[int]] = []
     settle = Consensus.settle
 
-    def watched(self: Consensus, rows, times, labels, known_, step_s):  # type: ignore[no-untyped-def]
+    def watched(self: Consensus, rows, times, labels, known_, step_s, only):  # type: ignore[no-untyped-def]
         known.append(list(known_))
-        return settle(self, rows, times, labels, known_, step_s)
+        return settle(self, rows, times, labels, known_, step_s, only)
 
     monkeypatch.setattr(Consensus, "settle", watched)
     collection = Collection.at_rate([each.astype(np.float32) for each in rows], RATE)

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from guide.domain import Labels
+from guide.label.discriminant import fit_discriminant
+from guide.label.membership import squared_distances
 from guide.teach.refine import (
     Floats,
     RefineSettings,
     agreement,
     refine,
     set_background_apart,
+    teach,
     transport,
 )
 from guide.teach.view import look_again
@@ -123,3 +126,19 @@ def test_looking_again_forgets_the_person() -> None:
     one, two = look_again(people, times, 5.0, RefineSettings())
     raw = np.corrcoef(people[0].ravel(), people[1].ravel())[0, 1]
     assert np.corrcoef(one.ravel(), two.ravel())[0, 1] > max(raw, 0.6)
+
+
+@pytest.mark.parametrize("copies", [(0, 1, 2), (0, 1, 1, 1, 2)], ids=["each once", "one of them thrice"])
+def test_a_lesson_is_the_discriminant_of_all_rows(copies: tuple[int, ...]) -> None:
+    rng, settings_ = np.random.default_rng(5), RefineSettings()
+    labels = [np.repeat([0, 1, 3], 12) for _ in range(3)]
+    rows = [np.eye(4)[own] * 3.0 + rng.normal(size=(36, 4)) for own in labels]
+    lesson = teach([rows[n] for n in copies], [labels[n] for n in copies], 4, settings_)
+    numbers, centres, whitening = fit_discriminant(
+        [rows[n] for n in copies], [labels[n] for n in copies], settings_.shrinkage
+    )
+    far = np.full((36, 4), np.inf)
+    far[:, numbers] = squared_distances(rows[0] @ whitening, centres @ whitening)
+    chances = np.exp(-0.5 * (far - far.min(1, keepdims=True)) / settings_.temperature)
+    expected = chances / chances.sum(1, keepdims=True)
+    np.testing.assert_allclose(lesson.probabilities(rows[0], settings_), expected, atol=1e-9)

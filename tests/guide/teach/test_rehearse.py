@@ -12,23 +12,25 @@ from numpy.typing import NDArray
 
 from guide.courses import course_of
 from guide.domain import KeyStep, Labels
+from guide.label.directions import Reduction, find_reduction, principal_directions
 from guide.label.energy import LinkSettings
+from guide.label.labeller import Labeller
 from guide.label.recogniser import (
     RecogniserSettings,
-    Reduction,
-    find_reduction,
     judge_left_out,
     learn_recogniser,
 )
+from guide.label.steps import StepSettings, StepTrack
 from guide.label.unaries import AppearanceUnaries
+from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed
 from guide.procedure.model import Procedure
+from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.rehearse import rehearse, rehearsed, teach_judged, teach_live
 
 RATE = 5.0
-LINKS = LinkSettings(weight=1.0, radius_s=1.0)
 PLAIN = Procedure(tuple(KeyStep(number, str(number)) for number in (1, 2, 3)), demonstrations=4)
 DIRECTIONS = np.random.default_rng(7).normal(size=(4, 12)) * 2
 
@@ -59,7 +61,7 @@ def rehearsals_of(rows: list[NDArray[np.float64]], labels: list[Labels]) -> list
     recogniser, costs = teach_live(demonstrations, labels)
     steps = AppearanceUnaries(recogniser).steps
     return [
-        rehearse(each, times, steps, LINKS, course_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE))
+        rehearse(each, times, course_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE))
         for each, times in zip(costs, rehearsed(demonstrations), strict=True)
     ]
 
@@ -73,6 +75,20 @@ def test_a_plain_task_is_rehearsed_as_it_was_done() -> None:
     rehearsals = rehearsals_of(*make_task())
     assert [confirmed(events) for events in rehearsals] == [[1, 2, 3], [1, 2, 3], [2, 1, 3], [1, 2, 3]]
     assert all(isinstance(events[-1], Finished) for events in rehearsals)
+
+
+def test_a_rehearsal_hears_what_is_heard_live() -> None:
+    """No label is cut in a rehearsal: the tracker would hear the same if they were."""
+    rows, labels = make_task()
+    demonstrations = make_demonstrations(rows)
+    recogniser, costs = teach_live(demonstrations, labels)
+    steps = AppearanceUnaries(recogniser).steps
+    for row, events in zip(costs, rehearsals_of(rows, labels), strict=True):
+        course = course_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE)
+        window = WindowCut(WindowSettings(), LinkSettings(weight=1.0, radius_s=1.0), RATE, steps)
+        labeller = Labeller(window, StepTrack(StepSettings()), course)
+        heard = [event for at, one in enumerate(row) for event in rehearse_module._heard(labeller.push(one, at / RATE))]
+        assert tuple(heard) == events[: len(heard)]
 
 
 def test_the_last_look_back_holds_what_was_done() -> None:
@@ -112,6 +128,39 @@ def test_labels_go_by_the_demonstrations_as_they_are() -> None:
         np.testing.assert_allclose(each[:, -1], 0.75)
 
 
+def test_wide_features_teach_what_they_teach_in_full_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Single precision and sums over recordings against all rows, in full precision, one demonstration left out."""
+    settings, rng = RecogniserSettings(components=20), np.random.default_rng(3)
+    monkeypatch.setattr(rehearse_module, "RecogniserSettings", lambda: settings)
+    monkeypatch.setattr("guide.label.directions.WIDE", 100)
+    looks, spread = 0.3 * rng.normal(size=(4, 150)), np.arange(1, 151) ** -0.4
+    labels = make_task()[1]
+    rows = [(looks[own] + rng.normal(size=(len(own), 150))) * spread + 0.5 for own in labels]
+    demonstrations = make_demonstrations(rows)
+    taught = teach_judged(demonstrations, labels)
+    exact = np.concatenate(demonstrations.features).astype(np.float64)
+    scale = 1.0 / exact.std(0)
+    directions = principal_directions((exact - exact.mean(0)) * scale, settings.components)
+    reduction = Reduction(exact.mean(0), scale[:, None] * directions)
+    plain = learn_recogniser(demonstrations.features, labels, settings, reduction)
+    assert taught.recogniser.for_labels.temperature == plain.temperature
+    assert taught.recogniser.for_labels.distance_limit == pytest.approx(plain.distance_limit, rel=1e-6)
+    expected = judge_left_out(reduction, plain.numbers, demonstrations.features, labels, settings.shrinkage)
+    for one, other in zip(taught.in_order, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+        np.testing.assert_array_equal(one.argmin(1), other.argmin(1))
+
+
+def test_rows_that_teach_are_found_among_all() -> None:
+    rows, labels = make_task()
+    groups = rehearse_module._showings(make_demonstrations(rows), labels, np.random.default_rng(0))
+    features, shown = rehearse_module._taught(groups)
+    for group, taught, own in zip(groups, features, shown, strict=True):
+        places = rehearse_module._places(group)
+        np.testing.assert_array_equal(np.concatenate([each.features for each in group])[places], taught)
+        np.testing.assert_array_equal(np.concatenate([each.labels for each in group])[places], own)
+
+
 def test_a_step_that_only_one_recording_holds_cannot_be_recognised_in_it() -> None:
     rows, labels = make_task()
     odd = labels[0].copy()
@@ -143,7 +192,7 @@ def test_a_glimpse_is_not_a_step() -> None:
     costs = np.ones((60, 2))
     costs[:, 0] = 0.0
     costs[30:32] = [1.0, 0.0]
-    assert confirmed(rehearse(costs, np.arange(60) / RATE, (1, 2), LINKS, course_of(PLAIN, (1, 2), 0.4, RATE))) == [1]
+    assert confirmed(rehearse(costs, np.arange(60) / RATE, course_of(PLAIN, (1, 2), 0.4, RATE))) == [1]
 
 
 def test_with_a_stride_every_frame_is_judged_by_fewer_of_the_others() -> None:

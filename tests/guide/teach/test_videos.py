@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import av
+import numpy as np
 import pytest
 
-from guide.teach.videos import CLIP_S, cut_clip, find_videos, playable
+from guide.ingest.files import VideoFile
+from guide.teach.videos import CLIP_S, cut_clip, find_videos, picture_at, playable
 from tests.synth import write_task_video
 
 
@@ -39,9 +41,19 @@ def test_a_clip_shows_its_moment(video: Path, tmp_path: Path) -> None:
     assert clip.stat().st_mtime_ns == stamp
 
 
+def test_a_picture_is_that_of_its_moment_or_of_none(video: Path) -> None:
+    for at in (0.0, 1.5, 2.5):
+        frame = next(frame for frame in VideoFile(video) if frame.at >= at)
+        found = picture_at(video, at)
+        assert found is not None
+        assert np.abs(found.astype(int) - frame.image).mean() < 2
+    assert picture_at(video, 1000.0) is None
+
+
 def test_what_is_no_video_gives_no_clip(tmp_path: Path) -> None:
     (tmp_path / "01.mp4").write_text("not a video")
     assert cut_clip(tmp_path / "01.mp4", 1.0, tmp_path / "clip") is None
+    assert picture_at(tmp_path / "01.mp4", 1.0) is None
     assert playable(tmp_path / "01.mp4", tmp_path / "whole") is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["01.mp4"]
 

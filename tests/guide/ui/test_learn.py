@@ -66,7 +66,7 @@ def sound(page: AppTest) -> AppTest:
 
 def texts(page: AppTest) -> str:
     parts = [*page.header, *page.markdown, *page.caption, *page.info, *page.success, *page.warning, *page.error]
-    return "\n".join(str(part.value) for part in parts)
+    return "\n".join([*(str(part.value) for part in parts), *(str(one.proto.body) for one in page.get("html"))])
 
 
 def press(page: AppTest, label: str) -> AppTest:
@@ -157,7 +157,7 @@ def test_the_result_is_shown_and_can_be_learned_again(
     ended(workshop)
     page = sound(page.run())
     assert "4 key\\-steps learned from 6 demonstrations" in texts(page)
-    assert "[2 open case]" in texts(page)
+    assert ">2 open case</span>" in texts(page)
     page = press(page, "Learn again, with other choices")
     assert page.text_input(key="learn_name").value == "box"
     assert not is_enabled(page, "Start learning"), "the old one may not be replaced unasked"

@@ -6,13 +6,15 @@ import json
 import os
 import shutil
 from dataclasses import asdict
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from guide.ui.training import ENDED, JOB, SCORES, Wish
-from tests.dashboard import ROOT, browse, keep_screenshot, require_chromium, serve, settle
+from tests.dashboard import ROOT, browse, go_live, keep_screenshot, require_chromium, serve, settle
 from tests.synth import steady
 from tests.tiny import ORDERS, RECIPE, write_steps
 
@@ -47,7 +49,7 @@ def drop(page: Page, files: list[Path], name: str) -> None:
     settle(page)
 
 
-def test_two_videos_are_dropped_and_learned(tmp_path: Path) -> None:
+def test_two_videos_are_dropped_and_learned_and_guide_live(tmp_path: Path) -> None:
     videos = write_videos(tmp_path / "videos")
     (tmp_path / "recipe.toml").write_text(RECIPE)
     (tmp_path / "film.mp4").write_text("a text that somebody called a video")
@@ -72,6 +74,9 @@ def test_two_videos_are_dropped_and_learned(tmp_path: Path) -> None:
         expect(page.get_by_alt_text("step 1, as it was done").first).to_be_visible()
         page.get_by_role("tab", name="How well the recordings match").click()
         expect(page.get_by_alt_text("Two recordings against each other", exact=False)).to_be_visible()
+        go_live(page, address, videos[0])
+        expect(page.locator(".guide-steps li")).to_have_count(4)
+        expect(page.locator(".guide-head")).to_contain_text("lamp-img-src-x-onerror-alert-1 · a.mp4")
         assert page.locator("img[src='x']").count() == 0
     kept = sorted(path.name for path in (tmp_path / "recordings" / "lamp-img-src-x-onerror-alert-1").iterdir())
     assert kept == ["a.mp4", "img-src-x-onerror-alert-1.mp4"]
@@ -84,7 +89,36 @@ def test_two_gigabytes_are_refused_before_they_are_sent(tmp_path: Path) -> None:
         page.goto(f"{address}/learn")
         name_it(page, "lamp")
         page.locator("input[type=file]").set_input_files(tmp_path / "long.mp4")
-        expect(page.get_by_text("File must be 1.0GB or smaller")).to_be_visible()
+        reason, way_out = page.get_by_text("File must be 1.0GB or smaller"), page.locator(".guide-too-large")
+        expect(way_out).to_be_visible()
+        expect(way_out).to_contain_text("name that folder")
+        assert reason.evaluate("each => each.getBoundingClientRect().width") > 50  # not for screen readers alone
+        page.get_by_role("button", name="Remove long.mp4").click()
+        expect(way_out).to_be_hidden()
+    assert not (tmp_path / "recordings").exists()
+
+
+def test_a_client_that_sends_two_gigabytes_all_the_same_is_refused(tmp_path: Path) -> None:
+    """The page's own limit is kept by the browser alone; this one by the server, before it has read anything."""
+    (tmp_path / "film.mp4").write_text("a text that somebody called a video")
+    with serve(tmp_path) as address, browse() as page:
+        page.goto(f"{address}/learn")
+        name_it(page, "lamp")
+        with page.expect_request(lambda request: request.method == "PUT") as coming:
+            page.locator("input[type=file]").set_input_files(tmp_path / "film.mp4")
+        request, server = coming.value, urlsplit(address)
+        expect(page.get_by_text("its content is none").first).to_be_visible()
+        sending = HTTPConnection(str(server.hostname), server.port, timeout=30)
+        sending.putrequest("PUT", urlsplit(request.url).path)
+        for name, value in request.all_headers().items():
+            if name in ("cookie", "x-xsrftoken", "content-type"):  # as if it came from the page
+                sending.putheader(name, value)
+        sending.putheader("Content-Length", str(2 * 2**30))
+        sending.endheaders(b"only the beginning")
+        assert sending.getresponse().status == 413
+        sending.close()
+        page.reload()
+        expect(page.get_by_role("textbox", name="Name of the procedure")).to_be_visible()
     assert not (tmp_path / "recordings").exists()
 
 

@@ -18,7 +18,7 @@ VIEW = LiveView(
     session="s", bundle=HOSTILE, title=HOSTILE, clock="1:15", is_over=False, problem=HOSTILE, is_paused=False, now=NOW,
     next=(NextView(1, HOSTILE, "9 of 12", 2), NextView(2, HOSTILE, "3 of 12", 0)), progress="1 of 4", share=0.25,
     timeline=(ItemView(1, HOSTILE, "out of order", HOSTILE),), alerts=(ALERT,), question=None, deeds=(),
-    health=(HealthView(HOSTILE, HOSTILE, HOSTILE),), notice=HOSTILE, steps=(), headset=None, ending=HOSTILE,
+    health=(HealthView(HOSTILE, HOSTILE, HOSTILE),), notice=HOSTILE, steps=(), headset=None, remark=HOSTILE,
     mark=HOSTILE,
 )  # fmt: skip
 
@@ -86,6 +86,11 @@ def test_the_sign_never_is_colour_alone() -> None:
     assert "⇅" in words
     assert "out of order" in words
     assert "? unsure" in read(live_html.now(VIEW)).words
+
+
+def test_a_camera_that_is_lost_is_told_where_the_step_stood() -> None:
+    lost = replace(VIEW, now=NowView("No pictures come", None, "lost", "", "", 0, 0, 0, 0, ""), remark="It is away.")
+    assert "NOW · ! no camera1:15No pictures comeIt is away." in read(live_html.now(lost)).words
 
 
 def test_a_long_name_is_written_smaller() -> None:

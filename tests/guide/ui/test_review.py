@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -54,7 +55,7 @@ def box(features_task: Learned, tmp_path: Path) -> Path:
 
 def texts(page: AppTest) -> str:
     parts = [*page.header, *page.markdown, *page.caption, *page.info, *page.warning, *page.error, *page.success]
-    return "\n".join(str(part.value) for part in parts)
+    return "\n".join([*(str(part.value) for part in parts), *(str(one.proto.body) for one in page.get("html"))])
 
 
 def press(page: AppTest, label: str) -> AppTest:
@@ -62,6 +63,10 @@ def press(page: AppTest, label: str) -> AppTest:
     button.click().run()
     assert not page.exception, page.exception
     return page
+
+
+def recording_box(page: AppTest) -> Any:
+    return next(one for one in page.selectbox if one.label == "Recording")
 
 
 def await_button(page: AppTest, label: str) -> None:
@@ -118,7 +123,7 @@ def test_a_merge_is_learned_tried_and_made_live(open_page: Callable[[], AppTest]
     next(one for one in page.selectbox if one.label == "Is the same as").set_value("step 2").run()
     press(page, "Merge")
     assert "merged step 1 and step 2" in texts(page)
-    press(page, "Learn and try it")
+    press(page, "Learn the changes")
     await_button(page, "Try")
     press(page, "Try")
     assert "of 3 steps seen" in texts(page).replace("\\", "")
@@ -147,14 +152,14 @@ def test_two_labelled_recordings_say_what_a_third_would_gain(open_page: Callable
     page.segmented_control(key="review_part").set_value("Label a recording").run()
     press(page, "Save these labels")
     assert "Label a second recording" in texts(page)
-    page.selectbox(key="review_recording").set_value(1).run()
+    recording_box(page).set_value(1).run()
     press(page, "Save these labels")
     press(page, "What would another one gain?")
     deadline = time.monotonic() + 60.0
     while "With 1 labelled" not in texts(page) and time.monotonic() < deadline:
         page.run()
     assert "With 1 labelled" in texts(page)
-    page.selectbox(key="review_recording").set_value(2).run()
+    recording_box(page).set_value(2).run()
     press(page, "Save these labels")  # the answer stays, but not as if it were of now
     assert "That was before the labels were changed" in texts(page)
     assert "What would another one gain?" in [button.label for button in page.button]

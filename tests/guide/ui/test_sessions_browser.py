@@ -58,18 +58,19 @@ def test_a_click_on_an_alert_lands_three_seconds_before_it(tmp_path: Path) -> No
         assert plain["person"] == HOSTILE
 
 
-def test_a_session_ticked_in_the_list_is_replayed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("across_px", [16, 300])  # the row's box, and a cell
+def test_a_session_clicked_in_the_list_is_replayed(tmp_path: Path, across_px: int) -> None:
     keep_session(tmp_path / "sessions", FIRST)
     keep_session(tmp_path / "sessions", SECOND, started=1_893_600_000.0, has_video=False)  # it would be shown unasked
     with serve(tmp_path) as address, browse() as page:
         page.goto(f"{address}/sessions")
         expect(page.get_by_text("2 of 2 sessions")).to_be_visible()
         settle(page)
-        page.locator(".dvn-scroller").click(position={"x": 16, "y": 88})  # the box of the second row, on a canvas
+        page.locator(".dvn-scroller").click(position={"x": across_px, "y": 88})  # in the second row, on a canvas
         expect(page.locator("video")).to_be_visible()
         settle(page)
         page.get_by_text("List", exact=True).click()
-        expect(page.get_by_text("Tick a session to replay it.")).to_be_visible()
+        expect(page.get_by_text("Click a session to replay it.")).to_be_visible()
         expect(page.locator("video")).to_have_count(0)
 
 

@@ -195,12 +195,12 @@ def test_the_title_names_the_file_alone_and_an_address_as_it_came() -> None:
 
 
 def test_a_session_that_is_over_says_how_it_ended() -> None:
-    assert view(state="finished", alerts=[alert()]).ending == (
+    assert view(state="finished", alerts=[alert()]).remark == (
         "2 of 4 steps were seen, not done: fit board; 1 alert stands."
     )
     done = PROGRESS | {"done": [1, 2, 3], "lacking": []}
-    assert view(state="finished", progress=done).ending == "3 of 4 steps were seen; no alert stands."
-    assert view(state="failed", problem="the camera was lost.").ending == "the camera was lost."
+    assert view(state="finished", progress=done).remark == "3 of 4 steps were seen; no alert stands."
+    assert view(state="failed", problem="the camera was lost.").remark == "the camera was lost."
 
 
 def test_a_headset_is_awaited_until_its_first_frame() -> None:
@@ -271,7 +271,7 @@ def test_next_says_what_was_missed_and_what_comes_first() -> None:
     missed = {"step": 1, "name": NAMES[1], "count": 0, "total": 12, "ready": True, "missed": True, "after": []}
     later = {"step": 4, "name": NAMES[4], "count": 9, "total": 12, "ready": False, "missed": False, "after": [3]}
     shown = view(next=[missed, later]).next
-    assert [one.count for one in shown] == ["it was missed: go back to it", "9 of 12, first: fit board"]
+    assert [one.count for one in shown] == ["missed: go back to it", "9 of 12, first: fit board"]
     assert [one.is_missed for one in shown] == [True, False]
 
 
@@ -304,4 +304,6 @@ def test_a_pause_needs_no_undo() -> None:
 )
 def test_a_camera_that_is_lost_takes_the_place_of_the_step(kinds: list[str], name: str) -> None:
     notices = [{"at": 1.0, "kind": kind, "text": f"{kind}."} for kind in kinds]
-    assert view(health={**HEALTH, "notices": notices}).now.name == name
+    seen = view(health={**HEALTH, "notices": notices})
+    assert (seen.now.name, seen.now.mood == "lost", bool(seen.remark)) == (name, "No" in name, "No" in name)
+    assert spoken(view(), seen) == (("No pictures come",) if "No" in name else ())

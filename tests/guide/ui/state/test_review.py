@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from guide.domain import Segment
 from guide.errors import InputError
+from guide.record.timeline import colour
 from guide.session import start_networks
-from guide.teach.edits import Label, Merge, Name, Switch
+from guide.teach.edits import Label, Merge, Name, Split, Switch
 from guide.teach.relearn import begin_review
 from guide.teach.review import segments_of
 from guide.teach.trial import try_demonstration
+from guide.teach.videos import find_videos
 from guide.ui.state import review as state
+from guide.ui.state.bundles import BundleView, view_bundle
 from tests.tiny import Learned
 
 STEPS = {1: "1 open", 2: "2 fit"}
@@ -24,13 +27,34 @@ STEPS = {1: "1 open", 2: "2 fit"}
 
 def test_cards_follow_the_edits(frames_task: Learned) -> None:
     review = begin_review(frames_task.bundle)
-    before = state.cards(frames_task.bundle, review)
+    before = state.cards(review, state.pictures(frames_task.bundle, review, {}))
     assert [card.number for card in before] == [1, 2, 3, 4]
     assert all(card.pictures for card in before if "in 0 of" not in card.seen)
     assert before[0].pictures[0].caption.startswith("recording 0")
-    after = state.cards(frames_task.bundle, review.edited(Merge((2, 1)), Name(2, "fit board")))
+    edited = review.edited(Merge((2, 1)), Name(2, "fit board"))
+    after = state.cards(edited, state.pictures(frames_task.bundle, edited, {}))
     assert [card.label for card in after] == ["2 fit board", "step 3", "step 4"]
     assert {picture.moment.step for picture in after[0].pictures} == {2}
+
+
+def test_a_part_that_was_split_off_stands_beside_the_other_with_pictures_of_its_own(frames_task: Learned) -> None:
+    review = begin_review(frames_task.bundle).edited(Split(2, 0.5), Split(1, 0.9))
+    ids = [one.id for one in review.demonstrations.items]
+    videos = find_videos(ids, [Path(one) for one in frames_task.options.inputs])
+    assert [step.number for step in state.beside(review)] == [1, 6, 2, 5, 3, 4]
+    assert not all(card.pictures for card in state.cards(review, state.pictures(frames_task.bundle, review, {})))
+    cards = state.cards(review, state.pictures(frames_task.bundle, review, videos))
+    assert all(len(card.pictures) > 1 for card in cards if "in 0 of" not in card.seen)
+    assert [step.number for step in state.beside(review.undone())] == [1, 2, 5, 3, 4]
+
+
+def test_a_step_has_one_colour_on_every_page_and_no_other_step_has_it(frames_task: Learned) -> None:
+    review = begin_review(frames_task.bundle)
+    view = view_bundle(frames_task.folder)
+    assert isinstance(view, BundleView)
+    assert [card.colour for card in state.cards(review, ())] == [step.colour for step in view.steps]
+    assert [step.colour for step in view.steps] == [colour(number) for number in (1, 2, 3, 4)]
+    assert len({colour(number) for number in range(21)}) == 21
 
 
 def test_a_pair_switched_off_stays_in_sight(features_task: Learned) -> None:

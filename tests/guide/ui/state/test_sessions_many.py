@@ -64,7 +64,7 @@ def test_times_over_many_stand_beside_the_demonstrations(reports: tuple[Report, 
         ("step", [("open case", 2, 1.0)]),
         ("kind", [("Out of order", 2, 1.0)]),
         ("person", [("not given", 1, 0.5), ("shift 2", 1, 1.0)]),
-        ("bundle version", [("box 1f2e3d4c", 1, 0.5), ("box 99", 1, 1.0)]),
+        ("version", [("box 1f2e3d4c", 1, 0.5), ("box 99", 1, 1.0)]),
     ],
 )
 def test_deviations_by_what_they_share(
