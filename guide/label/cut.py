@@ -128,7 +128,7 @@ class _Joint(NamedTuple):
 
 def _sweep(
     joint: _Joint, starts: Sequence[Labels], without_gain: NDArray[np.int64]
-) -> Iterator[tuple[Labels, NDArray[np.int64]]]:
+) -> Iterator[tuple[Labels, np.int64]]:
     """Labels (T,) of each recording after a move to every label, and how many moves in a row then gained nothing."""
     labels, without_gain = np.concatenate(starts), without_gain.copy()
     best, label_count = joint.energies(labels), joint.unary.shape[1]

@@ -71,14 +71,13 @@ class ClassSums:
         return ClassSums(numbers, members.sum(0), members.T @ rows, rows.T @ rows if scatter is None else scatter)
 
     @staticmethod
-    def total(some: Sequence[ClassSums], weights: Sequence[float] | None = None) -> ClassSums:
-        """The sums of all their rows, each as often as its weight says."""
-        often = [1.0] * len(some) if weights is None else weights
+    def total(some: Sequence[ClassSums]) -> ClassSums:
+        """The sums of all their rows; one that comes several times counts so often."""
         counts, sums, scatter = (np.zeros_like(part) for part in (some[0].counts, some[0].sums, some[0].scatter))
-        for one, weight in zip(some, often, strict=True):
-            counts += weight * one.counts
-            sums += weight * one.sums
-            scatter += weight * one.scatter
+        for one in some:
+            counts += one.counts
+            sums += one.sums
+            scatter += one.scatter
         return ClassSums(some[0].numbers, counts, sums, scatter)
 
     def discriminant(self, shrinkage: float) -> Discriminant:

@@ -262,8 +262,12 @@ class _Turn:
 
 
 def _is_passed(running: Confirmed, state: State) -> bool:
-    """Whether a look back was at another step already when the pause began: the one before is not begun again then."""
-    return state.belief is not None and running.step != state.last and running.at <= state.belief.at
+    """Whether another step was begun later already, as a look back or a person says: the one before is not news then.
+
+    Labels wait to settle, so one that is of a moment before the newest look back may still be news to it.
+    """
+    began = running.at if running.start is None else running.start
+    return running.step != state.last and bool(state.visits) and state.visits[-1].start > began
 
 
 def _without_short(state: State, said: Sequence[Guidance], steps: Sequence[int]) -> tuple[State, list[Guidance]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,17 +56,25 @@ def completed(
     stills: Sequence[Still], demonstrations: Demonstrations, labels: Sequence[Labels], videos: Mapping[str, Path]
 ) -> list[Still]:
     """The pictures, with new ones from the videos for steps that have few; videos that cannot be read give none."""
-    count: dict[int, int] = defaultdict(int)
-    for still in stills:
-        count[still.moment.step] += 1
     wanted: dict[int, list[Moment]] = defaultdict(list)
-    for moment in _chosen(demonstrations, labels):
-        if count[moment.step] < ENOUGH and demonstrations.items[moment.recording].id in videos:
+    for moment in lacking(stills, _chosen(demonstrations, labels)):
+        if demonstrations.items[moment.recording].id in videos:
             wanted[moment.recording].append(moment)
     more = [
         still for place, moments in wanted.items() for still in _drawn(videos[demonstrations.items[place].id], moments)
     ]
     return [*stills, *more]
+
+
+def lacking(stills: Iterable[Still], moments: Iterable[Moment]) -> list[Moment]:
+    """Those of the moments that should be drawn: of steps that have few pictures, and none that is there already.
+
+    >>> lacking([Still(Moment(1, 0, 2.0), b"")], [Moment(1, 0, 2.0), Moment(1, 1, 3.0)])
+    [Moment(step=1, recording=1, at=3.0)]
+    """
+    known = [still.moment for still in stills]
+    count = Counter(moment.step for moment in known)
+    return [moment for moment in moments if count[moment.step] < ENOUGH and moment not in known]
 
 
 def named_stills(stills: Iterable[Still]) -> dict[str, Still]:

@@ -15,7 +15,7 @@ from guide.errors import GuideError, InputError
 from guide.session import Networks, start_networks
 from guide.teach.desk import Desk
 from guide.teach.edits import Edit, from_plain, to_plain
-from guide.teach.relearn import begin_review, relearn
+from guide.teach.relearn import begin_review, is_quick, relearn
 from guide.teach.review import Review
 from guide.teach.stills import Still
 from guide.teach.telling import Tell, part_of, say_nothing
@@ -110,7 +110,8 @@ def _edited(folder: str, stamped: tuple[tuple[str, int, int], ...], edits: str) 
 def pictures(opened: Opened) -> tuple[Still, ...]:
     """The pictures of the steps as the edits leave them."""
     folder, places = opened.desk.bundle, tuple(sorted(opened.videos.items()))
-    edits = json.dumps([to_plain(edit) for edit in opened.review.edits])
+    # Names and marks move no picture: nothing is cut out again for them.
+    edits = json.dumps([to_plain(edit) for edit in opened.review.edits if not is_quick([edit])])
     return _pictures(str(folder), stamp(folder), edits, places, opened)
 
 

@@ -157,6 +157,7 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
     called so is still to be told. New ones are added to it.
     """
     is_over = state["state"] != "running"
+    lost = "" if is_over else lost_words(state)
     alerts = _alerts(state)
     titles = {} if titles is None else titles
     titles.update({alert.id: alert.title for alert in alerts})
@@ -181,10 +182,10 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         question=None if is_over or not state["question"] else _question(state["question"]),
         deeds=_deeds(state, dict(steps), titles),
         health=view_health(state["health"]),
-        notice="" if lost_words(state) else notice_of(state["health"]),
+        notice=notice_of(state["health"], is_lost=bool(lost)),
         steps=steps,
         headset=str(state["client"]) if waits else None,
-        remark=ending_words(state, len(alerts)) if is_over else lost_words(state),
+        remark=ending_words(state, len(alerts)) if is_over else lost,
         mark=mark_of(state),
         wish=None if state["health"]["is_live"] or state["client"] is not None else _wish(state),
     )

@@ -42,10 +42,14 @@ def _provider(name: str) -> str:
     return {"CPUExecutionProvider": "CPU", "CUDAExecutionProvider": "GPU (CUDA)"}.get(name, name or "–")
 
 
-def notice_of(health: Plain) -> str:
-    """What is wrong with accelerator, recording or source, if anything; one sentence."""
+def notice_of(health: Plain, is_lost: bool = False) -> str:
+    """What is wrong with accelerator, recording or source, if anything; one sentence.
+
+    Of a source that `is_lost` the page tells elsewhere.
+    """
     if health.get("reason"):
         return str(health["reason"])
     if health["recording"] not in ("ok", "off"):
         return str(health["recording"])
-    return str(health["notices"][-1]["text"]) if health["notices"] else ""
+    told = [one for one in health["notices"][-1:] if not (is_lost and one.get("kind") in ("lost", "gone"))]
+    return str(told[-1]["text"]) if told else ""

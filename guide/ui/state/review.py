@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,7 +23,7 @@ from guide.teach.edits import Split
 from guide.teach.moments import Moment, choose_moments, to_jpeg
 from guide.teach.relearn import is_quick
 from guide.teach.review import Review, Reviewed, segments_of, vanishing
-from guide.teach.stills import ENOUGH, Still, named_stills, read_stills, relabelled
+from guide.teach.stills import Still, lacking, named_stills, read_stills, relabelled
 from guide.teach.trial import Trial
 from guide.teach.videos import picture_at
 from guide.ui.state.bundles import GRAPH_LOOK
@@ -136,10 +135,9 @@ def pictures(bundle: Bundle, review: Review, videos: Mapping[str, Path]) -> tupl
 
 
 def _more(kept: Sequence[Still], review: Review, videos: Mapping[str, Path]) -> Iterator[Still]:
-    count = Counter(still.moment.step for still in kept)
-    for moment in choose_moments(segments_of(review.result, review.demonstrations)):
+    for moment in lacking(kept, choose_moments(segments_of(review.result, review.demonstrations))):
         video = videos.get(review.demonstrations.items[moment.recording].id)
-        if count[moment.step] < ENOUGH and video is not None and (image := picture_at(video, moment.at)) is not None:
+        if video is not None and (image := picture_at(video, moment.at)) is not None:
             yield Still(moment, to_jpeg(image))
 
 

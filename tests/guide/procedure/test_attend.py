@@ -196,6 +196,22 @@ def test_a_step_that_a_look_back_had_passed_is_not_begun_again_after_a_pause(tra
     assert tracker.state.busy_s(15.0) == 5.0
 
 
+def test_a_label_that_comes_in_a_pause_is_news_even_if_it_is_older_than_the_look_back(tracker: AttendedTracker) -> None:
+    """The look back does not know of 2 yet, which has just begun; its label settles in the pause."""
+    tracker.push(1, 0.0)
+    tracker.tick(10.0)
+    tracker.review(Belief(12.0, (Segment(1, 0.0, 12.0),), tuple((step, 1.0) for step in (2, 3, 4))))
+    tracker.act(Action("pause", 12.0))
+    tracker.push(2, 11.5, start=10.8)
+    tracker.act(Action("resume", 30.0))
+    assert tracker.progress.current == 2
+    belief = Belief(
+        39.0, (Segment(1, 0.0, 10.8), Segment(2, 10.8, 35.0), Segment(3, 35.0, 39.0)), tuple({4: 1.0}.items())
+    )
+    assert tracker.review(belief) == ()
+    assert [visit.step for visit in tracker.state.visits] == [1, 2, 3]
+
+
 def test_a_pause_that_nobody_ends_ends_with_the_session(tracker: AttendedTracker) -> None:
     tracker.push(1, 0.0)
     tracker.act(Action("pause", 1.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from guide.bundle import read_bundle
+from guide.bundle import Bundle, read_bundle
 from guide.errors import InputError, OutputError
 from guide.procedure.reading import from_plain
 from guide.teach.desk import Desk
 from guide.teach.edits import Edit, Mark, Merge, Name, Switch
+from guide.teach.review import Review
+from guide.teach.stills import Still
 from guide.ui import review_order
-from guide.ui.review_desk import open_bundle, teach
+from guide.ui.review_desk import open_bundle, pictures, teach
 from guide.ui.state.review import pairs
 from guide.ui.training import Wish, Workshop
 from tests.tiny import Learned, altered
@@ -172,6 +174,21 @@ def test_what_was_learned_while_something_was_edited_is_given_up_with_a_word(box
     with pytest.raises(InputError, match="changes were made meanwhile"):
         teach(merged)
     assert Desk(box).read_draft() is None
+
+
+def test_pictures_are_not_cut_out_again_for_a_name(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut: list[int] = []
+
+    def watched(bundle: Bundle, review: Review, videos: Mapping[str, Path]) -> tuple[Still, ...]:
+        cut.append(len(review.edits))
+        return ()
+
+    monkeypatch.setattr("guide.ui.state.review.pictures", watched)
+    for edit in (Name(1, "fold"), Mark(1, "optional"), Merge((1, 2)), Name(3, "glue")):
+        pictures(open_bundle(box))
+        open_bundle(box).add(edit)
+    pictures(open_bundle(box))
+    assert cut == [0, 3]
 
 
 def test_a_step_that_was_not_found_can_be_labelled(open_page: Callable[[], AppTest], box: Path) -> None:

@@ -307,3 +307,12 @@ def test_a_camera_that_is_lost_takes_the_place_of_the_step(kinds: list[str], nam
     seen = view(health={**HEALTH, "notices": notices})
     assert (seen.now.name, seen.now.mood == "lost", bool(seen.remark)) == (name, "No" in name, "No" in name)
     assert spoken(view(), seen) == (("No pictures come",) if "No" in name else ())
+
+
+def test_a_lost_camera_hides_no_other_trouble_and_is_told_when_all_is_over() -> None:
+    gone = {"at": 1.0, "kind": "gone", "text": "headset:helmet did not come back within 60 s."}
+    health = {**HEALTH, "notices": [gone]}
+    assert view(health=health).notice == ""  # it stands in the place of the step
+    assert view(health={**health, "recording": "the disk is full."}).notice == "the disk is full."
+    assert view(health={**health, "notices": [gone, {**gone, "kind": "recording", "text": "late."}]}).notice == "late."
+    assert view(health=health, state="finished").notice == gone["text"]
