@@ -21,7 +21,7 @@ from guide.procedure.actions import Action
 from guide.procedure.export import to_plain
 from guide.record.pictures import PictureSettings, PictureWriter
 from guide.record.store import Store
-from guide.record.values import Health, Row, Seen, SessionFacts, SessionState, StoredAction
+from guide.record.values import Health, Outcome, Row, Seen, SessionFacts, SessionState, StoredAction
 from guide.record.webhook import Webhook, check_address
 from guide.record.writer import SessionWriter
 from guide.session import Session
@@ -144,7 +144,8 @@ class Recording:
     def finished(self, updates: tuple[Update, ...]) -> None:
         self.is_finished = True
         if self._writer is not None:
-            self._writer.put(*_rows(updates))
+            rows = _rows(updates)  # none where no frame ever came: such a session leaves no trace
+            self._writer.put(*rows, *([_outcome(self._session)] if rows else []))
         self._show(updates)
 
     def note(self, at: float, words: str) -> None:
@@ -248,6 +249,14 @@ def _text(words: str) -> str:
 
 def _rows(updates: tuple[Update, ...]) -> list[Row]:
     return [row for update in updates for row in (update.label, *update.events, *update.guidance)]
+
+
+def _outcome(session: Session) -> Outcome:
+    """What the tracker holds as done; a turn at a step that a person called not done is none."""
+    state = session.tracker.state
+    turns = [visit for visit in state.visits if visit.step not in state.denied]
+    visits = [[one.step, round(one.start, 3), round(one.end, 3), round(one.busy_s, 3)] for one in turns]
+    return Outcome(state.at, json.dumps(session.tracker.progress.done), json.dumps(visits))
 
 
 def _stored(action: Action, wall: float, after: int) -> StoredAction:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Features, Image, Labels, Times
 from guide.label.directions import principal_directions
+from guide.record.timeline import colour
 from guide.teach.moments import pictures_at
-from offline.sheet import BLACK, GREY, WHITE, Box, Colour, Sheet, shades
+from offline.sheet import BLACK, GREY, Box, Colour, Sheet, shades
 from offline.videos import Recording, open_frames
 
 MOST_FRAMES = 360  # of each recording in the alignment: more than there are pixels show nothing
@@ -175,7 +176,7 @@ def _draw_steps(sheet: Sheet, box: Box, labels: Labels, is_across: bool) -> None
             strip = Box(box.left - STRIP_PX, box.top + low, STRIP_PX, high - low)
         sheet.fill(strip, step_colour(step))
         if high - low >= STRIP_PX + 4:
-            sheet.text(str(step), (strip.centre[0], strip.centre[1] + 4), anchor="middle", colour=WHITE, size=0.38)
+            sheet.text(str(step), (strip.centre[0], strip.centre[1] + 4), anchor="middle", colour=BLACK, size=0.38)
 
 
 def _draw_legend(sheet: Sheet, box: Box, top: str, bottom: str) -> None:
@@ -226,10 +227,13 @@ def nice_ticks(start: float, end: float, most: int = 7) -> list[float]:
 
 
 def step_colour(step: int) -> Colour:
-    """A colour for each step, far from those of its neighbours and dark enough for white numbers."""
-    hue = (step * 0.618) % 1.0 * 180
-    colour = cv2.cvtColor(np.array([[[hue, 170, 165]]], np.uint8), cv2.COLOR_HSV2RGB)[0, 0]
-    return int(colour[0]), int(colour[1]), int(colour[2])
+    """The step's colour on every page of the dashboard, bright enough for dark numbers.
+
+    >>> step_colour(1)
+    (94, 162, 237)
+    """
+    red, green, blue = bytes.fromhex(colour(step).removeprefix("#"))
+    return red, green, blue
 
 
 def _thumb(image: Image) -> Image:

@@ -56,6 +56,11 @@ class Attended:
     cut: tuple[int, ...] = ()
     """Steps that a pause cut into, until another one is begun: how long they took is not known."""
 
+    @property
+    def excused(self) -> tuple[int, ...]:
+        """Steps of which a person said that it was a false alarm to call them missed."""
+        return tuple(step for kind, step in self.dismissed if kind == "missed")
+
     def is_muted(self, cause: Cause) -> bool:
         return cause in self.dismissed or any(known == cause for known, _ in self.snoozed)
 
@@ -200,7 +205,7 @@ class _Turn:
 
     def _go_on(self) -> None:
         """The step that is advised is being done from now on; one cut short by a person was not too short."""
-        choices = advise_next(self.procedure, self.state)
+        choices = advise_next(self.procedure, self.state, self.now.excused)
         if not choices or self.state.is_finished:
             return
         last, begun = self.state.last, Confirmed(choices[0].step, self.state.at, 1.0, self.state.known_at)

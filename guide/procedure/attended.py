@@ -17,6 +17,7 @@ from guide.procedure.actions import ABOUT_STEPS, ABOUT_WORDS, Action, in_force
 from guide.procedure.attend import Attended, Deed, Entry, attend
 from guide.procedure.events import Event
 from guide.procedure.model import Procedure
+from guide.procedure.progress import Progress, progress_of
 from guide.procedure.settings import TrackerSettings
 from guide.procedure.state import Cause, Voice
 from guide.procedure.tracker import Tracker
@@ -77,6 +78,10 @@ class AttendedTracker(Tracker):
         self._base_asked: Mapping[int, Question] = {}  # the same as far as the base has come
         self._known: dict[int, _Told] = {}  # by the number people know
         self._open: dict[int, int] = {}  # the tracker's number of what stands -> the one people know
+
+    @property
+    def progress(self) -> Progress:
+        return progress_of(self.procedure, self.state, self.attended.excused)
 
     @property
     def standing(self) -> tuple[Alert | Question, ...]:

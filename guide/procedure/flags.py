@@ -110,9 +110,7 @@ def repeated(procedure: Procedure, state: State, event: Confirmed, is_sure: bool
     times = sum(visit.step == event.step for visit in state.visits)
     if not times or state.last == event.step or event.step not in procedure.rules.single:
         return None
-    evidence = (
-        f"being done for the {times + 1}. time: once at most in each of {procedure.demonstrations} demonstrations"
-    )
+    evidence = f"done {times + 1} times by now: once at most in each of {procedure.demonstrations} demonstrations"
     return Finding("repeated", event.step, "warning", evidence, is_sure=is_sure)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from guide.procedure.model import Procedure
@@ -41,20 +42,27 @@ class Progress:
     """Required steps that are not done yet, in the usual order."""
 
 
-def progress_of(procedure: Procedure, state: State) -> Progress:
-    """The session's place in the procedure, with possible next steps: what was missed, then the likeliest."""
+def progress_of(procedure: Procedure, state: State, excused: Collection[int] = ()) -> Progress:
+    """The session's place in the procedure, with possible next steps: what was missed, then the likeliest.
+
+    `excused` are the steps that a person said were not missed.
+    """
     done = state.done
     usual = procedure.usual_rank()
     missing = [step for step in procedure.rules.required if step not in done]
     lacking = tuple(sorted(missing, key=lambda step: (usual.get(step, 0.0), step)))
-    return Progress(done, state.current, advise_next(procedure, state), lacking)
+    return Progress(done, state.current, advise_next(procedure, state, excused), lacking)
 
 
-def advise_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:
-    """What to do next: a step that was missed and can still be done comes before what people usually go on with."""
+def advise_next(procedure: Procedure, state: State, excused: Collection[int] = ()) -> tuple[NextStep, ...]:
+    """What to do next: a step that was missed and can still be done comes before what people usually go on with.
+
+    Nobody is sent back to an excused one: the tracker may hold it as missed, but a person knows better.
+    """
     ranked = {choice.step: choice for choice in rank_next(procedure, state)}
     done = set(state.done)
-    missed = [step for (kind, step), _ in state.voice.standing if kind == "missed" and step not in done]
+    settled = {*done, *excused}
+    missed = [step for (kind, step), _ in state.voice.standing if kind == "missed" and step not in settled]
     total = sum(ordering.count for ordering in procedure.orderings)
     first = [replace(ranked.get(step) or _choice(procedure, step, 0, total, done), is_missed=True) for step in missed]
     rest = [choice for choice in ranked.values() if choice.step not in missed]

@@ -94,7 +94,8 @@ def _day(started: float) -> str:
 def _summary(report: Report) -> str:
     standing = sum(story.outcome == "stands" for story in report.alerts)
     words = "no alert stands" if not standing else f"{standing} alert{'s stand' if standing > 1 else ' stands'}"
-    return escape(f"{clock(report.length_s)} long, {len(report.visits)} steps seen, {words}")
+    done = f"{report.done} step{'' if report.done == 1 else 's'} done"
+    return escape(f"{clock(report.length_s)} long, {done}, {words}")
 
 
 def _facts(report: Report) -> str:
@@ -129,7 +130,11 @@ def _cards(visits: Iterable[StepVisit], stills: Mapping[str, bytes]) -> str:
 
 def _stories(report: Report, stills: Mapping[str, bytes]) -> str:
     found = [_story(report, story, stills) for story in report.alerts]
-    return "".join(found) or "<p class=soft>No alert was raised.</p>"
+    asked = "".join(
+        f"<p><span class=soft>{clock(one.at)}</span> ? {escape(one.text)} <span class=tag>not answered</span></p>"
+        for one in report.unanswered
+    )
+    return ("".join(found) or "<p class=soft>No alert was raised.</p>") + asked
 
 
 def _story(report: Report, story: AlertStory, stills: Mapping[str, bytes]) -> str:

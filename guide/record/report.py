@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from guide.domain import Alert, Resolution, StepEvent
+from guide.domain import Alert, Question, Resolution, StepEvent
 from guide.record.values import Contents, Health, Picture, StoredAction, StoredSession
 
 UNKNOWN_NAME = "unknown activity"
+STILL_S = 2.0
+"""A step may be over by so much when it is confirmed: labels wait to settle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class StepVisit:
     confidence: float
     still: str | None = None
     paused_s: float = 0.0
-    """Seconds of it in which the session was paused."""
+    """Seconds of it in which the session was paused, or the step rested."""
 
     @property
     def seconds(self) -> float:
@@ -76,19 +79,37 @@ class Report:
     contents: Contents
     length_s: float
 
+    @property
+    def unanswered(self) -> tuple[Question, ...]:
+        """The questions that stood when all was over, each once: nobody answered them, and nothing else did."""
+        back = taken_back(self.actions)
+        answered = {one.target for one in self.actions if one.kind == "answer" and one.number not in back}
+        closed = answered | {one.id for one in self.contents.final}
+        return tuple({one.id: one for one in self.contents.questions if one.id not in closed}.values())
+
+    @property
+    def done(self) -> int:
+        """How many steps were done, each counted once; what a person called done as well, where the end was judged."""
+        if self.contents.outcomes:
+            return len(json.loads(self.contents.outcomes[-1].done))
+        return len({visit.step for visit in self.visits if visit.step > 0})
+
     def name(self, step: int) -> str:
         return next((one.name for one in self.steps if one.number == step), UNKNOWN_NAME)
 
 
 def make_report(session: StoredSession, contents: Contents, steps: Iterable[StepFacts]) -> Report:
-    """The report of a stored session; steps that were seen too briefly to be confirmed are left out."""
+    """The report of a stored session: what was held to be done at its end.
+
+    Where its end was not judged, it tells the steps that were confirmed on the way; what was too brief is left out.
+    """
     known = {step.number: step for step in steps}
     names = {number: step.name for number, step in known.items()}
     length_s = max([session.at, *(label.at for label in contents.labels[-1:]), *(one.at for one in contents.steps)])
     return Report(
         session,
         tuple(known.values()),
-        _visits(contents, names, length_s),
+        _turns(contents, names, length_s),
         _stories(contents, names),
         contents.actions,
         tuple(one for one in contents.health if one.note),
@@ -110,6 +131,46 @@ def taken_back(actions: Sequence[StoredAction]) -> dict[int, int]:
         if action.kind == "undo" and action.target is not None and action.number not in back:
             back.setdefault(action.target, action.number)
     return back
+
+
+def _turns(contents: Contents, names: Mapping[int, str], length_s: float) -> tuple[StepVisit, ...]:
+    """The turns at steps as the session held them at its end, beside what it has no word on.
+
+    That is unknown activity, and all that came before somebody began anew.
+    """
+    confirmed = _visits(contents, names, length_s)
+    if not contents.outcomes:
+        return confirmed
+    began = _began_anew(contents.actions)
+    before = [replace(one, end=min(one.end, began)) for one in confirmed if one.start < began]
+    unknown = [one for one in confirmed if one.step <= 0 and one.start >= began]
+    held = [_held(turn, names, confirmed) for turn in json.loads(contents.outcomes[-1].visits)]
+    return tuple(sorted([*before, *unknown, *_with_stills(held, before, contents)], key=lambda one: one.start))
+
+
+def _began_anew(actions: Sequence[StoredAction]) -> float:
+    back = taken_back(actions)
+    return max((one.at for one in actions if one.kind == "restart" and one.number not in back), default=-math.inf)
+
+
+def _held(turn: Sequence[float], names: Mapping[int, str], confirmed: Sequence[StepVisit]) -> StepVisit:
+    """A turn that was held to be done, as sure as the labels of its time were; 0 where they said otherwise."""
+    step, start, end, busy_s = int(turn[0]), *turn[1:]
+    alike = [one for one in confirmed if one.step == step and one.start < end and one.end > start]
+    confidence = max((one.confidence for one in alike), default=0.0)
+    paused_s = max(0.0, end - start - busy_s)
+    return StepVisit(step, names.get(step, UNKNOWN_NAME), start, end, confidence, paused_s=paused_s)
+
+
+def _with_stills(held: Iterable[StepVisit], before: Iterable[StepVisit], contents: Contents) -> list[StepVisit]:
+    """Each turn with the first still of its step from its time, which was taken when the step was confirmed."""
+    taken = {one.still for one in before}
+    stills = [one for one in contents.pictures if one.of == "step" and one.file not in taken]
+    found = [(one, [still for still in stills if still.number == one.step]) for one in held]
+    return [
+        replace(one, still=next((still.file for still in alike if one.start <= still.at <= one.end + STILL_S), None))
+        for one, alike in found
+    ]
 
 
 def _visits(contents: Contents, names: Mapping[int, str], length_s: float) -> tuple[StepVisit, ...]:

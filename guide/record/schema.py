@@ -42,7 +42,12 @@ _QUESTIONS_AND_PICTURES: Final = (
     "ALTER TABLE resolutions ADD COLUMN said INTEGER NOT NULL DEFAULT 1",
 )
 
-MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES)
+_OUTCOMES: Final = (
+    f"CREATE TABLE outcomes ({_SESSION}, at REAL NOT NULL, done TEXT NOT NULL, visits TEXT NOT NULL)",
+    "CREATE INDEX outcomes_of ON outcomes(session)",
+)
+
+MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES)
 """Entry n leads from version n to n + 1; entries are only ever added."""
 NEWEST: Final = len(MIGRATIONS)
 
@@ -57,6 +62,7 @@ COLUMNS: Final = {
     ),
     "health": ("at", "wall", "note", "sample"),
     "pictures": ("at", "of", "number", "file"),
+    "outcomes": ("at", "done", "visits"),
 }  # fmt: skip
 """The columns of each table in the order of the fields of its value."""
 SAID: Final = ("alerts", "resolutions")

@@ -23,6 +23,7 @@ from guide.record.values import (
     SESSION_ID,
     Contents,
     Health,
+    Outcome,
     Picture,
     Row,
     SessionFacts,
@@ -43,6 +44,7 @@ _TABLES: dict[str, type[Any]] = {
     "actions": StoredAction,
     "health": Health,
     "pictures": Picture,
+    "outcomes": Outcome,
 }
 _TRUTHS = {"withdrawn": 2, "answer": 7}  # SQLite has no truth values: the place of such a column in its row
 _FINAL = """NOT EXISTS (SELECT 1 FROM alerts AS later WHERE later.session = resolutions.session

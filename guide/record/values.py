@@ -106,6 +106,21 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was held to be done when the session was judged at its end: the look back over all of it has the last word.
+
+    `done` and `visits` are JSON: the steps, and a list of [step, start, end, seconds spent on it] for every turn.
+
+    >>> Outcome(9.0, "[1, 2]", "[[1, 0.0, 4.0, 4.0]]").at
+    9.0
+    """
+
+    at: float
+    done: str
+    visits: str
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What the loop saw in its frame `number`: order-free features and the embedding, float32, as they were used."""
 
@@ -115,7 +130,7 @@ class Seen:
     embedding: NDArray[np.float32]
 
 
-Row: TypeAlias = SettledLabel | StepEvent | Alert | Resolution | Question | StoredAction | Health | Picture
+Row: TypeAlias = SettledLabel | StepEvent | Alert | Resolution | Question | StoredAction | Health | Picture | Outcome
 Item: TypeAlias = Row | Seen
 
 
@@ -131,5 +146,7 @@ class Contents:
     actions: tuple[StoredAction, ...] = ()
     health: tuple[Health, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    """One at most; none of a session that was cut off, or that an older version recorded."""
     final: tuple[Resolution, ...] = ()
     """The resolutions after which their alert or question did not come again."""

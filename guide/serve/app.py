@@ -131,7 +131,7 @@ class _Site:
     async def session(self, request: Request) -> Response:
         run = self._find(request)
         if request.method == "DELETE":
-            run.end()
+            run.end(is_cut="cut" in request.query_params)
             await run_in_threadpool(run.join)
         return JSONResponse({**await run_in_threadpool(run.show), "steps": run.steps})
 

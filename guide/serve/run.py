@@ -103,6 +103,7 @@ class Run:
         self._taken_at: float | None = None
         self._at = 0.0
         self._stop = threading.Event()
+        self._is_cut = False
         self._playing = Playing(self._stop)
         self.begun = threading.Event()
         """Set once the first frame has come, or it is known that none will."""
@@ -135,8 +136,12 @@ class Run:
         with self._lock:
             self._followers = tuple(one for one in self._followers if one is not follower)
 
-    def end(self) -> None:
-        """Asks for a proper end: the frames end, the whole is judged, the recording is closed."""
+    def end(self, is_cut: bool = False) -> None:
+        """Asks for a proper end: the frames end, the whole is judged, the recording is closed.
+
+        What is cut is not judged, for much of it is lacking: somebody only wants to begin anew.
+        """
+        self._is_cut = is_cut
         self._stop.set()
         self._playing.hold(False)
         if isinstance(self._source, PushedFrames):
@@ -254,8 +259,9 @@ class Run:
                 if self._stop.is_set() and not self._source.is_live:
                     break
                 self._take(frame)
-            with self._lock:
-                self._show(self._session.finish())
+            if not self._is_cut:
+                with self._lock:
+                    self._show(self._session.finish())
             self._close("finished")
         except GuideError as error:
             self._close("failed", str(error))

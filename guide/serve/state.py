@@ -22,7 +22,6 @@ def state_object(session: Session) -> Plain:
     tracker, procedure = session.tracker, session.procedure
     progress, state = tracker.progress, tracker.state
     label = session.last_label
-    questions = [wire.guidance_object(one, procedure) for one in tracker.standing if isinstance(one, Question)]
     return {
         "at": round(state.at if label is None else label.at, 3),
         "label": None if label is None else wire.label_object(label),
@@ -38,16 +37,18 @@ def state_object(session: Session) -> Plain:
             "marked": list(state.marked), "denied": list(state.denied),
         },
         "timeline": _timeline(procedure, state, _is_starting(session, state) or _is_interrupted(session, state)),
-        "question": questions[0] if questions else None,
-        "questions": questions,
         **answers_object(tracker),
         "paused": tracker.attended.is_paused,
     }  # fmt: skip
 
 
 def answers_object(tracker: AttendedTracker) -> Plain:
-    """The alerts that stand, and what people did about them and else."""
+    """The alerts and questions that stand, and what people did about them and else."""
+    standing = [one for one in tracker.standing if isinstance(one, Question)]
+    questions = [wire.guidance_object(one, tracker.procedure) for one in standing]
     return {
+        "question": questions[0] if questions else None,
+        "questions": questions,
         "alerts": _alerts(tracker),
         "actions": [wire.action_object(action) for action in tracker.actions[-MOST_ACTIONS:]],
     }

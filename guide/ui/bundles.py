@@ -12,7 +12,7 @@ from guide.ui.badge import badge
 from guide.ui.shell import lead_to
 from guide.ui.state import bundles as state
 from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView
-from guide.ui.state.folders import HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain, stamp
+from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain, stamp
 
 CARDS_A_ROW = 4
 MOST_ORDERINGS = 12
@@ -64,7 +64,7 @@ def _tell_empty(exported: Path) -> None:
     st.header("Learned procedures")
     st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
     st.code(HOW_TO_MAKE_ONE, language="bash")
-    st.markdown("It draws a small task, learns it and puts it there.")
+    st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
         lead_to("learn", "Learn from recordings of your own task", ":material/school:")

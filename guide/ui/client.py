@@ -68,9 +68,11 @@ class Client:
         """Takes an operator's action; InputError with one sentence where it makes no sense."""
         return self._ask(f"/sessions/{quote(session, safe='')}/actions", action)
 
-    def end(self, session: str) -> Plain:
-        """Ends a session properly and gives its last state."""
-        return self._ask(f"/sessions/{quote(session, safe='')}", method="DELETE", timeout_s=END_S)
+    def end(self, session: str, is_cut: bool = False) -> Plain:
+        """Ends a session properly and gives its last state; one that is cut is not judged."""
+        return self._ask(
+            f"/sessions/{quote(session, safe='')}{'?cut' if is_cut else ''}", method="DELETE", timeout_s=END_S
+        )
 
     def stream(self, session: str, host: str) -> str:
         """The address of the moving picture, for a browser that knows this machine as `host`; it opens nothing else."""

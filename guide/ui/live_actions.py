@@ -20,6 +20,7 @@ from guide.ui.state.live import AlertView, LiveView
 MOST_CARDS = 3
 SNOOZE_S = 60.0
 CURRENT = 0  # no step has this number
+GONE = "The alert was withdrawn or answered meanwhile: the comment was not kept."
 KEYS = (
     ("N", "next step"), ("P", "previous step"), ("D", "mark done"), ("T", "not yet"), ("Space", "pause, go on"),
     ("B", "begin anew, play again"),
@@ -60,11 +61,22 @@ class Deeds:
     def act_on(self, kind: str, alert: int) -> None:
         """Answers an alert, with the comment that was typed."""
         action: dict[str, object] = {"kind": kind, "target": alert}
-        if comment := str(st.session_state.get("comment", "") or "").strip():
+        if comment := _typed():
             action["comment"] = comment
         if kind == "snooze":
             action["snooze_s"] = SNOOZE_S
-        self.act(action)
+        if kind == "acknowledge":
+            self._try(lambda: self._acknowledge(action))
+        else:
+            self.act(action)
+
+    def _acknowledge(self, action: Mapping[str, object]) -> None:
+        """Once is enough: the second click of two, on a page that is not drawn anew yet, changes nothing."""
+        state, comment = self.client.state(self.session), action.get("comment", "")
+        is_seen = any(one["id"] == action["target"] and one["acknowledged"] for one in state["alerts"])
+        said = {one["comment"] for one in state["actions"] if one["target"] == action["target"]}
+        if not is_seen or (comment and comment not in said):
+            self.client.act(self.session, action)
 
     def mark(self, kind: str) -> None:
         """Marks the chosen step; the current one is the one that is current now, not when the page was drawn."""
@@ -75,8 +87,13 @@ class Deeds:
 
     def keep_comment(self, alert: int) -> None:
         """Keeps what was typed with an alert, which thereby is acknowledged; nothing where nothing was typed."""
-        if str(st.session_state.get("comment", "") or "").strip():
-            self.act_on("acknowledge", alert)
+        if not _typed():
+            return
+        view = self.view()
+        if view is not None and all(one.id != alert for one in view.alerts):
+            st.session_state.update(live_acted=True, live_trouble=GONE)
+            return
+        self.act_on("acknowledge", alert)
 
     def end(self) -> None:
         self._try(lambda: self.client.end(self.session))
@@ -86,7 +103,7 @@ class Deeds:
         self._try(lambda: self._play_again(wish))
 
     def _play_again(self, wish: Mapping[str, object]) -> None:
-        self.client.end(self.session)
+        self.client.end(self.session, is_cut=True)
         state = self.client.start(wish)
         st.query_params.clear()
         st.query_params["session"] = str(state["session"])
@@ -200,20 +217,23 @@ def draw_alerts(deeds: Deeds) -> None:
 
 @contextmanager
 def _answering(deeds: Deeds, view: LiveView) -> Iterator[None]:
-    """Around the alerts: one box for a comment, which stays whatever becomes of them; every button takes it along."""
-    alert = view.alerts[0].id if view.alerts else st.session_state.get(f"alert_of_{view.session}")
-    if alert is None:
+    """Around the alerts, if there are any: one box for a comment for all of them; every button takes it along."""
+    if not view.alerts:
         yield
         return
-    st.session_state[f"alert_of_{view.session}"] = alert
+    first = view.alerts[0]
+    does = "keeps it" if first.is_acknowledged else "acknowledges" + (" the first" if len(view.alerts) > 1 else "")
     with st.form("answers", clear_on_submit=True, border=False):
         # First of all buttons, so that Enter means this one; the style sheet moves it below the alerts.
         with st.container(horizontal=True, gap="xsmall", key="comment-row"):
             st.text_input(
-                "Comment", key="comment", placeholder="A comment: kept with Enter, or with the button you press",
-                max_chars=1000, label_visibility="collapsed",
+                "Comment", key="comment", placeholder=f"Comment; Enter {does}", max_chars=1000,
+                label_visibility="collapsed",
             )  # fmt: skip
-            st.form_submit_button("Keep", key="keep_comment", on_click=deeds.keep_comment, args=(alert,))
+            st.form_submit_button(
+                "Keep", key="keep_comment", help=f"The same as Enter: {does}. Every other button takes it along too.",
+                on_click=deeds.keep_comment, args=(first.id,),
+            )  # fmt: skip
         yield
 
 
@@ -261,6 +281,10 @@ def _draw_all_if_acted() -> None:
     """After a press this part shows at once what it did, and the rest of the page right after."""
     if st.session_state.pop("live_acted", False):
         st.rerun(scope="app")
+
+
+def _typed() -> str:
+    return str(st.session_state.get("comment", "") or "").strip()
 
 
 def _mute() -> None:

@@ -14,7 +14,7 @@ from guide.ui import live_html as html
 from guide.ui import uploads
 from guide.ui.server import DEMO, DEMOS, ServerKeeper, bundle_names
 from guide.ui.shell import lead_to
-from guide.ui.state.folders import HOW_TO_MAKE_ONE, plain, recordings_folder
+from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
 DROPPED = "live"  # the folder of videos that were dropped here, beside those to learn from
@@ -67,6 +67,7 @@ def _tell_empty(exported: Path) -> None:
     st.header("Live")
     st.info(f"There is no learned procedure in {plain(str(exported))} yet. This makes the demo, in a terminal:")
     st.code(HOW_TO_MAKE_ONE, language="bash")
+    st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
         lead_to("learn", "Learn from recordings of your own task", ":material/school:")

@@ -154,7 +154,7 @@ def main() -> None:
         write_private(path, (PasswordHash.of(first).line() + "\n").encode())
     except OSError as cause:
         raise OutputError(f"{path} cannot be written ({cause.strerror}): check the folder.") from cause
-    sys.stdout.write(f"Its hash is kept in {path}; the dashboard asks for the password from its next start.\n")
+    sys.stdout.write(f"Its hash is kept in {path}; the dashboard asks for the password from now on.\n")
 
 
 def _derive(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:

@@ -8,7 +8,6 @@ from typing import Literal
 
 import streamlit as st
 
-from guide.bundle import Bundle
 from guide.errors import GuideError
 from guide.teach.edits import tell
 from guide.teach.relearn import is_quick, version_of
@@ -18,7 +17,7 @@ from guide.ui.errand import PROGRESS_S, draw_progress, errands, send
 from guide.ui.review_desk import Opened, open_bundle, teach
 from guide.ui.shell import lead_to
 from guide.ui.state import review as state
-from guide.ui.state.folders import HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain
+from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain
 
 STEPS, LABEL, ORDER, VERSIONS = "Steps", "Label a recording", "Order", "Versions and training"
 SHOWN_EDITS = 4
@@ -68,6 +67,7 @@ def draw(exported: Path) -> None:
 def _tell_empty(exported: Path) -> None:
     st.info(f"There is no procedure in {plain(str(exported))} yet. Learn one first, or make the demo in a terminal:")
     st.code(HOW_TO_MAKE_ONE, language="bash")
+    st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
         lead_to("learn", "Learn a procedure", ":material/school:")
@@ -91,9 +91,9 @@ def _draw_waiting(opened: Opened) -> None:
         if _is_learning(opened):
             return
         with st.container(horizontal=True):
-            _draw_buttons(opened, draft)
+            _draw_buttons(opened, is_learned=draft is not None)
         if draft is not None:
-            review_try.draw(opened, draft)
+            review_try.draw(opened, draft, lambda: _publish(opened))
 
 
 def _tell_edits(opened: Opened) -> None:
@@ -105,19 +105,22 @@ def _tell_edits(opened: Opened) -> None:
     st.markdown(f"**{count}:** " + "; ".join(plain(line) for line in shown))
 
 
-def _draw_buttons(opened: Opened, draft: Bundle | None) -> None:
+def _draw_buttons(opened: Opened, is_learned: bool) -> None:
+    """What can be done before it is learned; after that it is tried, and what makes it live stands there.
+
+    In the place of these it would be met by the second click of an impatient hand.
+    """
     is_quickly_done = is_quick(opened.review.edits)
     if st.button("Undo the last", icon=":material/undo:", on_click=opened.undo):
         st.rerun()
-    live = ":material/play_arrow:"
-    if draft is None and is_quickly_done and st.button("Make it live", icon=live, type="primary"):
+    if is_learned:
+        return
+    if is_quickly_done and st.button("Make it live", icon=":material/play_arrow:", type="primary"):
         _attempt(opened, goes_live=True)
     words = "Try it first" if is_quickly_done else "Learn the changes"
     kind: Literal["primary", "secondary"] = "secondary" if is_quickly_done else "primary"
-    if draft is None and st.button(words, icon=":material/model_training:", type=kind):
+    if st.button(words, icon=":material/model_training:", type=kind):
         _attempt(opened, goes_live=False)
-    if draft is not None and st.button("Make it live", icon=live, type="primary"):
-        _publish(opened)
 
 
 def _attempt(opened: Opened, goes_live: bool) -> None:

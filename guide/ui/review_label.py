@@ -123,7 +123,7 @@ def _draw_labels(opened: Opened, place: int) -> dict[str, Any]:
         steps=[[number, text, colour(number)] for number, text in steps.items()],
         duration=ends,
         stamp=draft["stamp"],
-        key=f"review_timeline_{opened.name}_{one.id}_{draft['began']}",
+        key=f"review_timeline_{opened.name}_{one.id}_{draft['began']}_{draft['turn']}",
         default=None,
     )
     if isinstance(sent, dict) and isinstance(sent.get("stamp"), int) and sent["stamp"] > draft["stamp"]:
@@ -143,6 +143,8 @@ def _draw_buttons(opened: Opened, place: int, draft: dict[str, Any]) -> None:
         _save(opened, recording, draft)
     if draft["is_changed"] and st.button("Begin again", icon=":material/restart_alt:"):
         st.session_state.pop(_draft_key(opened, place))
+        # Timeline and table are new ones then: those that stand there would hand over what was drawn once more.
+        st.session_state[_turn_key(opened, place)] = draft["turn"] + 1
         review_unsaved.forget(opened.desk.folder, recording)
         st.rerun()
 
@@ -152,7 +154,7 @@ def _draw_table(opened: Opened, recording: str, draft: dict[str, Any], steps: di
         state.label_rows(draft["segments"], steps) or [{"start": None, "end": None, "step": None}],
         num_rows="dynamic",
         hide_index=True,
-        key=f"review_table_{opened.name}_{recording}_{draft['stamp']}",
+        key=f"review_table_{opened.name}_{recording}_{draft['stamp']}_{draft['turn']}",
         column_config={
             "start": st.column_config.NumberColumn("from (s)", min_value=0.0, format="%.2f"),
             "end": st.column_config.NumberColumn("to (s)", min_value=0.0, format="%.2f"),
@@ -174,6 +176,10 @@ def _draft_key(opened: Opened, place: int) -> str:
     return f"review_draft_{opened.name}_{place}"
 
 
+def _turn_key(opened: Opened, place: int) -> str:
+    return f"review_turn_{opened.name}_{place}"
+
+
 def _draft(opened: Opened, place: int) -> dict[str, Any]:
     """The labels of a recording as they stand on the page: at first those that wait, were found or given."""
     key = _draft_key(opened, place)
@@ -184,7 +190,8 @@ def _draft(opened: Opened, place: int) -> dict[str, Any]:
         segments = (
             segments_of(opened.review.result, opened.review.demonstrations)[place] if unsaved is None else unsaved
         )
-        kept = {"segments": segments, "stamp": 0, "began": began, "is_changed": unsaved is not None}
+        turn = int(st.session_state.get(_turn_key(opened, place), 0))  # how often it was begun again
+        kept = {"segments": segments, "stamp": 0, "turn": turn, "began": began, "is_changed": unsaved is not None}
         st.session_state[key] = kept
     return kept
 

@@ -51,6 +51,8 @@ def _draw_card(opened: Opened, card: StepCard, cards: tuple[StepCard, ...], show
                 with column:
                     _draw_picture(opened, card, picture, shows_clips)
     st.caption(plain(", ".join(part for part in (card.seen, card.learned) if part)))
+    if card.marks:
+        st.caption(f":material/info: {plain(' and '.join(card.marks))}", help="Set by hand, under Change.")
     _draw_name(opened, card)
     with st.popover("Change", icon=":material/edit:", width="stretch"):
         _draw_changes(opened, card, cards)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -28,13 +28,15 @@ ICONS = {
 WIDTH_PX, BAR_PX = 1000, 26
 
 
-def draw(opened: Opened, draft: Bundle) -> None:
-    """Draws the choice of a recording, and what the draft makes of it."""
+def draw(opened: Opened, draft: Bundle, publish: Callable[[], None]) -> None:
+    """Draws the choice of a recording, and what the draft makes of it; then the way to make it live."""
     ids = [one.id for one in opened.review.demonstrations.items]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox("Try it on a recording", [*ids, ANOTHER], key="review_try", width=280)
         text = st.text_input("Video file", key="review_try_path", width=360) if chosen == ANOTHER else ""
         is_asked = st.button("Try", icon=":material/visibility:")
+        if st.button("Make it live", icon=":material/play_arrow:", type="primary"):
+            publish()
     key = f"review_trial_{opened.name}"
     if is_asked:
         try:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from guide.errors import InputError, OutputError
 from guide.ui.client import LOCAL, Client, LostError
-from guide.ui.state.folders import default_keep_days
+from guide.ui.state.folders import HOW_TO_MAKE_ONE, default_keep_days
 
 DATA_VARIABLE = "CNC_DATA"
 DEFAULT_DATA = "sessions"
@@ -196,7 +196,7 @@ class ServerKeeper:
     def _start(self) -> Client:
         names = bundle_names(self._exported)
         if not names:
-            raise InputError(f"there is no learned procedure in {self._exported}: learn one, or run make demo.")
+            raise InputError(f"there is no learned procedure in {self._exported}: learn one, or run {HOW_TO_MAKE_ONE}.")
         problem = ""
         for name in names:  # a damaged bundle must not keep the others from being used
             try:

@@ -177,7 +177,9 @@ def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
 def _draw_delete(folder: Path, found: Sequence[SessionRow]) -> None:
     st.markdown("##### Delete a session")
     titles = {row.id: row.title for row in found}
-    name = st.selectbox("Session", list(titles), format_func=titles.__getitem__, key="sessions_delete")
+    replayed = st.session_state.get("sessions_replayed")
+    at = list(titles).index(replayed) if replayed in titles else 0
+    name = st.selectbox("Session", list(titles), at, format_func=titles.__getitem__, key="sessions_delete")
     if st.button("Delete …", icon=":material/delete:"):
         st.session_state["sessions_doomed"] = name
     if st.session_state.get("sessions_doomed") != name:

@@ -18,6 +18,7 @@ from guide.ui.state.live_words import title_of
 from guide.ui.state.sessions import SessionRow
 
 MOST_SESSIONS, MOST_BARS = 200, 20
+LONGER = "second longer (+) or shorter (−)"
 INK, SOFT, WARM = "#0f6e84", "#9fb0b6", "#d2792f"
 
 
@@ -47,7 +48,7 @@ def draw_comparison(folder: Path, found: Sequence[SessionRow]) -> None:
                 "step": one.name,
                 "first": _rounded(one.first_s),
                 "second": _rounded(one.second_s),
-                "second took longer by": _rounded(one.difference_s),
+                LONGER: _rounded(one.difference_s),
                 "demonstrations, median": _rounded(one.usual_s),
             }
             for one in many.compare_steps(*reports)
@@ -55,6 +56,7 @@ def draw_comparison(folder: Path, found: Sequence[SessionRow]) -> None:
         hide_index=True,
         height="content",
         placeholder="–",
+        column_config={LONGER: st.column_config.NumberColumn(format="%+.1f")},
     )
 
 
@@ -84,11 +86,17 @@ def _rounded(seconds: float | None) -> float | None:
 
 def draw_counts(folder: Path, found: Sequence[SessionRow]) -> None:
     """Time per step against the demonstrations, and the deviations by what they have in common."""
+    everything, found = found, many.whole(found)
+    if not found:
+        st.info("All of these sessions were cut off: there is nothing to count.")
+        return
     bundles = sorted({row.bundle_name for row in found})
     bundle = st.selectbox("Procedure to count", bundles, key="count_bundle") if len(bundles) > 1 else bundles[0]
     chosen = tuple(row.id for row in found if row.bundle_name == bundle)[:MOST_SESSIONS]
     reports = _reports(str(folder), chosen, tuple(row.state + str(row.length_s) for row in found))
-    st.caption(plain(f"{len(reports)} sessions with {bundle}{_limit(len(chosen))}"))
+    cut = sum(row.bundle_name == bundle for row in everything) - sum(row.bundle_name == bundle for row in found)
+    left_out = f"; {cut} cut off, not counted" if cut else ""
+    st.caption(plain(f"{len(reports)} sessions with {bundle}{_limit(len(chosen))}{left_out}"))
     _draw_durations(reports)
     _draw_pareto(reports)
 

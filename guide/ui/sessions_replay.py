@@ -11,7 +11,7 @@ import streamlit as st
 from guide.record.page import about, clock
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
-from guide.ui.state.folders import plain
+from guide.ui.state.folders import plain, source_words
 from guide.ui.state.live_words import DEEDS
 from guide.ui.state.sessions import ReplayView, SessionRow
 
@@ -28,13 +28,15 @@ FEW_ALERTS, ALERTS_PX, STEPS_PX = 3, 340, 213
 
 
 def draw(folder: Path, found: Sequence[SessionRow]) -> None:
-    """Draws the chosen session, the newest at first."""
+    """Draws the chosen session, the newest at first, later the one that was replayed last."""
     titles = {row.id: row.title for row in found}
     if st.session_state.get("sessions_chosen") not in titles:
-        st.session_state["sessions_chosen"] = found[0].id
+        before = st.session_state.get("sessions_replayed")
+        st.session_state["sessions_chosen"] = before if before in titles else found[0].id
     name = st.selectbox(
         "Session", list(titles), format_func=titles.__getitem__, key="sessions_chosen", label_visibility="collapsed"
     )
+    st.session_state["sessions_replayed"] = name  # what is chosen is forgotten when another view is drawn
     view = state.view_replay(folder, name)
     if view.row.state == "open":
         st.info(
@@ -123,7 +125,7 @@ def _draw_more(view: ReplayView) -> None:
                 {
                     "from": one["start"],
                     "to": one["end"],
-                    "seconds": round(one["end"] - one["start"], 1),
+                    "seconds": one["seconds"],
                     "step": one["name"],
                 }
                 for one in view.blocks[:MOST_ROWS]
@@ -131,6 +133,10 @@ def _draw_more(view: ReplayView) -> None:
             hide_index=True,
             height=STEPS_PX if len(view.blocks) > 5 else "content",
         )
+        if view.unanswered:
+            st.markdown("**Questions that nobody answered**")
+            for words in view.unanswered[:MOST_ROWS]:
+                st.caption(plain(words))
         st.markdown("**What the operator did**")
         if not view.report.actions:
             st.caption("Nobody intervened.")
@@ -152,6 +158,7 @@ def _draw_more(view: ReplayView) -> None:
             st.caption(plain(f"{note.at:.0f} s: {note.note}"))
         st.caption(
             plain(
-                f"Source {facts.source}, procedure's version {facts.bundle_hash}, {view.report.session.frames} frames"
+                f"Source {source_words(facts.source)}, procedure's version {facts.bundle_hash}, "
+                f"{view.report.session.frames} frames"
             )
         )

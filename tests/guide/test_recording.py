@@ -105,6 +105,32 @@ def test_everything_is_kept_and_a_replay_gives_the_same(bundle: Bundle, video: P
     assert differences(then, now) == []
 
 
+def test_the_end_is_kept_as_the_tracker_held_it(bundle: Bundle, video: Path, tmp_path: Path) -> None:
+    session = start(bundle)
+    with recording(session, tmp_path / "data", pictures=False):
+        list(follow(VideoFile(video), session))
+    (outcome,) = read(tmp_path / "data")[1].outcomes
+    state = session.tracker.state
+    assert json.loads(outcome.visits) == [
+        [one.step, round(one.start, 3), round(one.end, 3), round(one.busy_s, 3)] for one in state.visits
+    ]
+    assert set(json.loads(outcome.done)) == {one.step for one in state.visits}
+
+
+def test_a_turn_at_a_step_that_was_called_not_done_is_not_kept_as_done(
+    bundle: Bundle, video: Path, tmp_path: Path
+) -> None:
+    session = start(bundle)
+    with recording(session, tmp_path / "data", pictures=False):
+        for frame in VideoFile(video):
+            session.push(frame)
+        session.act(Action("not_yet", session.tracker.state.at, step=2))
+        session.finish()
+    (outcome,) = read(tmp_path / "data")[1].outcomes
+    assert 2 in {one.step for one in session.tracker.state.visits}
+    assert 2 not in [*json.loads(outcome.done), *(step for step, *_ in json.loads(outcome.visits))]
+
+
 def act(session: Session, frame: int, at: float) -> tuple[Guidance, ...]:
     """An operator who meddles at fixed moments, with what stands then."""
     standing = [one.id for one in session.tracker.standing]

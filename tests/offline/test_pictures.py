@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from guide.domain import Image
+from guide.record.timeline import colour
 from offline.pictures import Seen, draw_pictures, monotone_path, nice_ticks, step_colour, still_moments, typical_pair
 
 
@@ -61,7 +62,12 @@ def test_ticks_are_round_and_few() -> None:
 def test_neighbouring_steps_have_other_colours() -> None:
     for one in range(1, 12):
         apart = np.abs(np.subtract(step_colour(one), step_colour(one + 1)))
-        assert apart.max() > 60
+        assert apart.max() > 50
+
+
+def test_a_step_has_the_colour_of_its_badge() -> None:
+    for step in range(1, 25):
+        assert f"#{bytes(step_colour(step)).hex()}" == colour(step)
 
 
 @pytest.mark.parametrize(("frames", "width"), list(product((2, 40, 2000), (1, 6))))

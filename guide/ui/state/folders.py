@@ -13,7 +13,8 @@ from pathlib import Path
 EXPORTED_VARIABLE, DEFAULT_EXPORTED = "CNC_EXPORTED", "exported"
 RECORDINGS_VARIABLE, DEFAULT_RECORDINGS = "CNC_RECORDINGS", "recordings"
 RETENTION, DEFAULT_KEEP_DAYS = "retention.json", 30.0
-HOW_TO_MAKE_ONE = "make demo"
+HOW_TO_MAKE_ONE = "make demo-bundle"  # what `make dashboard` does first; that would start a second dashboard
+HOW_LONG = "It draws a small task, learns it and puts it there, which takes several minutes. Then look again."
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&/^=\"'@])")
 
 
@@ -63,6 +64,16 @@ def stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
             continue
         found.append((path.relative_to(folder).as_posix(), stat.st_size, stat.st_mtime_ns))
     return tuple(found)
+
+
+def source_words(source: str) -> str:
+    """A source as people call it: a camera that sends its pictures by its name alone.
+
+    >>> source_words("headset:phone"), source_words("headset:helmet 2"), source_words("videos/new.mp4")
+    ('the phone', 'helmet 2', 'videos/new.mp4')
+    """
+    name = source.removeprefix("headset:")
+    return "the phone" if source == "headset:phone" else name or source
 
 
 def plain(text: str) -> str:

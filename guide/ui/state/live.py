@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from guide.procedure.actions import Action, in_force
 from guide.serve.beat import is_late, is_unsure, mark_of
+from guide.ui.state.folders import source_words as camera_words
 from guide.ui.state.live_health import HealthView, notice_of, view_health
 from guide.ui.state.live_place import (
     choice_words,
@@ -20,6 +21,7 @@ from guide.ui.state.live_place import (
     ending_words,
     is_all_done,
     lacking_names,
+    last_done,
     lost_words,
     without_step,
 )
@@ -179,7 +181,7 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         share=count_done(state) / max(int(state["progress"]["total"]), 1),
         timeline=_timeline(state, dict(steps)),
         alerts=alerts,
-        question=None if is_over or not state["question"] else _question(state["question"]),
+        question=_question(state["question"]) if state["question"] else None,  # its end may still raise one
         deeds=_deeds(state, dict(steps), titles),
         health=view_health(state["health"]),
         notice=notice_of(state["health"], is_lost=bool(lost)),
@@ -226,7 +228,7 @@ def source_words(state: Plain) -> str:
     """
     source = str(state["source"])
     is_path = "/" in source and "://" not in source
-    parts = [str(state["bundle"]), PurePath(source).name if is_path else source, str(state["person"])]
+    parts = [str(state["bundle"]), PurePath(source).name if is_path else camera_words(source), str(state["person"])]
     return " · ".join(part for part in parts if part)
 
 
@@ -255,7 +257,7 @@ def _between(state: Plain) -> NowView:
     """While no step is being done the one before it stays, called done: what comes next is shown beside it."""
     words = "Paused" if state["paused"] else without_step(state)
     mood: Mood = "paused" if state["paused"] else "calm" if words else "rest"
-    return NowView(words or str(state["timeline"][-1]["name"]), None, mood, "", "", 0.0, 0.0, 0.0, 0.0, "")
+    return NowView(words or last_done(state) or "", None, mood, "", "", 0.0, 0.0, 0.0, 0.0, "")
 
 
 def _expected(times: Plain | None) -> str:

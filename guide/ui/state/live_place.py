@@ -12,11 +12,17 @@ def without_step(state: Plain) -> str:
     """What stands in the place of a step while none is being done; nothing where the step before is to stand there."""
     if state["label"] is None:
         return "Waiting for the first pictures" if not state["health"]["processed"] else "Looking"
-    if not state["timeline"]:
+    if last_done(state) is None:
         return "Waiting for the first step"
     if state["label"]["step"] is None:
         return "No step recognised"
     return "All steps done" if is_all_done(state) else ""
+
+
+def last_done(state: Plain) -> str | None:
+    """The name of the step that was done last; what a person called not done is not."""
+    done = {int(step) for step in state["progress"]["done"]}
+    return next((str(visit["name"]) for visit in reversed(state["timeline"]) if int(visit["step"]) in done), None)
 
 
 def lost_words(state: Plain) -> str:

@@ -69,6 +69,13 @@ class StepCard:
     def label(self) -> str:
         return label(KeyStep(self.number, self.name))
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What a person set, in the words of the page of learned procedures."""
+        return tuple(
+            word for word, holds in (("optional", self.is_optional), ("repeatable", self.is_repeatable)) if holds
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class PairRow:

@@ -16,15 +16,15 @@ import av
 from guide.errors import InputError, OutputError
 from guide.record.elan import to_elan
 from guide.record.page import MARKS, clock, to_html
-from guide.record.report import AlertStory, Report, to_plain
+from guide.record.report import AlertStory, Report, taken_back, to_plain
 from guide.record.retention import DAY_S, drop_old_pictures
 from guide.record.store import DATABASE, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import Picture, SessionState, StoredSession
 from guide.report import read_report, read_stills
-from guide.ui.state.folders import RETENTION
-from guide.ui.state.live_words import title_of
+from guide.ui.state.folders import RETENTION, source_words
+from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, title_of
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
@@ -71,7 +71,7 @@ class SessionRow:
     @property
     def source_name(self) -> str:
         """What was watched; of a file only its name."""
-        return self.source if "://" in self.source else Path(self.source).name
+        return self.source if "://" in self.source else Path(source_words(self.source)).name
 
     @property
     def who(self) -> str:
@@ -143,6 +143,11 @@ class ReplayView:
         """How many alerts were raised and how many of them withdrawn, in words."""
         gone = sum(alert["is_gone"] for alert in self.alerts)
         return f"{len(self.alerts)} raised{f', {gone} withdrawn' if gone else ''}"
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The questions that nobody answered, with when they were asked."""
+        return tuple(f"{clock(one.at)} {one.text}" for one in self.report.unanswered)
 
     def part(self, at: float) -> int:
         """The place of the clip that shows the moment, or of the one nearest to it."""
@@ -251,6 +256,7 @@ def blocks(report: Report) -> tuple[dict[str, Any], ...]:
             "name": visit.name,
             "start": round(visit.start, 3),
             "end": round(visit.end, 3),
+            "seconds": round(visit.seconds, 1),
             "colour": colour(visit.step),
         }
         for visit in report.visits
@@ -258,11 +264,22 @@ def blocks(report: Report) -> tuple[dict[str, Any], ...]:
 
 
 def _alerts(report: Report) -> tuple[dict[str, Any], ...]:
-    return tuple(_alert(story) for story in sorted(report.alerts, key=lambda story: story.raised_at))
+    return tuple(_alert(report, story) for story in sorted(report.alerts, key=lambda story: story.raised_at))
 
 
-def _alert(story: AlertStory) -> dict[str, Any]:
-    alert = story.alert
+def _answers(report: Report, alert: int) -> str:
+    """What people said of an alert and did not take back, with their comments, in words."""
+    back, said = taken_back(report.actions), dict[str, list[str]]()
+    for one in report.actions:
+        if one.target == alert and one.kind in ANSWERS_TO_ALERTS and one.number not in back:
+            said.setdefault(one.kind, []).extend([f"“{one.comment}”"] if one.comment else [])
+    return "; ".join(
+        f"{DEEDS[kind].lower()}{': ' if comments else ''}{', '.join(comments)}" for kind, comments in said.items()
+    )
+
+
+def _alert(report: Report, story: AlertStory) -> dict[str, Any]:
+    alert, answers = story.alert, _answers(report, story.alert.id)
     ended = "" if story.resolution is None else f" at {clock(story.resolution.at)}"
     return {
         "id": alert.id,
@@ -272,7 +289,7 @@ def _alert(story: AlertStory) -> dict[str, Any]:
         "severity": alert.severity,
         "words": title_of(alert.kind, story.name),
         "evidence": alert.evidence,
-        "outcome": f"{story.outcome}{ended}",
+        "outcome": f"{story.outcome}{ended}{f'; {answers}' if answers else ''}",
         "is_gone": story.outcome == "withdrawn",
         "still": story.still or "",
     }

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from guide.record.report import AlertStory, Report
 from guide.ui.state.live_words import TITLES
-from guide.ui.state.sessions import NOBODY
+from guide.ui.state.sessions import NOBODY, SessionRow
 
 DeviationBy = Literal["step", "kind", "person", "version"]
 DEVIATION_BY: tuple[DeviationBy, ...] = ("step", "kind", "person", "version")
@@ -63,6 +63,11 @@ class ParetoBar:
     name: str
     count: int
     cumulative: float
+
+
+def whole(rows: Iterable[SessionRow]) -> tuple[SessionRow, ...]:
+    """The sessions that can be counted: one that was cut off lacks steps that nobody missed."""
+    return tuple(row for row in rows if row.state != "interrupted")
 
 
 def why_not_alike(first: Report, second: Report) -> str:

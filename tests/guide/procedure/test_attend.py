@@ -278,3 +278,17 @@ def test_what_lies_too_far_back_cannot_be_undone(tracker: AttendedTracker, monke
     with pytest.raises(InputError, match="too long ago"):
         tracker.act(Action("undo", target=1))
     assert tracker.progress.done == (1,)
+
+
+def test_nobody_is_sent_back_to_a_step_whose_absence_was_called_a_false_alarm(tracker: AttendedTracker) -> None:
+    number = skip_two(tracker)
+    assert tracker.progress.next_steps[0].is_missed
+    tracker.act(Action("false_alarm", 6.0, target=number))
+    belief = Belief(8.0, (Segment(1, 0.0, 4.0), Segment(3, 5.0, 8.0)), lacking=((2, 1.0), (4, 1.0)))
+    assert tracker.review(belief) == ()  # the look back holds it as missed, and does not say so
+    assert not any(one.is_missed for one in tracker.progress.next_steps)
+    tracker.act(Action("next", 9.0))
+    assert tracker.state.current == 4
+    tracker.act(Action("undo", 10.0, target=2))
+    tracker.act(Action("undo", 10.0, target=1))
+    assert [one.step for one in tracker.progress.next_steps if one.is_missed] == [2]

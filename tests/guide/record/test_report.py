@@ -18,7 +18,7 @@ from guide.record.page import about, to_html
 from guide.record.report import Report, StepFacts, make_report, to_plain
 from guide.record.snapshots import encode
 from guide.record.tables import to_csv, to_tiers, to_vtt
-from guide.record.values import Contents, Health, Picture, SessionFacts, StoredAction, StoredSession
+from guide.record.values import Contents, Health, Outcome, Picture, SessionFacts, StoredAction, StoredSession
 
 EVIL = '"><script src=https://evil.example/x.js></script><img src=x onerror=alert(1)>=cmd|calc --> & <b>'
 STEPS = (StepFacts(1, "cut", (2.0, 2.5, 3.0, 4.0, 5.0)), StepFacts(2, "fold", (1.0, 1.0, 1.0, 1.0, 1.0)))
@@ -227,3 +227,35 @@ def test_a_pause_does_not_count_into_a_step() -> None:
     ]  # fmt: skip
     report = make_report(SESSION, replace(CONTENTS, actions=tuple(pauses)), STEPS)
     assert [(visit.step, round(visit.seconds, 3)) for visit in report.visits] == [(1, 3.0), (-1, 0.0), (1, 7.3)]
+
+
+JUDGED = replace(CONTENTS, outcomes=(Outcome(19.8, "[1, 2]", "[[1, 0.2, 6.0, 4.8], [2, 9.2, 15.0, 5.8]]"),))
+
+
+def test_what_was_held_to_be_done_at_the_end_is_told_and_not_what_labels_said_on_the_way() -> None:
+    """The labels said step 1 twice; looking back the second turn was at step 2."""
+    report = make_report(SESSION, JUDGED, STEPS)
+    assert [(one.step, one.start, one.end, round(one.seconds, 3), one.still) for one in report.visits] == [
+        (1, 0.2, 6.0, 4.8, "a.jpg"),
+        (-1, 7.0, 9.0, 2.0, "b.jpg"),  # a look back knows nothing of what is unknown
+        (2, 9.2, 15.0, 5.8, None),
+    ]
+    assert [one.confidence for one in report.visits] == [0.9, 0.6, 0.0]
+    steps = [row for row in csv.DictReader(to_csv(report).splitlines()) if row["what"] == "step"]
+    assert [(row["step"], row["start_s"]) for row in steps] == [
+        ("cut", "0.2"), ("unknown activity", "7.0"), ("fold", "9.2"),
+    ]  # fmt: skip
+
+
+def test_a_report_counts_each_step_that_was_done_once() -> None:
+    assert "1 step done" in to_html(make_report(SESSION, CONTENTS, STEPS), {})
+    assert "2 steps done" in to_html(make_report(SESSION, JUDGED, STEPS), {})
+
+
+def test_what_came_before_somebody_began_anew_stays_as_it_was_confirmed() -> None:
+    restart = StoredAction(4, 3.0, 1e9, 15, "restart")
+    report = make_report(SESSION, replace(JUDGED, actions=(restart,)), STEPS)
+    first = report.visits[0]
+    assert (first.step, first.start, first.end) == (1, 0.0, 3.0)
+    undone = replace(JUDGED, actions=(restart, StoredAction(5, 4.0, 1e9, 20, "undo", target=4)))
+    assert make_report(SESSION, undone, STEPS).visits[0].start == 0.2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import time
@@ -57,6 +58,9 @@ def test_a_session_on_a_recording_runs_to_its_end_and_is_kept(served: Served, vi
     with Store(served.data) as store:
         assert store.find(session).state == "finished"
         assert len(store.contents(session).alerts) >= len(shown["alerts"])
+        (outcome,) = store.contents(session).outcomes  # the record tells what the page shows
+    told = [[one[name] for name in ("step", "start", "end", "busy_s")] for one in shown["timeline"]]
+    assert (json.loads(outcome.visits), json.loads(outcome.done)) == (told, shown["progress"]["done"])
     assert served.ask(f"/sessions/{session}/actions", {"kind": "next"}).json == {
         "error": "this session is over: start another one."
     }
@@ -81,6 +85,17 @@ def test_a_running_session_is_listed_acted_on_seen_and_ended(served: Served, vid
     assert (ended.status, ended.json["state"]) == (200, "finished")
     with Store(served.data) as store:
         assert store.contents(session).actions[0].kind == "mark_done"
+
+
+def test_a_session_that_is_cut_is_not_judged_and_marked_so(served: Served, video: Path) -> None:
+    """As the dashboard does where a recording is played anew."""
+    session = start(served, source=str(video))["session"]
+    until(lambda: served.ask(f"/sessions/{session}").json["health"]["processed"] > 2)
+    ended = served.ask(f"/sessions/{session}?cut", method="DELETE")
+    assert (ended.status, ended.json["alerts"], ended.json["questions"]) == (200, [], [])
+    with Store(served.data) as store:
+        stored, contents = store.find(session), store.contents(session)
+    assert (stored.state, contents.outcomes, contents.alerts) == ("interrupted", (), ())
 
 
 def test_pictures_move_as_mjpeg_until_the_session_ends(served: Served, video: Path) -> None:

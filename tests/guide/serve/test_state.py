@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from guide.domain import Belief, Segment
+from guide.domain import Belief, KeyStep, Segment
 from guide.procedure.actions import Action
-from guide.serve.state import state_object, steps_object
+from guide.procedure.attended import AttendedTracker
+from guide.procedure.model import Procedure, Rules
+from guide.serve.afterwards import Afterwards
+from guide.serve.state import answers_object, state_object, steps_object
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
 from tests.tiny import FEATURE_RATE, Learned
@@ -106,3 +109,14 @@ def test_a_step_that_a_pause_interrupts_is_not_done(features_task: Learned) -> N
     assert shown["timeline"][-1]["end"] is None
     session.act(Action("resume"))
     assert state_object(session)["step"]["elapsed_s"] == 4.0
+
+
+def test_a_question_that_the_end_raised_is_shown_until_it_is_answered() -> None:
+    steps = (KeyStep(1, "cut"), KeyStep(2, "fold"))
+    tracker = AttendedTracker(Procedure(steps, 4, rules=Rules(required=(1,), asked_steps=(2,))))
+    tracker.push(1, 0.0)
+    (question,) = tracker.finish(9.0)
+    after = Afterwards(tracker)
+    assert answers_object(tracker)["question"]["id"] == question.id
+    after.act(Action("answer", 9.0, target=question.id, answer=True))
+    assert (answers_object(tracker)["question"], answers_object(tracker)["questions"]) == (None, [])

@@ -37,7 +37,7 @@ def codes(page: AppTest) -> list[str]:
 def test_without_a_bundle_the_page_says_how_to_make_one(open_page: Callable[[], AppTest]) -> None:
     page = open_page()
     assert page.header[0].value == "Learned procedures"
-    assert "make demo" in codes(page)
+    assert "make demo-bundle" in codes(page)
     assert any("guide watch" in code for code in codes(page))
 
 

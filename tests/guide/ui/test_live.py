@@ -169,17 +169,42 @@ def test_the_operator_corrects_the_tracker(page: AppTest, task: LiveTask, served
     assert kinds == ["pause", "resume", "next", "previous", "mark_done", "not_yet"]
 
 
-def test_a_comment_is_kept_by_itself_also_when_its_alert_stands_no_more(page: AppTest, served: Served) -> None:
+def test_a_comment_by_itself_acknowledges_as_the_box_says(page: AppTest, served: Served) -> None:
     play(page)
     alert = state(served)["alerts"][0]["id"]
-    press(page, f"false_alarm_{alert}")
-    until(page, lambda page: not state(served)["alerts"])
     press(page, "keep_comment")
-    assert len(state(served)["actions"]) == 1  # there was nothing to keep
+    assert not state(served)["actions"]  # there was nothing to keep
+    assert page.text_input(key="comment").placeholder == "Comment; Enter acknowledges"
     page.text_input(key="comment").set_value("glove in view")
     press(page, "keep_comment")
-    kept = state(served)["actions"][-1]
+    [kept] = state(served)["actions"]
     assert (kept["kind"], kept["target"], kept["comment"]) == ("acknowledge", alert, "glove in view")
+    assert page.text_input(key="comment").placeholder == "Comment; Enter keeps it"
+    page.text_input(key="comment").set_value("no, a sleeve")
+    press(page, "keep_comment")
+    assert state(served)["actions"][-1]["comment"] == "no, a sleeve"
+
+
+def test_without_an_alert_nothing_asks_for_a_comment(page: AppTest, served: Served) -> None:
+    play(page)
+    session, alert = state(served)["session"], state(served)["alerts"][0]["id"]
+    page.text_input(key="comment").set_value("glove in view")
+    page.button(key="keep_comment").click()
+    served.ask(f"/sessions/{session}/actions", {"kind": "false_alarm", "target": alert})  # in another browser
+    run(page)
+    assert [one["kind"] for one in state(served)["actions"]] == ["false_alarm"]
+    assert any("the comment was not kept" in one.value.replace("\\", "") for one in page.warning)
+    until(page, lambda page: any("No alert" in one.value for one in page.success))
+    assert "comment" not in [one.key for one in page.text_input]
+
+
+def test_a_second_click_on_acknowledge_changes_nothing(page: AppTest, served: Served) -> None:
+    play(page)
+    session, alert = state(served)["session"], state(served)["alerts"][0]["id"]
+    page.button(key=f"acknowledge_{alert}").click()
+    served.ask(f"/sessions/{session}/actions", {"kind": "acknowledge", "target": alert})  # the first of the two
+    run(page)
+    assert [one["kind"] for one in state(served)["actions"]] == ["acknowledge"]
 
 
 def test_a_recording_is_played_again_from_its_beginning(page: AppTest, served: Served) -> None:
@@ -292,7 +317,7 @@ def test_without_any_bundle_the_page_says_how_to_make_one(monkeypatch: pytest.Mo
     monkeypatch.setenv("CNC_EXPORTED", str(tmp_path / "nothing"))
     monkeypatch.setenv("CNC_DATA", str(tmp_path / "data"))
     page = run(AppTest.from_string(APP, default_timeout=30))
-    assert "make demo" in [code.value for code in page.code]
+    assert "make demo-bundle" in [code.value for code in page.code]
     assert not (tmp_path / "data").exists()
 
 

@@ -65,7 +65,7 @@ def test_the_next_step_is_shown_by_a_clip_that_plays_on(app: App, page: Page) ->
 
 def test_acknowledge_comment_and_undo(app: App, page: Page) -> None:
     play(page)
-    page.get_by_placeholder("A comment").first.fill("glove <b>in view</b>")
+    page.get_by_placeholder("Comment").first.fill("glove <b>in view</b>")
     page.get_by_role("button", name="Acknowledge").first.click()
     expect(
         page.get_by_text(f"Acknowledged: Missed: {NAMES[app.task.missed - 1]} (glove <b>in view</b>)")
@@ -100,20 +100,23 @@ def test_keys_act_and_are_explained(app: App, page: Page) -> None:
     assert before not in app.running()
 
 
-def test_a_comment_survives_its_alert_and_is_kept_with_enter(app: App, page: Page) -> None:
+def test_a_comment_is_kept_with_enter_while_its_alert_stands(app: App, page: Page) -> None:
     play(page)
-    box = page.get_by_placeholder("A comment")
+    box = page.get_by_placeholder("Comment")
     box.press_sequentially("glove")
     [session] = app.running()
     [alert] = app.client().state(session)["alerts"]
-    app.client().act(session, {"kind": "false_alarm", "target": alert["id"]})  # in another browser
-    expect(page.get_by_text("No alert.")).to_be_visible()
-    expect(box).to_have_value("glove")
+    app.client().act(session, {"kind": "acknowledge", "target": alert["id"]})  # in another browser
+    expect(page.get_by_placeholder("Enter keeps it")).to_have_value("glove")
+    expect(page.get_by_text("Press Enter to submit")).to_be_hidden()
     box.press_sequentially(" in view")
     box.press("Enter")
     expect(page.get_by_text("(glove in view)")).to_be_visible()
     expect(box).to_have_value("")
     assert app.client().state(session)["actions"][-1]["comment"] == "glove in view"
+    app.client().act(session, {"kind": "false_alarm", "target": alert["id"]})
+    expect(page.get_by_text("No alert.")).to_be_visible()
+    expect(box).to_have_count(0)
 
 
 def watch_for_gaps(page: Page, parts: list[str]) -> None:
@@ -270,6 +273,6 @@ def test_screenshots(tmp_path: Path) -> None:
             expect(shown.locator(".guide-alert h4").first).to_be_visible()
             shown.wait_for_function("document.querySelector('.guide-alert img')?.naturalWidth > 0")
             shown.wait_for_function("document.querySelector('.guide-picture img')?.naturalWidth > 0")
-            expect(shown.get_by_placeholder("A comment").first).to_be_visible()
+            expect(shown.get_by_placeholder("Comment").first).to_be_visible()
             expect(shown.locator(".guide-now .guide-times")).to_be_visible()
             keep_screenshot(shown, name)

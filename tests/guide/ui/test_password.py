@@ -84,11 +84,14 @@ def test_the_variable_comes_before_the_file(tmp_path: Path) -> None:
     assert kept_line({**environment, "CNC_PASSWORD": "other"}) == "other"
 
 
-def test_the_command_keeps_a_private_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_command_keeps_a_private_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("CNC_DATA", str(tmp_path / "sessions"))
     monkeypatch.delenv("CNC_PASSWORD", raising=False)
     monkeypatch.setattr("getpass.getpass", lambda _: "correct horse")
     password.main()
+    assert "asks for the password from now on" in capsys.readouterr().out
     path = tmp_path / "sessions" / "dashboard" / "password"
     assert path.stat().st_mode & 0o077 == 0
     assert PasswordHash.read(kept_line(os.environ)).matches("correct horse")

@@ -92,7 +92,8 @@ def live_names(folder: Path) -> list[str]:
 def test_without_a_bundle_the_page_says_how_to_make_one(open_page: Callable[[], AppTest]) -> None:
     page = open_page()
     assert "There is no procedure" in texts(page)
-    assert page.code[0].value == "make demo"
+    assert page.code[0].value == "make demo-bundle"
+    assert "several minutes" in texts(page)
 
 
 def test_a_damaged_bundle_is_said_in_a_sentence(open_page: Callable[[], AppTest], box: Path) -> None:
@@ -127,6 +128,8 @@ def test_a_merge_is_learned_tried_and_made_live(open_page: Callable[[], AppTest]
     assert "merged step 1 and step 2" in texts(page)
     press(page, "Learn the changes")
     await_button(page, "Try")
+    labels = [one.label for one in page.button]
+    assert labels.index("Try") < labels.index("Make it live")  # a second click must not meet what was learned
     press(page, "Try")
     assert "of 3 steps seen" in texts(page).replace("\\", "")
     assert len(live_names(box)) == 4
@@ -243,6 +246,7 @@ def test_a_mark_is_set_once_even_where_it_cannot_be_kept(
     assert not page.exception, page.exception
     assert tries == [(Mark(1, "optional", True),)]
     assert ("the disk is full" in texts(page)) is not is_writable
+    assert (":material/info: optional" in [one.value for one in page.caption]) is is_writable
 
 
 def test_a_pair_is_switched_off_where_its_mark_is_taken_away(

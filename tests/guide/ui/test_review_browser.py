@@ -64,6 +64,13 @@ def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exporte
         drag(page, timeline.locator(".edge[data-side='end']").first, -60)
         page.wait_for_timeout(1000)
         assert abs(before - width(timeline.locator(".part").first) - 60) < 12
+        page.get_by_role("button", name="Begin again").click()
+        expect(page.get_by_role("button", name="Begin again")).to_be_hidden()
+        page.wait_for_timeout(1000)  # what was drawn does not come back
+        expect(page.get_by_role("button", name="Begin again")).to_be_hidden()
+        assert abs(before - width(timeline.locator(".part").first)) < 3
+        timeline.locator("#bar").click(position={"x": 300, "y": 20})
+        timeline.locator("body").press("3")
         expect(page.get_by_role("button", name="Begin again")).to_be_visible()
         page.reload()  # nothing that was drawn is lost
         page.get_by_text("Label a recording").first.click()

@@ -142,6 +142,16 @@ def test_a_session_is_deleted_only_after_a_yes(open_page: OpenPage, tmp_path: Pa
     assert "Nothing was recorded" in texts(page)
 
 
+def test_the_session_that_was_replayed_is_the_one_to_delete(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST, has_video=False)
+    keep_session(tmp_path, SECOND, has_video=False, started=1_893_600_000.0)
+    page = choose(open_page(), sessions.REPLAY)
+    page.selectbox(key="sessions_chosen").set_value(FIRST).run()
+    page = choose(choose(page, sessions.LIST), sessions.KEEP)
+    assert page.selectbox(key="sessions_delete").value == FIRST
+    assert choose(page, sessions.REPLAY).selectbox(key="sessions_chosen").value == FIRST
+
+
 def test_pictures_are_kept_for_as_long_as_said(open_page: OpenPage, tmp_path: Path) -> None:
     keep_session(tmp_path, FIRST, started=1_000_000_000.0)
     page = choose(open_page(), sessions.KEEP)

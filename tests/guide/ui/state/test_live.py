@@ -316,3 +316,20 @@ def test_a_lost_camera_hides_no_other_trouble_and_is_told_when_all_is_over() -> 
     assert view(health={**health, "recording": "the disk is full."}).notice == "the disk is full."
     assert view(health={**health, "notices": [gone, {**gone, "kind": "recording", "text": "late."}]}).notice == "late."
     assert view(health=health, state="finished").notice == gone["text"]
+
+
+def test_what_a_person_called_not_done_is_not_shown_as_done_last() -> None:
+    """Next to step 1, Not yet, Pause, Go on: the visit is there, but nothing is done."""
+    progress = {**PROGRESS, "done": [], "denied": [1]}
+    shown = view(step=None, label={"step": 0, "confidence": 0.9}, timeline=[visit(1, 0.0, 4.0)], progress=progress)
+    assert (shown.now.name, shown.now.mood) == ("Waiting for the first step", "calm")
+    visits = [visit(1, 0.0, 4.0), visit(2, 5.0, 9.0)]
+    progress = {**PROGRESS, "done": [1], "denied": [2]}
+    later = view(step=None, label={"step": 0, "confidence": 0.9}, timeline=visits, progress=progress)
+    assert (later.now.name, later.now.mood) == (NAMES[1], "rest")
+
+
+def test_a_question_that_the_end_raised_can_still_be_answered() -> None:
+    over = view(state="finished", step=None, question={"id": 9, "text": "Did you do it?"})
+    assert over.question is not None
+    assert over.question.id == 9

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from guide.domain import Question, Resolution
 from guide.errors import InputError
 from guide.record.page import about
 from guide.record.store import Store
@@ -170,8 +171,38 @@ def test_a_damaged_setting_is_the_default(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "name"),
-    [("videos/new.mp4", "new.mp4"), ("rtsp://camera.local/stream", "rtsp://camera.local/stream"), ("0", "0"), ("", "")],
+    [
+        ("videos/new.mp4", "new.mp4"),
+        ("rtsp://camera.local/stream", "rtsp://camera.local/stream"),
+        ("0", "0"),
+        ("", ""),
+        ("headset:phone", "the phone"),
+        ("headset:helmet", "helmet"),
+    ],
 )
 def test_the_list_says_what_was_watched(source: str, name: str) -> None:
     row = SessionRow("20300102-030405-00ff", 0.0, "", "exported/demo", "1f2e", 83.0, 2, "finished", source)
     assert row.source_name == name
+
+
+def test_what_people_said_of_an_alert_stands_beside_it(tmp_path: Path) -> None:
+    said = (
+        StoredAction(2, 14.0, 1e9, 61, "acknowledge", 1, comment="the lid was open"),
+        StoredAction(3, 17.0, 1e9, 70, "false_alarm", 2),
+        StoredAction(4, 18.0, 1e9, 72, "undo", 3),
+    )
+    keep_session(tmp_path, more=said, has_video=False)
+    standing, withdrawn = state.view_replay(tmp_path, FIRST).alerts
+    assert standing["outcome"] == "stands; acknowledged: “the lid was open”"
+    assert withdrawn["outcome"] == "withdrawn at 0:17"  # what was taken back is not told
+
+
+def test_questions_that_nobody_answered_are_listed(tmp_path: Path) -> None:
+    asked = [Question(number, 10.0 + number, 3, f"Did you do {number}?") for number in (5, 6, 7)]
+    closed = (StoredAction(2, 17.0, 1e9, 70, "answer", 5, answer=True), Resolution(6, 18.0, is_withdrawn=True))
+    keep_session(tmp_path, more=(*asked, *closed), has_video=False)
+    view = state.view_replay(tmp_path, FIRST)
+    assert view.unanswered == ("0:17 Did you do 7?",)
+    page = state.export(view, "html").decode()
+    assert page.count("not answered") == 1
+    assert "Did you do 7?" in page

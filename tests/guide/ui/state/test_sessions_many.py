@@ -8,7 +8,7 @@ import pytest
 
 from guide.record.report import Report
 from guide.ui.state import sessions_many as many
-from guide.ui.state.sessions import read_reports
+from guide.ui.state.sessions import STATES, SessionRow, read_reports
 from tests.kept_sessions import FIRST, SECOND, keep_session
 
 
@@ -76,3 +76,8 @@ def test_deviations_by_what_they_share(
 def test_withdrawn_alerts_count_only_where_asked_for(reports: tuple[Report, ...]) -> None:
     assert sum(one.count for one in many.pareto(reports, "step", with_withdrawn=True)) == 4
     assert many.pareto((), "step") == ()
+
+
+def test_what_was_cut_off_is_not_counted() -> None:
+    rows = [SessionRow(FIRST, 0.0, "", "", "", 1.0, 0, how) for how in STATES]
+    assert [row.state for row in many.whole(rows)] == ["open", "finished"]
