@@ -11,16 +11,9 @@ from guide.domain import SettledLabel
 from guide.label.cut import settle
 from guide.label.energy import LinkSettings, Unaries, build_links
 from guide.label.window import WindowCut, WindowSettings, margin
+from tests.noisy import steps_under_noise
 
 RATE = 5.0
-
-
-def steps_under_noise(size: int, k: int, seed: int) -> Unaries:
-    rng = np.random.default_rng(seed)
-    steps = np.repeat(rng.integers(k, size=size // 20 + 1), 20)[:size]
-    score = rng.normal(size=(size, k)) + 2.0 * np.eye(k)[steps]
-    share: Unaries = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
-    return 1.0 - share
 
 
 def follow(window: WindowCut, unary: Unaries, times: np.ndarray) -> list[SettledLabel]:

@@ -6,26 +6,20 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.label.energy import LinkSettings, Unaries, build_links
+from guide.label.energy import LinkSettings, build_links
 from guide.label.window import WindowCut, WindowSettings, WindowTimes
 from guide.label.windows import released, within
+from tests.noisy import steps_under_noise
 
 RATE = 5.0
-
-
-def steps_under_noise(size: int, k: int, seed: int) -> Unaries:
-    rng = np.random.default_rng(seed)
-    steps = np.repeat(rng.integers(k, size=size // 9 + 1), 9)[:size]
-    score = rng.normal(size=(size, k)) + 1.5 * np.eye(k)[steps]
-    share: Unaries = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
-    return 1.0 - share
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(st.integers(1, 70), st.integers(1, 5), st.integers(1, 30), st.floats(0.0, 3.0), st.integers(0, 1000))
 def test_the_same_labels_as_one_by_one(size: int, k: int, frames: int, lag_s: float, seed: int) -> None:
     times = np.cumsum(np.random.default_rng(seed).choice([0.2, 0.2, 0.21, 0.4, 2.0], size=size))
-    unary, window, links = steps_under_noise(size, k, seed), WindowSettings(frames, lag_s), LinkSettings(weight=1.0)
+    unary = steps_under_noise(size, k, seed, frames=9, lift=1.5)
+    window, links = WindowSettings(frames, lag_s), LinkSettings(weight=1.0)
     steps = tuple(range(k))
     live, late = WindowCut(window, links, RATE, steps), WindowTimes(window)
     expected, moments = [], []
