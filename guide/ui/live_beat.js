@@ -3,7 +3,9 @@
 const QUIET_MS = 4000
 const GAP_MS = 700 // between two drawings: changes often come in twos and threes
 const AGAIN_MS = 2000
+const CALM_MS = 80
 const REOPEN_MS = 10000
+const BUSY = "[data-test-script-state=running], [data-test-script-state=rerunRequested]"
 
 const NUMBERS = {
   received: (health) => count(health.received),
@@ -61,13 +63,19 @@ function writeAll(kept, beat) {
   if (now && beat.mark === kept.drawn && beat.elapsed_s !== null) writeStep(kept, now, beat) // else it is of another step
 }
 
-// The next beat asks again: where the page is being drawn, after a click above all, another drawing would only delay it.
+// The next beat asks again: where the page is being drawn or is about to be, after a click above all, another drawing
+// would delay it, and Streamlit then drops parts of the first that it has not sent yet: they would be gone for a moment.
+// Between the two drawings of a click the page looks idle for an instant, so it is looked at twice.
 function ask(kept, why) {
   const at = Date.now()
-  if (document.querySelector("[data-test-script-state=running]")) return
+  if (kept.calm || document.querySelector(BUSY)) return
   if (at - kept.askedAt < (why === kept.asked ? AGAIN_MS : GAP_MS)) return
-  Object.assign(kept, { asked: why, askedAt: at })
-  kept.trigger(`${why} ${at}`)
+  kept.calm = setTimeout(() => {
+    kept.calm = 0
+    if (document.querySelector(BUSY) || why === kept.drawn) return
+    Object.assign(kept, { asked: why, askedAt: at })
+    kept.trigger(`${why} ${at}`)
+  }, CALM_MS)
 }
 
 function open(kept) {
@@ -104,7 +112,7 @@ function rest() {
 
 function start(address) {
   if (window.guideBeat) stop(window.guideBeat)
-  const kept = { address, turn: 0, heardAt: Date.now(), asked: "", askedAt: 0 }
+  const kept = { address, turn: 0, heardAt: Date.now(), asked: "", askedAt: 0, calm: 0 }
   kept.timer = setInterval(() => look(kept), 1000)
   document.addEventListener("visibilitychange", rest)
   open(kept)
@@ -115,6 +123,7 @@ function start(address) {
 function stop(kept) {
   kept.source.close()
   clearInterval(kept.timer)
+  clearTimeout(kept.calm)
   document.removeEventListener("visibilitychange", rest)
   if (window.guideBeat === kept) delete window.guideBeat
 }

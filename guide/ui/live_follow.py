@@ -45,7 +45,8 @@ def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: C
                 st.fragment(draw_controls)(deeds, view.steps)
         with middle:
             st.fragment(draw_alerts)(deeds)
-        timeline = right.html(html.steps(view))  # what is drawn into it later takes its place: no moment without one
+        if view.is_over:
+            right.html(html.steps(view))
     with top:
         if view.is_over:
             _hear(view)
@@ -53,7 +54,7 @@ def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: C
         else:
             _draw_clips(view, clips)
             st.session_state["live_fresh"] = True
-            st.fragment(_draw_top)(keeper, deeds, timeline)
+            st.fragment(_draw_top)(keeper, deeds, right)  # drawn there alone: drawn twice, it would blink between
 
 
 def _draw_clips(view: LiveView, clips: ClipKeeper) -> None:
