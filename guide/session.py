@@ -247,6 +247,7 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
             context_stride_s=_number(head["context_stride_s"]),
             uses_maps=head["kind"] == "conv",
             width=_count(facts["width"]),
+            head_width=_count(head.get("width", facts["width"])),  # bundles of before have none: all
             appearance=AppearanceSettings(**bundle.facts["appearance"]),
         )
         _require_sense(settings)
@@ -304,8 +305,8 @@ def _require_sense(settings: PerceptionSettings) -> None:
     spans = (settings.rate, *asdict(settings.appearance).values())
     if not all(_number(span) > 0 for span in spans) or settings.context_stride_s < 0:
         raise ValueError("a rate or a span of time is not above 0")
-    if not 1 <= settings.context_count <= MOST_CONTEXT or settings.width < 1:
-        raise ValueError(f"{settings.context_count} moments of {settings.width} features")
+    if not 1 <= settings.context_count <= MOST_CONTEXT or not 1 <= settings.head_width <= settings.width:
+        raise ValueError(f"{settings.context_count} moments of {settings.head_width} of {settings.width} features")
 
 
 def _number(value: object) -> float:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from guide.errors import InputError
 from guide.perceive.preprocess import Preprocessing
+from offline.together import Together
 
 log = logging.getLogger(__name__)
 
@@ -44,23 +45,33 @@ class TrunkSpec:
     map_shape: tuple[int, int, int]  # C, H, W
     pooled_width: int
     layout: str = ""
+    mean_width: int = 0
+    """How many pooled features, the first ones, are means; 0 where all are."""
 
 
 class Trunk(nn.Module):
     """A frozen network in evaluation mode: (N, 3, S, S) -> map (N, C, H, W) and pooled (N, P), float32.
 
-    `pooled` is the global mean of the map, followed by that of the final map where the network goes on.
+    `pooled` is the global mean of the map, followed by that of the final map where the network goes on, and by how the
+    map's channels go together where that is asked for, as long a vector as the means.
 
     >>> trunk = load_trunk("random-tiny")
     >>> [tuple(part.shape) for part in trunk(torch.zeros(2, 3, 64, 64))]
-    [(2, 16, 8, 8), (2, 16)]
+    [(2, 16, 8, 8), (2, 26)]
     """
 
-    def __init__(self, spec: TrunkSpec, to_map: nn.Module, to_final: nn.Module | None = None) -> None:
+    def __init__(
+        self,
+        spec: TrunkSpec,
+        to_map: nn.Module,
+        to_final: nn.Module | None = None,
+        together: Together | None = None,
+    ) -> None:
         super().__init__()
         self.spec = spec
         self.to_map = to_map
         self.to_final = to_final
+        self.together = together
         self.eval().requires_grad_(False)
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
@@ -68,6 +79,8 @@ class Trunk(nn.Module):
         pooled = feature_map.mean(dim=(2, 3))
         if self.to_final is not None:
             pooled = torch.cat([pooled, self.to_final(feature_map).mean(dim=(2, 3))], dim=1)
+        if self.together is not None:
+            pooled = torch.cat([pooled, self.together(feature_map) * pooled.norm(dim=1, keepdim=True)], dim=1)
         return feature_map, pooled
 
     def weights_hash(self) -> str:
@@ -106,7 +119,10 @@ def _efficientnet_lite0(weights: Path | None, layout: Layout) -> Trunk:
     blocks = list(net._blocks)
     to_map = nn.Sequential(net._conv_stem, net._bn0, nn.ReLU6(), *blocks[: EFFICIENTNET_MAP_BLOCK + 1])
     to_final = nn.Sequential(*blocks[EFFICIENTNET_MAP_BLOCK + 1 :], net._conv_head, net._bn1, nn.ReLU6())
-    return Trunk(TrunkSpec("efficientnet_lite0", HALF, (112, 14, 14), 112 + 1280), to_map, to_final)
+    together = Together(112)
+    means = 112 + 1280
+    spec = TrunkSpec("efficientnet_lite0", HALF, (112, 14, 14), means + together.width, mean_width=means)
+    return Trunk(spec, to_map, to_final, together)
 
 
 def _resnet50(weights: Path | None, layout: Layout) -> Trunk:
@@ -145,7 +161,8 @@ def _random_tiny(weights: Path | None, layout: Layout) -> Trunk:
         parameter.data = torch.randn(parameter.shape, generator=generator) / parameter[0].numel() ** 0.5
     if weights is not None:
         _load_state(to_map, _read_state(weights), weights)
-    return Trunk(TrunkSpec("random-tiny", TINY, (16, 8, 8), 16), to_map)
+    together = Together(16, directions=4)
+    return Trunk(TrunkSpec("random-tiny", TINY, (16, 8, 8), 16 + together.width, mean_width=16), to_map, None, together)
 
 
 _REGISTRY: dict[str, Callable[[Path | None, Layout], Trunk]] = {

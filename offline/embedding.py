@@ -16,10 +16,11 @@ from guide.domain import Features
 from guide.label.directions import principal_directions
 from guide.perceive.appearance import Appearance, AppearanceSettings, difference
 from guide.perceive.context import context_indices
+from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from offline.batches import Clip
 from offline.config import Recipe
-from offline.features import RecordingFeatures
+from offline.features import RecordingFeatures, collection_of
 from offline.losses.batch import Loss
 from offline.losses.registry import LossSettings, build_loss
 from offline.model import HeadSettings, build_head
@@ -63,7 +64,7 @@ class Inputs:
 
     recordings: tuple[RecordingFeatures, ...]
     appearance: tuple[NDArray[np.float32], ...]  # each (T, 2P), order-free features
-    rows: tuple[NDArray[Any], ...]  # each (T, C, H, W) maps, or the difference half (T, P) of the features
+    rows: tuple[NDArray[Any], ...]  # each (T, C, H, W) maps, or the means' part (T, M) of the difference half
     rate: float
     settings: AppearanceSettings
     step_s: float
@@ -76,6 +77,10 @@ class Inputs:
             for one, embedding in zip(self.recordings, embeddings, strict=True)
         )
         return Demonstrations(items, self.rate, self.settings, self.appearance)
+
+    def collection(self, embeddings: Sequence[Features]) -> Collection:
+        """The recordings as finders take them: of what was pooled the means alone."""
+        return collection_of(self.recordings, embeddings)
 
     def clips(self, recipe: Recipe) -> list[Clip]:
         """The recordings as training sees them."""
@@ -93,8 +98,13 @@ def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, fold
     features = tuple(_written(recording, Appearance(settings), folder) for recording in recordings)
     rows: list[NDArray[Any]] = [recording.maps for recording in recordings if recording.maps is not None]
     if recipe.head != "conv" or len(rows) < len(recordings):
-        rows = [difference(each) for each in features]
+        rows = [head_rows(each, one) for each, one in zip(features, recordings, strict=True)]
     return Inputs(tuple(recordings), features, tuple(rows), recordings[0].rate, settings, step_s)
+
+
+def head_rows(appearance: NDArray[np.float32], recording: RecordingFeatures) -> NDArray[np.float32]:
+    """What a head sees of order-free features (T, 2P): how the means differ from the past, (T, M)."""
+    return difference(appearance)[:, : recording.mean_width or None]
 
 
 def context_stride_s(inputs: Inputs, recipe: Recipe) -> float:

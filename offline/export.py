@@ -80,7 +80,7 @@ def _quantize(export: Export, folder: Path, facts: Mapping[str, Any]) -> Agreeme
     quantize(folder / "head.onnx", head_samples(export.inputs.clips(export.recipe)))
     if export.trunk is not None:
         samples = trunk_samples(export.recordings, seen, export.trunk.spec.preprocessing)
-        quantize(folder / "trunk.onnx", samples)
+        quantize(folder / "trunk.onnx", samples, exact_from="MatMul")  # roots of small products need all digits
     write_manifest(folder, facts)
     agreement = compare(read_bundle(folder), export.recordings, seen)
     # Times are this machine's and no fact of the bundle: two runs with one seed give one bundle.
@@ -146,6 +146,7 @@ def _facts(export: Export, name: str, parities: Mapping[str, Parity]) -> dict[st
             "kind": _head_kind(export),
             "context_count": recipe.context_count,
             "context_stride_s": context_stride_s(export.inputs, recipe),
+            "width": int(recordings[0].means.shape[1]),
             "embedding_width": recipe.embedding_width,
         },
         "appearance": asdict(export.inputs.settings),

@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Times
+from guide.domain import Features, Times
 from guide.errors import InputError, OutputError
 from guide.perceive.pace import Pace
+from guide.teach.collection import Collection
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording, open_frames, read_feature_file
 
@@ -38,7 +39,8 @@ CHUNK_BYTES = 1 << 20
 class RecordingFeatures:
     """A recording as the trunk sees it, memory-mapped: only the rows that are read take memory.
 
-    `pooled` is what the trunk pooled, or the rows of a feature file. Rows are frames at the working `rate`.
+    `pooled` is what the trunk pooled, or the rows of a feature file. Rows are frames at the working `rate`. The first
+    `mean_width` columns are means, all where it is 0.
 
     >>> RecordingFeatures("a", 2.0, np.arange(3) / 2, np.zeros((3, 8), np.float32)).duration_s
     1.0
@@ -49,6 +51,12 @@ class RecordingFeatures:
     times: Times  # (T,)
     pooled: NDArray[np.floating[Any]]  # (T, P)
     maps: NDArray[np.float16] | None = None  # (T, C, H, W)
+    mean_width: int = 0
+
+    @property
+    def means(self) -> NDArray[np.floating[Any]]:
+        """The means alone: embedders and finders go by them, recognition by all that was pooled."""
+        return self.pooled[:, : self.mean_width or None]
 
     def __len__(self) -> int:
         return len(self.times)
@@ -56,6 +64,12 @@ class RecordingFeatures:
     @property
     def duration_s(self) -> float:
         return float(self.times[-1] - self.times[0])
+
+
+def collection_of(recordings: Sequence[RecordingFeatures], embeddings: Sequence[Features]) -> Collection:
+    """Recordings and their embeddings (T, D) as finders take them."""
+    times, means = tuple(one.times for one in recordings), tuple(one.means for one in recordings)
+    return Collection(tuple(embeddings), times, recordings[0].rate, means)
 
 
 class FeatureCache:
@@ -98,7 +112,8 @@ class FeatureCache:
                 ) from error
         arrays = self.read(key, keep_maps)
         assert arrays is not None, "an entry just written can be read"
-        return RecordingFeatures(recording.id, rate, arrays["times"], arrays["pooled"], arrays.get("maps"))
+        means = extractor.trunk.spec.mean_width
+        return RecordingFeatures(recording.id, rate, arrays["times"], arrays["pooled"], arrays.get("maps"), means)
 
     def key(self, recording: Recording, extractor: Extractor, rate: float) -> str:
         """Names the entry: everything that changes the numbers goes in."""

@@ -37,13 +37,12 @@ def find_steps(
     `kept` is a file to keep the labels in, so that a killed run need not find them again.
     """
     demonstrations = inputs.demonstrations(embeddings)
-    collection = demonstrations.collection()
     found = _read_found(kept) if kept is not None and kept.is_file() else None
     if found is None:
         found = (
-            _find(collection, recipe, seed)
+            _find(inputs.collection(embeddings), recipe, seed)
             if given is None
-            else Spread().spread(collection, given.labels(demonstrations.items))
+            else Spread().spread(demonstrations.collection(), given.labels(demonstrations.items))
         )
         _keep(found, kept)
     steps = _numbered_steps(found, recipe) if given is None else given.steps

@@ -61,16 +61,20 @@ class Agreement:
         return "no faster here" if ratio > 0.9 else f"{1 / ratio:.1f} times SLOWER here, use --precision float"
 
 
-def quantize(path: Path, samples: Sequence[Floats]) -> Path:
-    """Writes the 8-bit variant of a network beside it, its ranges taken from `samples`, each (1, ...)."""
+def quantize(path: Path, samples: Sequence[Floats], exact_from: str = "") -> Path:
+    """Writes the 8-bit variant of a network beside it, its ranges taken from `samples`, each (1, ...).
+
+    Nodes of the kind `exact_from` and all that follows from them stay as they are.
+    """
     prepared, small = path.with_name(f".{path.name}.prepared"), path.with_name(int8_name(path.name))
     metadata = {prop.key: prop.value for prop in onnx.load(path).metadata_props}
     try:
         with _quiet():
-            quant_pre_process(path, prepared)
+            quant_pre_process(path, prepared, skip_symbolic_shape=True)  # it stumbles over products of maps
             quantize_static(
                 prepared, small, _Samples(samples), quant_format=QuantFormat.QDQ, per_channel=True,
                 activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
+                nodes_to_exclude=_following(onnx.load(prepared), exact_from),
                 calibrate_method=CalibrationMethod.MinMax,  # percentiles agree no better and take gigabytes
             )  # fmt: skip
     finally:
@@ -79,6 +83,17 @@ def quantize(path: Path, samples: Sequence[Floats]) -> Path:
     onnx.helper.set_model_props(model, metadata)  # the live side reads the preprocessing from it
     onnx.save(model, small)
     return small
+
+
+def _following(model: onnx.ModelProto, kind: str) -> list[str]:
+    """The names of the nodes of a kind, and of all that depend on them."""
+    names: list[str] = []
+    reached: set[str] = set()
+    for node in model.graph.node:  # each comes after those it depends on
+        if node.op_type == kind or reached & set(node.input):
+            names.append(node.name)
+            reached |= set(node.output)
+    return names
 
 
 def trunk_samples(

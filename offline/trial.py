@@ -38,7 +38,7 @@ from offline.demo.script import RATE_HZ
 from offline.demo.task import TASK
 from offline.demo.truth import known_at
 from offline.evaluation.embedders import Embedders
-from offline.features import RecordingFeatures
+from offline.features import RecordingFeatures, collection_of
 from offline.flags import Judged, Planted, judge, total
 from offline.following import Lesson, follow_sight, see
 from offline.keysteps.registry import finder
@@ -125,7 +125,7 @@ def look(recordings: Sequence[Recording], console: Console) -> Iterator[Drawn]:
     backbone = resolve("default", None, {}).backbone
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     trunk = load_trunk(backbone).to(device).eval()
-    jobs = [(recording, trunk.spec.preprocessing) for recording in recordings]
+    means, jobs = trunk.spec.mean_width, [(recording, trunk.spec.preprocessing) for recording in recordings]
     context = multiprocessing.get_context("spawn")
     with (
         ProcessPoolExecutor(os.cpu_count() or 1, context) as pool,
@@ -139,7 +139,8 @@ def look(recordings: Sequence[Recording], console: Console) -> Iterator[Drawn]:
             ]
             times = np.arange(len(pictures)) / RATE
             advance(number + 1, recordings[number].name)
-            yield Drawn(RecordingFeatures(recordings[number].name, RATE, times, np.concatenate(parts)), labels, planted)
+            name, rows = recordings[number].name, np.concatenate(parts)
+            yield Drawn(RecordingFeatures(name, RATE, times, rows, mean_width=means), labels, planted)
 
 
 def _draw(job: tuple[Recording, Preprocessing]) -> tuple[NDArray[Any], Labels, Planted]:
@@ -170,10 +171,11 @@ def learn(task: Sequence[Drawn], labelled: int, cache: Path) -> tuple[Learned, d
         steps = [KeyStep(step.number, step.name) for step in TASK.steps]
         learned = describe(found, labels, steps, are_carried=labelled < len(task))
         return learned, {step.number: step.number for step in TASK.steps}
-    found = _demonstrations(task, _embeddings(task, recipe, cache))
-    labels = finder(recipe.clusterer).find(found.collection(), len(TASK.steps), 0).labels
+    embeddings = _embeddings(task, recipe, cache)
+    collection = collection_of([one.features for one in task], embeddings)
+    labels = finder(recipe.clusterer).find(collection, len(TASK.steps), 0).labels
     steps = [KeyStep(number, f"step {number}") for number in range(1, len(TASK.steps) + 1)]
-    return describe(found, labels, steps), match_steps(truth, list(labels))
+    return describe(_demonstrations(task, embeddings), labels, steps), match_steps(truth, list(labels))
 
 
 def _embeddings(task: Sequence[Drawn], recipe: Recipe, cache: Path) -> tuple[NDArray[np.float32], ...]:

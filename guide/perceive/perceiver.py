@@ -34,6 +34,8 @@ class PerceptionSettings:
     context_stride_s: float
     uses_maps: bool
     width: int
+    head_width: int
+    """How many features, the first ones, the embedding sees; no more than there are."""
     appearance: AppearanceSettings
 
 
@@ -87,6 +89,6 @@ class Perceiver:
 
     def _perceive(self, pooled: Floats, at: float, maps: Floats | None) -> Percept:
         features = self._appearance.push(pooled, at)
-        seen = difference(features) if maps is None else maps
+        seen = difference(features)[: self._settings.head_width] if maps is None else maps
         clip = np.stack(self._context.push(seen, at))
         return Percept(at, features, self._head.embed(clip[None])[0])

@@ -97,7 +97,8 @@ class PlainWay:
         ]
         with torch.inference_mode():
             maps, pooled = self._trunk(torch.from_numpy(np.stack(pictures)))
-            embedding = self._head((maps if self._uses_maps else pooled)[None])[0].numpy()
+            means = pooled[:, : self._trunk.spec.mean_width or None]
+            embedding = self._head((maps if self._uses_maps else means)[None])[0].numpy()
         rows = np.concatenate([self._past[:past], embedding[None]])
         unary = 1.0 - memberships(rows, self._centres, self._fuzzifier)
         return int(expand(unary, build_links(np.arange(past + 1) / self._rate, self._rate, self._links))[-1])
@@ -181,7 +182,8 @@ def _notes() -> tuple[str, ...]:
 def _head(facts: Mapping[str, Any], trunk: Trunk) -> nn.Module:
     """A head of the bundle's shape."""
     uses_maps = facts["head"]["kind"] == "conv"
-    channels = trunk.spec.map_shape[0] if uses_maps else trunk.spec.pooled_width
+    spec = trunk.spec
+    channels = spec.map_shape[0] if uses_maps else spec.mean_width or spec.pooled_width
     width, embedding = int(facts["recipe"]["head_width"]), int(facts["head"]["embedding_width"])
     settings = HeadSettings(channels=channels, width=width, embedding=embedding)
     return build_head(settings, 3 if uses_maps else 1).eval()

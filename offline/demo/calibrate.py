@@ -66,8 +66,8 @@ class Labelled:
 
     @property
     def rows(self) -> np.ndarray[Any, Any]:
-        """Pooled features of all frames, (N, P)."""
-        return np.concatenate([np.asarray(each.pooled, np.float32) for each in self.recordings])
+        """Means of the trunk's maps over all frames, (N, P)."""
+        return np.concatenate([np.asarray(each.means, np.float32) for each in self.recordings])
 
     @property
     def labels(self) -> Labels:
@@ -76,7 +76,7 @@ class Labelled:
 
     @property
     def collection(self) -> Collection:
-        embeddings = tuple(np.asarray(each.pooled, np.float32) for each in self.recordings)
+        embeddings = tuple(np.asarray(each.means, np.float32) for each in self.recordings)
         return Collection(embeddings, tuple(each.times for each in self.recordings), self.recordings[0].rate)
 
 

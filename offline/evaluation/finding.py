@@ -65,7 +65,7 @@ class Search:
         key = content_key(task.recordings, "spread", sorted(labelled), said, source_hash(*SOURCES))
         found = self._read(key, len(task.recordings))
         if found is None:
-            found = Spread().spread(task.collection(), given)
+            found = Spread().spread(task.seen(), given)
             self._write(key, found)
         return found
 

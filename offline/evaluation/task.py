@@ -10,7 +10,7 @@ import numpy as np
 from guide.domain import BACKGROUND, Features, Labels
 from guide.errors import InputError
 from guide.teach.collection import Collection
-from offline.features import RecordingFeatures
+from offline.features import RecordingFeatures, collection_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,15 @@ class LabelledTask:
         return f"{title}, view {self.view}" if self.view else title
 
     def collection(self, embeddings: tuple[Features, ...] | None = None) -> Collection:
-        """The recordings as finders take them; without embeddings, the features stand in for them."""
-        features = tuple(recording.pooled for recording in self.recordings)
-        rows = embeddings or tuple(np.asarray(each, np.float32) for each in features)
-        return Collection(rows, tuple(r.times for r in self.recordings), self.recordings[0].rate, features)
+        """The recordings as finders take them; without embeddings, the means stand in for them."""
+        rows = embeddings or tuple(np.asarray(recording.means, np.float32) for recording in self.recordings)
+        return collection_of(self.recordings, rows)
+
+    def seen(self) -> Collection:
+        """The recordings as labels are carried over them: all that was pooled counts."""
+        pooled = tuple(recording.pooled for recording in self.recordings)
+        rows = tuple(np.asarray(each, np.float32) for each in pooled)
+        return Collection(rows, tuple(r.times for r in self.recordings), self.recordings[0].rate, pooled)
 
 
 def require_steps(task: LabelledTask) -> LabelledTask:

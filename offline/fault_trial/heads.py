@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 from guide.domain import Features
-from guide.perceive.appearance import appearance, difference
+from guide.perceive.appearance import appearance
 from guide.perceive.context import context_indices
 from offline.batches import Clip
 from offline.config import Recipe
-from offline.embedding import Inputs, StandardHead, context_stride_s, embed, prepare_inputs
+from offline.embedding import Inputs, StandardHead, context_stride_s, embed, head_rows, prepare_inputs
 from offline.evaluation.embedders import Embedders, require_trainable, train_head
 from offline.features import RecordingFeatures
 
@@ -34,7 +34,8 @@ class Head:
     def embed(self, recording: RecordingFeatures) -> Features:
         """The embedding (T, D) of any recording of the task."""
         recipe, inputs = self.recipe, self.inputs
-        rows = difference(appearance(np.asarray(recording.pooled, np.float32), recording.times, inputs.settings))
+        seen = appearance(np.asarray(recording.pooled, np.float32), recording.times, inputs.settings)
+        rows = head_rows(seen, recording)
         context = context_indices(recording.times, recipe.context_count, context_stride_s(inputs, recipe), inputs.rate)
         return embed(self.network, Clip(rows, context, recording.times * inputs.rate))
 

@@ -81,4 +81,5 @@ def _made(source: RecordingFeatures, layout: Layout, variants: list[Variant]) ->
         duration = float(lasting(source.times, source.rate)[index].sum())
         planted = Planted(variant.kind, variant.step, variant.before, known_at(variant, layout, times, duration))
         id_ = f"{source.id}_{variant.kind}_{number}"
-        yield Made(RecordingFeatures(id_, source.rate, times, np.asarray(source.pooled)[index]), index, planted)
+        rows = np.asarray(source.pooled)[index]
+        yield Made(RecordingFeatures(id_, source.rate, times, rows, mean_width=source.mean_width), index, planted)

@@ -15,7 +15,7 @@ from guide.ingest.files import VideoFile
 from guide.label.energy import LinkSettings
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
-from guide.session import Session, follow, follow_features, make_unaries, start_networks
+from guide.session import Session, follow, follow_features, make_unaries, perception_settings, start_networks
 from guide.settings import LiveSettings
 from guide.teach.collection import Collection
 from offline.keysteps.fcm import FuzzySettings
@@ -206,6 +206,9 @@ def run_one_frame(bundle: Bundle) -> None:
         (("head", "context_count"), 2.5),
         (("head", "context_stride_s"), "nan"),
         (("head", "context_stride_s"), "1.0"),
+        (("head", "width"), 0),
+        (("head", "width"), FEATURE_WIDTH + 1),
+        (("head", "width"), "1"),
         (("input", "width"), 0),
         (("input", "width"), str(FEATURE_WIDTH)),
         (("rate",), 0),
@@ -240,6 +243,15 @@ def test_a_manifest_that_makes_no_sense_is_refused(
 
     with pytest.raises(BundleError, match=r"export it again\.$"):
         run_one_frame(altered(features_task.bundle, tmp_path, facts=spoil))
+
+
+def test_in_a_bundle_of_before_the_embedding_sees_all_features(features_task: Learned, tmp_path: Path) -> None:
+    def forget(facts: dict[str, Any]) -> None:
+        del facts["head"]["width"]
+
+    bundle = altered(features_task.bundle, tmp_path, facts=forget)
+    run_one_frame(bundle)
+    assert perception_settings(bundle).head_width == FEATURE_WIDTH
 
 
 @pytest.mark.parametrize(

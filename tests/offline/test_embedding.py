@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,17 @@ def test_the_head_sees_maps_only_where_it_asks_for_them(tmp_path: Path, head: st
 def test_without_maps_a_head_for_maps_falls_back_to_rows(tmp_path: Path) -> None:
     made = prepare_inputs([recording("a", 20), recording("b", 20)], PRESETS["paper"], tmp_path)
     assert {rows.ndim for rows in made.rows} == {2}
+
+
+def test_heads_and_finders_go_by_the_means_and_recognition_by_all(tmp_path: Path) -> None:
+    both = [replace(recording(name, frames), mean_width=3) for name, frames in (("a", 20), ("b", 30))]
+    made = prepare_inputs(both, RECIPE, tmp_path)
+    assert [rows.shape for rows in made.appearance] == [(20, 10), (30, 10)]
+    for rows, seen in zip(made.rows, made.appearance, strict=True):
+        np.testing.assert_array_equal(rows, seen[:, 5:8])
+    embeddings = [np.zeros((len(one), 2), np.float32) for one in both]
+    assert [rows.shape[1] for rows in made.collection(embeddings).features] == [3, 3]
+    assert [rows.shape[1] for rows in made.demonstrations(embeddings).collection().features] == [5, 5]
 
 
 def test_every_frame_has_one_embedding_however_it_is_cut_up(inputs: Inputs) -> None:
