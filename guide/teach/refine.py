@@ -49,6 +49,8 @@ class RefineSettings:
     """Weight of the prior on when a step is done."""
     place_width: float = 0.1
     """How far a place spreads, as a part of the recording."""
+    place_most: float = np.inf
+    """How much more often than evenly spread a step may seem to be done at a place."""
     softness: float = 1.0
     """Entropy of the transport plan."""
     share_weight: float = 5.0
@@ -172,7 +174,7 @@ def teach(
 ) -> Lesson:
     """The lesson of recordings' rows (T, d) with labels in columns 0..C-1; `products_of` the rows where at hand."""
     shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
-    places = _places(labels, columns, settings.place_width)
+    places = np.minimum(_places(labels, columns, settings.place_width), np.log(settings.place_most))
     numbers, known = np.arange(columns), products_of(rows) if products is None else products
     every = [ClassSums.of(row, own, numbers, scatter) for row, own, scatter in zip(rows, labels, known, strict=True)]
     return Lesson(ClassSums.total(every).discriminant(settings.shrinkage), places, shares / shares.sum())

@@ -26,9 +26,11 @@ from guide.perceive.appearance import appearance
 from guide.procedure.events import Event, Finished, Reviewed, Ticked, news_of
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.reorder import elsewhere, shuffled, turned
+from guide.teach.thin import room_for
 
 Floats = NDArray[np.float64]
 
+# Both with the usual number of features a frame, fewer where there are more of them:
 MOST_FRAMES = 20_000  # of the demonstrations: more do not change the recogniser, and memory is finite
 MOST_REORDERED = 20_000  # frames of a collection whose recordings are also taught in other orders
 REORDERED_STRIDE = 2  # reordered recordings teach with every other frame
@@ -106,7 +108,8 @@ def _showings(
 ) -> list[list[_Showing]]:
     """Each demonstration as it is and, where there is not too much of it, in other orders and before another bench."""
     places = chosen(demonstrations)
-    is_small = sum(len(demonstrations.items[number]) for number in places) <= MOST_REORDERED
+    frames, width = sum(len(demonstrations.items[n]) for n in places), demonstrations.items[0].pooled.shape[1]
+    is_small = frames <= room_for(MOST_REORDERED, width)
     groups = []
     for number in places:
         recording, own = demonstrations.items[number], labels[number]
@@ -188,7 +191,8 @@ def _places(group: Sequence[_Showing]) -> NDArray[np.int64]:
 
 def _stride(groups: Sequence[Sequence[_Showing]]) -> int:
     """Every which frame of the demonstrations teaches."""
-    return max(1, -(-sum(len(group[0].labels) for group in groups) // MOST_FRAMES))
+    most = room_for(MOST_FRAMES, groups[0][0].features.shape[1] // 2)
+    return max(1, -(-sum(len(group[0].labels) for group in groups) // most))
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -17,6 +17,9 @@ from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 
 Given: TypeAlias = NDArray[np.intp] | None
+PLACE_MOST = (
+    2.5  # a place speaks against what is never done there, hardly for what usually is: idle time lies there too
+)
 MOST_FOLDS = 3  # labelled recordings left out to see whether consensus pays
 
 
@@ -44,7 +47,7 @@ class Spread:
     array([3, 5])
     """
 
-    settings: RefineSettings = field(default_factory=RefineSettings)
+    settings: RefineSettings = field(default_factory=lambda: RefineSettings(place_most=PLACE_MOST))
     rounds: int = 4
     """Scores rise by ever less from round to round; on drawn and cooking recordings four get nearly all of it."""
     say: int = 4

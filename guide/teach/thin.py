@@ -12,8 +12,10 @@ from guide.domain import Features, Labels, Times
 from guide.teach.collection import Collection
 
 MOST_FRAMES = 25_000
-"""Frames that are looked at as a whole: 1.4 hours at 5 a second as they are. More take memory in proportion, about
-0.6 GB with 1392 features a frame."""
+"""Frames that are looked at as a whole: 1.4 hours at 5 a second as they are, fewer where they have many features. More
+take memory in proportion, about 0.6 GB as it is."""
+USUAL_WIDTH = 1392
+"""Features a frame up to which so many frames are held."""
 FRAMES_A_STEP = 12
 """So many frames of an average step are left at least, or its borders would be lost."""
 ROWS_AT_ONCE = 4096
@@ -62,12 +64,22 @@ class Fewer:
         return np.asarray(labels[np.minimum(groups + self.every // 2, len(labels) - 1)])
 
 
+def room_for(frames: int, width: int) -> int:
+    """How many frames of `width` features take no more memory than so many of the usual width.
+
+    >>> room_for(20_000, 1024), room_for(20_000, 2 * USUAL_WIDTH)
+    (20000, 10000)
+    """
+    return frames * USUAL_WIDTH // max(width, USUAL_WIDTH)
+
+
 def fewer(collection: Collection, k: int, seed: int, keep: Sequence[int] = (), most: int = MOST_FRAMES) -> Fewer:
-    """The collection as it is where it has at most `most` frames.
+    """The collection as it is where it has at most `most` frames of the usual width.
 
     Else frames are merged as far as k steps allow; where that does not do, some recordings are drawn to stand for all,
     those in `keep` and as many more as there is room for, two at least.
     """
+    most = room_for(most, max(part[0].shape[1] for part in (collection.features, collection.embeddings) if part))
     sparsest = max(int(np.median(collection.lengths)) // (FRAMES_A_STEP * k), 1)
     every = min(-(-collection.size // most), sparsest)
     sizes = -(-np.array(collection.lengths) // every)

@@ -142,3 +142,11 @@ def test_a_lesson_is_the_discriminant_of_all_rows(copies: tuple[int, ...]) -> No
     chances = np.exp(-0.5 * (far - far.min(1, keepdims=True)) / settings_.temperature)
     expected = chances / chances.sum(1, keepdims=True)
     np.testing.assert_allclose(lesson.probabilities(rows[0], settings_), expected, atol=1e-9)
+
+
+def test_a_place_speaks_for_a_step_only_so_loud_and_against_it_as_before() -> None:
+    rows, labels = [np.zeros((200, 1))] * 2, [np.repeat(np.arange(10), 20)] * 2
+    free = teach(rows, labels, 10, RefineSettings()).places
+    capped = teach(rows, labels, 10, RefineSettings(place_most=2.5)).places
+    assert free.max() > np.log(4)
+    np.testing.assert_array_equal(capped, np.minimum(free, np.log(2.5)))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.teach.collection import Collection
-from guide.teach.thin import FRAMES_A_STEP, Fewer, fewer
+from guide.teach.thin import FRAMES_A_STEP, USUAL_WIDTH, Fewer, fewer
 
 
 def make(lengths: list[int], rate: float = 2.0) -> Collection:
@@ -66,3 +66,11 @@ def test_groups_are_means_of_rows_of_unit_length_whatever_is_read_at_once(monkey
     np.testing.assert_allclose(thin.features[0], [unit[group].mean(0) for group in groups], rtol=1e-5)
     np.testing.assert_allclose(thin.embeddings[0], [full.embeddings[0][group].mean(0) for group in groups], rtol=1e-5)
     np.testing.assert_allclose(thin.times[0], [full.times[0][group].mean() for group in groups])
+
+
+def test_of_wide_features_fewer_frames_are_held() -> None:
+    narrow, wide = (
+        Collection.at_rate([np.zeros((400, width), np.float32)] * 2, 2.0) for width in (USUAL_WIDTH, 2 * USUAL_WIDTH)
+    )
+    assert fewer(narrow, k=2, seed=0, most=800).every == 1
+    assert fewer(wide, k=2, seed=0, most=800).every == 2
