@@ -28,7 +28,7 @@ from guide.errors import BundleError, OutputError
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
-LARGEST_FILE_BYTES = 2 * 1024**3
+LARGEST_FILE_BYTES = 5 * 1024**3  # 40 hours of demonstrations at 5 frames a second
 LARGEST_JSON_BYTES = 64 * 1024**2
 # A name, or one folder and a name; nothing hidden, no way up, nothing a file system could take for something else.
 _PART = r"[^./\\:\x00-\x1f][^/\\:\x00-\x1f]*"

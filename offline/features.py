@@ -198,7 +198,21 @@ def load_feature_file(recording: Recording) -> RecordingFeatures:
     """Precomputed features as they are; the rate is the file's or the one given for it."""
     table, rate = read_feature_file(recording)
     times = np.arange(len(table), dtype=np.float64) / rate
-    return RecordingFeatures(recording.id, rate, times, table)
+    return RecordingFeatures(recording.id, rate, times, table, mean_width=_mean_width(recording, table.shape[1]))
+
+
+def _mean_width(recording: Recording, width: int) -> int:
+    """How many columns are means, where an `.npz` with the key `means` says so; else 0, all of them."""
+    if recording.path.suffix != ".npz":
+        return 0
+    with np.load(recording.path, allow_pickle=False) as archive:  # it was read before, so it can be read
+        means = archive["means"] if "means" in archive.files else np.int64(0)
+    if means.shape != () or means.dtype.kind not in "iu" or not 0 <= int(means) <= width:
+        raise InputError(
+            f"means in {recording.path} should say how many of the {width} columns of features are means, got "
+            f"{means!r:.80}: leave it out, or write the file again."
+        )
+    return int(means)
 
 
 def hash_file(path: Path) -> str:

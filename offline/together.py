@@ -38,6 +38,8 @@ class Together(nn.Module):
         rows, columns = np.triu_indices(count)
         self.register_buffer("mixing", torch.from_numpy(np.ascontiguousarray(mixing)))
         self.register_buffer("pairs", torch.from_numpy(rows * count + columns))
+        # Among the weights, so that their hash changes with them.
+        self.register_buffer("limits", torch.tensor([SOFTNESS, ROUNDING, LEAST]))
 
     @property
     def width(self) -> int:
@@ -48,7 +50,7 @@ class Together(nn.Module):
         strength = mixed.square().sum(dim=(1, 2))[:, None]
         mixed = mixed - mixed.mean(dim=2, keepdim=True)
         products = (mixed @ mixed.transpose(1, 2)).flatten(1).index_select(1, self.pairs)
-        # A picture of one colour has no pairs: what is left of it is rounding, and stays small.
+        # A map that is the same everywhere has no pairs: what is left of it is rounding, and stays small.
         shares = products / torch.maximum(_length(products), ROUNDING * strength + _TINY)
         roots = shares / torch.sqrt(shares.abs() + SOFTNESS)
         return roots / _length(roots).clamp(min=LEAST)

@@ -301,7 +301,7 @@ def _run_key(recordings: Sequence[RecordingFeatures], recipe: Recipe, options: T
     """Names the training run by everything that decides its weights."""
     digest = hashlib.sha256(json.dumps([RUN_VERSION, asdict(recipe), options.seed], sort_keys=True).encode())
     for recording in recordings:
-        digest.update(recording.id.encode())
+        digest.update(f"{recording.id}\0{recording.mean_width}".encode())
         digest.update(recording.times.tobytes())
         for start in range(0, len(recording), ROWS_AT_ONCE):
             digest.update(recording.pooled[start : start + ROWS_AT_ONCE].tobytes())

@@ -39,7 +39,6 @@ from offline.demo.script import RATE_HZ
 from offline.demo.task import TASK
 from offline.demo.truth import known_at
 from offline.evaluation.embedders import Embedders
-from offline.extraction import Extractor
 from offline.features import RecordingFeatures, collection_of
 from offline.flags import Judged, Planted, judge, total
 from offline.following import Lesson, follow_sight, see
@@ -123,6 +122,8 @@ def _counts(options: TrialOptions) -> list[int]:
 
 def look(recordings: Sequence[Recording], console: Console) -> Iterator[Drawn]:
     """Every recording drawn and seen through the default trunk, in order."""
+    from offline.extraction import Extractor  # here: what only learns from features needs no ONNX Runtime
+
     trunk = load_trunk(resolve("default", None, {}).backbone)
     means, jobs = trunk.spec.mean_width, [(recording, trunk.spec.preprocessing) for recording in recordings]
     context = multiprocessing.get_context("spawn")

@@ -15,7 +15,7 @@ Singles: TypeAlias = NDArray[np.float32]
 
 _TINY = 1e-9
 POWER_ITERATIONS = 4
-ROWS_AT_ONCE = 4096  # of a recording that are held in full width and precision
+ROWS_AT_ONCE = 2048  # of a recording that are held in full width and precision
 WIDE = 512  # features from which on multiplying them takes most of the time
 OVERSAMPLED = 20  # columns beyond those wanted, which make the wanted ones exact to many digits
 _INDEPENDENT = 1e-4  # least share of a column that is new beside the others, where their products say enough of them

@@ -2,7 +2,7 @@
 
 A replay must give the same alerts. Video cannot do that: it is lossy, and the networks on another machine round
 otherwise. So what recognition rests on is stored as it was used, in float32: the order-free features and the embedding
-of every processed frame (12 kB with the default trunk, 210 MB an hour at 5 frames a second). From there on the loop is
+of every processed frame (28 kB with the default trunk, 510 MB an hour at 5 frames a second). From there on the loop is
 plain arithmetic on the processor. The video is for people.
 
 The file only grows: a head, then records of one size, each with a checksum. Whatever a killed process or a full disk

@@ -30,10 +30,10 @@ from guide.teach.thin import room_for
 
 Floats = NDArray[np.float64]
 
-# Both with the usual number of features a frame, fewer where there are more of them:
 MOST_FRAMES = 20_000  # of the demonstrations: more do not change the recogniser, and memory is finite
 MOST_REORDERED = 20_000  # frames of a collection whose recordings are also taught in other orders
 REORDERED_STRIDE = 2  # reordered recordings teach with every other frame
+MOST_WIDE = 30_000  # frames of the usual number of features, whose memory neither may exceed where there are more
 MOST_REHEARSALS = 40
 
 
@@ -109,7 +109,7 @@ def _showings(
     """Each demonstration as it is and, where there is not too much of it, in other orders and before another bench."""
     places = chosen(demonstrations)
     frames, width = sum(len(demonstrations.items[n]) for n in places), demonstrations.items[0].pooled.shape[1]
-    is_small = frames <= room_for(MOST_REORDERED, width)
+    is_small = frames <= min(MOST_REORDERED, room_for(MOST_WIDE, width))
     groups = []
     for number in places:
         recording, own = demonstrations.items[number], labels[number]
@@ -191,7 +191,7 @@ def _places(group: Sequence[_Showing]) -> NDArray[np.int64]:
 
 def _stride(groups: Sequence[Sequence[_Showing]]) -> int:
     """Every which frame of the demonstrations teaches."""
-    most = room_for(MOST_FRAMES, groups[0][0].features.shape[1] // 2)
+    most = min(MOST_FRAMES, room_for(MOST_WIDE, groups[0][0].features.shape[1] // 2))
     return max(1, -(-sum(len(group[0].labels) for group in groups) // most))
 
 

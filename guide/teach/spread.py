@@ -17,9 +17,8 @@ from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 
 Given: TypeAlias = NDArray[np.intp] | None
-PLACE_MOST = (
-    2.5  # a place speaks against what is never done there, hardly for what usually is: idle time lies there too
-)
+# A place speaks against a step that is never done there, less for the one that usually is: idle time lies there too.
+PLACE_MOST = 2.5
 MOST_FOLDS = 3  # labelled recordings left out to see whether consensus pays
 
 

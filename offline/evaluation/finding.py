@@ -24,6 +24,7 @@ from offline.keysteps.registry import finder
 SOURCES: Final = (
     "offline.keysteps", "guide.label", "guide.perceive.appearance", "guide.teach.collection", "guide.teach.consensus",
     "guide.teach.refine", "guide.teach.reorder", "guide.teach.spread", "guide.teach.thin", "guide.teach.view",
+    "offline.evaluation.task", "offline.features",
 )  # fmt: skip
 """The code that decides what is found; a test sees to it that none is forgotten."""
 

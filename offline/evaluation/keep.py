@@ -67,7 +67,7 @@ def content_key(recordings: Sequence[RecordingFeatures], *parts: object) -> str:
     """Names a result by the recordings' numbers and by `parts`, which must be plain values."""
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
     for recording in recordings:
-        digest.update(f"{recording.id}\0{recording.rate}\0{len(recording)}".encode())
+        digest.update(f"{recording.id}\0{recording.rate}\0{len(recording)}\0{recording.mean_width}".encode())
         digest.update(recording.times.tobytes())
         for start in range(0, len(recording), ROWS_AT_ONCE):
             digest.update(np.ascontiguousarray(recording.pooled[start : start + ROWS_AT_ONCE]).tobytes())

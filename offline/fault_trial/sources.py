@@ -54,7 +54,10 @@ def write_features(tasks: Sequence[LabelledTask], folder: Path) -> None:
             for one, labels in zip(task.recordings, task.truth, strict=True):
                 # Half the digits: what is seen of a frame says less than that, and files travel.
                 np.savez(
-                    place / f"{one.id}.npz", features=np.asarray(one.pooled, np.float16), rate=np.float64(one.rate)
+                    place / f"{one.id}.npz",
+                    features=np.asarray(one.pooled, np.float16),
+                    rate=np.float64(one.rate),
+                    means=np.int64(one.mean_width),
                 )
                 even = np.arange(len(one)) / one.rate
                 write_labels(place / f"{one.id}.csv", labels_to_segments(labels, even, one.rate), task.steps)

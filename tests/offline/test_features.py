@@ -19,7 +19,7 @@ from guide.perceive.pace import Pace
 from offline import features as features_module
 from offline.backbones import load_trunk
 from offline.extraction import Extractor, TorchTrunk
-from offline.features import FeatureCache
+from offline.features import FeatureCache, load_feature_file
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording
 from tests.synth import grey_levels, write_task_video, write_video
@@ -244,3 +244,10 @@ def test_a_file_changed_in_place_is_seen(video: Recording, cache: FeatureCache) 
 def test_a_file_name_that_is_no_utf_8_can_be_hashed(video: Recording, cache: FeatureCache) -> None:
     path = video.path.rename(video.path.with_name(os.fsdecode(b"caf\xe9.mp4")))
     assert cache.content_hash(Recording("caf_", path, "video")) == features_module.hash_file(path)
+
+
+@pytest.mark.parametrize("means", [np.int64(-1), np.int64(10**6), np.float64(2.0), np.arange(2)])
+def test_means_that_make_no_sense_are_refused(tmp_path: Path, means: object) -> None:
+    np.savez(tmp_path / "a.npz", features=np.zeros((4, 3), np.float32), rate=np.float64(1), means=means)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="how many of the 3 columns of features are means"):
+        load_feature_file(Recording("a", tmp_path / "a.npz", "features"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 
 from guide import check
@@ -12,7 +14,7 @@ from guide.bundle import read_bundle
 from guide.errors import BundleError
 from guide.perceive.embedder import OnnxTrunk
 from guide.session import start_networks
-from offline.quantize import Agreement
+from offline.quantize import Agreement, quantize
 from tests.tiny import Learned, learn_again
 
 
@@ -54,6 +56,18 @@ def test_a_bundle_without_them_says_what_to_do(features_task: Learned) -> None:
 @pytest.mark.parametrize(("times", "words"), [((30.0, 10.0), "3.0 times as fast"), ((10.0, 15.0), "1.5 times SLOWER")])
 def test_the_speed_is_told_honestly(times: tuple[float, float], words: str) -> None:
     assert words in Agreement(1, 1, 1.0, 1.0, 1.0, *times).speed
+
+
+def test_what_goes_together_keeps_all_digits(frames_task: Learned, tmp_path: Path) -> None:
+    trunk = tmp_path / "trunk.onnx"
+    trunk.write_bytes(frames_task.bundle.path("trunk.onnx").read_bytes())
+    picture = np.random.default_rng(0).normal(size=(1, 3, 64, 64)).astype(np.float32)
+    nodes = onnx.load(quantize(trunk, [picture], exact_from="MatMul")).graph.node
+    products = {name for node in nodes if node.op_type == "MatMul" for name in node.output}
+    rounded = {name for node in nodes if node.op_type == "QuantizeLinear" for name in node.input}
+    assert products
+    assert rounded
+    assert not products & rounded
 
 
 def test_nothing_is_left_aside(small: Learned) -> None:

@@ -53,7 +53,7 @@ def test_what_stands_together_is_told_from_what_stands_apart() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_a_picture_of_one_colour_gives_nothing(value: float) -> None:
+def test_a_map_that_is_the_same_everywhere_gives_nothing(value: float) -> None:
     found = Together(6, 3)(torch.full((1, 6, 4, 4), value))
     assert torch.isfinite(found).all()
     assert float(found.norm()) < 1e-2

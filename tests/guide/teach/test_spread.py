@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
-from guide.teach.spread import Spread
-from guide.teach.thin import Fewer
+from guide.teach.spread import PLACE_MOST, Spread, columns_of
+from guide.teach.thin import Fewer, fewer
 
 DIRECTIONS = np.random.default_rng(1).normal(size=(6, 16)) * 3
 
@@ -61,3 +61,12 @@ def test_recordings_that_there_is_no_room_for_are_labelled_too(monkeypatch: pyte
     assert [float((one == other).mean()) for one, other in zip(found, truth, strict=True)] == pytest.approx(
         [1.0] * 4, abs=0.15
     )
+
+
+def test_a_usual_place_does_not_drown_what_is_seen() -> None:
+    collection, truth = make(ORDERS)
+    numbers, spread = np.array([0, 1, 2, 4]), Spread()
+    few = fewer(collection, len(numbers), seed=0, keep=[0])
+    task, _ = spread.task_of(few, numbers)
+    lesson, _ = spread.carry(task, columns_of(few, [truth[0], None, None, None], numbers))
+    assert lesson.places.max() == pytest.approx(np.log(PLACE_MOST))  # a step of a quarter would be at 4 times

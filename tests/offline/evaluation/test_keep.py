@@ -40,6 +40,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
         replace(SEEN, rate=2.0),
         replace(SEEN, times=np.array([0.0, 1.0, 2.5])),
         replace(SEEN, pooled=np.ones((3, 4), np.float32)),
+        replace(SEEN, mean_width=2),
     ],
 )
 def test_the_key_names_everything(other: RecordingFeatures) -> None:

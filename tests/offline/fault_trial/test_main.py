@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,13 @@ def test_features_that_were_kept_are_read_as_they_were(folder: Path) -> None:
         np.testing.assert_allclose(one.pooled, other.pooled, rtol=1e-3, atol=1e-2)
         assert one.rate == other.rate
     assert [labels.tolist() for labels in read.truth] == [labels.tolist() for labels in task.truth]
+
+
+def test_which_columns_are_means_travels_with_them(tmp_path: Path) -> None:
+    task = make_task([USUAL] * 3)
+    write_features([replace(task, recordings=tuple(replace(one, mean_width=5) for one in task.recordings))], tmp_path)
+    (read,) = read_clean(options_of(tmp_path / "toy"), Console(quiet=True))
+    assert [one.means.shape[1] for one in read.recordings] == [5] * 3
 
 
 def test_the_command_prints_its_tables_and_goes_on_where_it_was(
