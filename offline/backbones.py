@@ -57,7 +57,7 @@ class Trunk(nn.Module):
 
     >>> trunk = load_trunk("random-tiny")
     >>> [tuple(part.shape) for part in trunk(torch.zeros(2, 3, 64, 64))]
-    [(2, 16, 8, 8), (2, 26)]
+    [(2, 16, 8, 8), (2, 16)]
     """
 
     def __init__(
@@ -161,8 +161,7 @@ def _random_tiny(weights: Path | None, layout: Layout) -> Trunk:
         parameter.data = torch.randn(parameter.shape, generator=generator) / parameter[0].numel() ** 0.5
     if weights is not None:
         _load_state(to_map, _read_state(weights), weights)
-    together = Together(16, directions=4)
-    return Trunk(TrunkSpec("random-tiny", TINY, (16, 8, 8), 16 + together.width, mean_width=16), to_map, None, together)
+    return Trunk(TrunkSpec("random-tiny", TINY, (16, 8, 8), 16), to_map)
 
 
 _REGISTRY: dict[str, Callable[[Path | None, Layout], Trunk]] = {

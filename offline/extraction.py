@@ -66,7 +66,7 @@ class TorchTrunk:
     quarter of the bytes travel, and the CPU is free to decode.
 
     >>> TorchTrunk(load_trunk("random-tiny"), torch.device("cpu")).pool(np.zeros((2, 3, 64, 64), np.float32)).shape
-    (2, 26)
+    (2, 16)
     """
 
     def __init__(self, trunk: Trunk, device: torch.device) -> None:

@@ -63,7 +63,8 @@ def test_features_at_the_working_rate(video: Recording, extractor: Extractor, ca
     np.testing.assert_array_equal(found.times, expected)
     assert (found.id, found.rate, len(found)) == ("helmet", 5.0, 15)
     assert found.pooled.shape == (15, extractor.trunk.spec.pooled_width)
-    np.testing.assert_array_equal(found.means, found.pooled[:, :16])
+    np.testing.assert_array_equal(found.means, found.pooled)
+    assert found.mean_width == extractor.trunk.spec.mean_width
     assert found.maps is not None
     assert found.maps.shape == (15, 16, 8, 8)
     assert found.pooled.dtype == np.float32

@@ -14,7 +14,10 @@ from guide.bundle import read_bundle
 from guide.errors import BundleError
 from guide.perceive.embedder import OnnxTrunk
 from guide.session import start_networks
+from offline.backbones import Trunk, load_trunk
+from offline.onnx_trunk import export_trunk
 from offline.quantize import Agreement, quantize
+from offline.together import Together
 from tests.tiny import Learned, learn_again
 
 
@@ -58,9 +61,10 @@ def test_the_speed_is_told_honestly(times: tuple[float, float], words: str) -> N
     assert words in Agreement(1, 1, 1.0, 1.0, 1.0, *times).speed
 
 
-def test_what_goes_together_keeps_all_digits(frames_task: Learned, tmp_path: Path) -> None:
-    trunk = tmp_path / "trunk.onnx"
-    trunk.write_bytes(frames_task.bundle.path("trunk.onnx").read_bytes())
+def test_what_goes_together_keeps_all_digits(tmp_path: Path) -> None:
+    tiny, together = load_trunk("random-tiny"), Together(16, directions=4)
+    spec = replace(tiny.spec, pooled_width=16 + together.width, mean_width=16)
+    trunk = export_trunk(Trunk(spec, tiny.to_map, None, together), tmp_path / "trunk.onnx")
     picture = np.random.default_rng(0).normal(size=(1, 3, 64, 64)).astype(np.float32)
     nodes = onnx.load(quantize(trunk, [picture], exact_from="MatMul")).graph.node
     products = {name for node in nodes if node.op_type == "MatMul" for name in node.output}

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from guide.domain import Frame
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
-from guide.perceive.perceiver import Perceiver, Percept
+from guide.perceive.appearance import AppearanceSettings, appearance
+from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
 from guide.session import perception_settings, start_networks
 from tests.tiny import FEATURE_WIDTH, Learned
 
@@ -87,3 +88,24 @@ def test_pictures_are_refused_where_features_were_learned(features_task: Learned
 def test_features_are_refused_where_the_head_sees_maps(maps_task: Learned) -> None:
     with pytest.raises(InputError, match="sees whole pictures"):
         perceiver(maps_task).take(np.ones(16, np.float32), 0.0)
+
+
+class Noting:
+    """A head that only notes what it is shown."""
+
+    def __init__(self) -> None:
+        self.seen: list[NDArray[np.float32]] = []
+
+    def embed(self, contexts: NDArray[np.float32]) -> NDArray[np.float32]:
+        self.seen.append(contexts)
+        return np.zeros((len(contexts), 2), np.float32)
+
+
+def test_the_embedding_sees_the_first_features_and_recognition_all() -> None:
+    head, settings = Noting(), AppearanceSettings()
+    live = Perceiver(PerceptionSettings(5.0, 1, 0.2, uses_maps=False, width=5, head_width=3, appearance=settings), head)
+    rows = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
+    percepts = [live.take(row, number / 5) for number, row in enumerate(rows)]
+    expected = appearance(rows, np.arange(4) / 5, settings)
+    np.testing.assert_allclose([one.appearance for one in percepts], expected, rtol=1e-6)
+    np.testing.assert_allclose(np.concatenate(head.seen)[:, 0], expected[:, 5:8], rtol=1e-6)
