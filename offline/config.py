@@ -94,7 +94,7 @@ class Recipe:
     k: int | Literal["auto"] = "auto"
     """Number of key-steps; background comes on top. `auto` chooses it without labels (times are then
     measured in sevenths of a recording, the paper's number)."""
-    clusterer: str = "ours"
+    clusterer: str = "either"
     """How frames become key-steps."""
     fuzzifier: float = 1.2
     """Fuzzy c-means' m: 2 collapses in 128 dimensions."""

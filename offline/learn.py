@@ -46,8 +46,8 @@ def find_steps(
         )
         _keep(found, kept)
     steps = _numbered_steps(found, recipe) if given is None else given.steps
-    are_carried = given is not None and any(each is None for each in given.labels(demonstrations.items))
-    return describe(demonstrations, found.labels, steps, found.notes, are_carried)
+    hold_slips = given is None or any(each is None for each in given.labels(demonstrations.items))
+    return describe(demonstrations, found.labels, steps, found.notes, hold_slips)
 
 
 def _find(collection: Collection, recipe: Recipe, seed: int) -> Found:

@@ -171,13 +171,14 @@ def learn(task: Sequence[Drawn], labelled: int, cache: Path) -> tuple[Learned, d
         given = [labels if number < labelled else None for number, labels in enumerate(truth)]
         labels = Spread().spread(found.collection(), given).labels
         steps = [KeyStep(step.number, step.name) for step in TASK.steps]
-        learned = describe(found, labels, steps, are_carried=labelled < len(task))
+        learned = describe(found, labels, steps, hold_slips=labelled < len(task))
         return learned, {step.number: step.number for step in TASK.steps}
     embeddings = _embeddings(task, recipe, cache)
     collection = collection_of([one.features for one in task], embeddings)
     labels = finder(recipe.clusterer).find(collection, len(TASK.steps), 0).labels
     steps = [KeyStep(number, f"step {number}") for number in range(1, len(TASK.steps) + 1)]
-    return describe(_demonstrations(task, embeddings), labels, steps), match_steps(truth, list(labels))
+    learned = describe(_demonstrations(task, embeddings), labels, steps, hold_slips=True)
+    return learned, match_steps(truth, list(labels))
 
 
 def _embeddings(task: Sequence[Drawn], recipe: Recipe, cache: Path) -> tuple[NDArray[np.float32], ...]:

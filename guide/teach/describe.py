@@ -33,7 +33,7 @@ from guide.teach.rehearse import Taught, chosen, rehearse, teach_judged
 from guide.teach.strangers import Lessons, manners_of, strangers
 from guide.teach.telling import Tell, part_of, say_nothing
 
-CARRIED_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of carried labels
+SLIPPING_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of the labels
 MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
 FEWEST_REHEARSED = 12  # recordings, however long they are
 SHORTEST_VISIT = 0.4  # of the time a step usually takes
@@ -60,13 +60,14 @@ def describe(
     labels: Sequence[Labels],
     steps: Sequence[KeyStep],
     notes: Sequence[str] = (),
-    are_carried: bool = False,
+    hold_slips: bool = False,
     tell: Tell = say_nothing,
 ) -> Learned:
     """Everything that follows from labels, found or given; `tell` hears how much of the work is done, about.
 
-    Labels that `are_carried` over from a few recordings that people labelled hold slips, which look like steps left out
-    or done twice. Rules may then seem to be broken more often than they are; rehearsals still decide what is alarmed.
+    Labels that people did not give to every recording `hold_slips`, found or carried over from a few: they look like
+    steps left out or done twice. Rules may then seem to be broken more often than they are; rehearsals still decide
+    what is alarmed.
     """
     segments = tuple(
         tuple(labels_to_segments(each, one.times, demonstrations.rate))
@@ -77,7 +78,7 @@ def describe(
     tell(0.4)
     recogniser, judgement, left = _left_out(demonstrations, labels, taught)
     tell(0.82)
-    procedure = learn_procedure(solid(segments), steps, CARRIED_RATE if are_carried else FALSE_ALARM_RATE)
+    procedure = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
     left = some(left)
     rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.84, 0.91))
     trust = calibrate_steps(left, rehearsals)

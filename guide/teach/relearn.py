@@ -83,11 +83,11 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
     if is_quick(review.edits) and not is_back_on:
         procedure = _marked(from_plain(bundle.json("procedure.json")), reviewed.steps)
         return Relearned(without_edges(procedure, reviewed.off), reviewed, tuple(told))
-    are_carried = 0 < len(reviewed.labelled) < len(reviewed.labels)
+    hold_slips = len(reviewed.labelled) < len(reviewed.labels)
     # To carry labels over takes about half as long as all the rest.
     say(begun := 0.0 if reviewed is review.result else 0.35)
     rest = part_of(say, begun, 1.0)
-    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps, are_carried=are_carried, tell=rest)
+    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps, hold_slips=hold_slips, tell=rest)
     procedure = without_edges(learned.procedure, reviewed.off)
     return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
 

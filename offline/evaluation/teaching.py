@@ -27,7 +27,7 @@ FEWEST: Final = 3  # recordings: one to leave out and two to learn from
 class Way:
     """How many of the others come with their true labels, and which, where it is some of them.
 
-    >>> Way("2", (0, 3)).is_carried, Way(ALL).is_carried
+    >>> Way("2", (0, 3)).holds_slips, Way(ALL).holds_slips
     (True, False)
     """
 
@@ -35,9 +35,9 @@ class Way:
     chosen: Choice = ()
 
     @property
-    def is_carried(self) -> bool:
-        """Whether labels of a few are carried to the rest."""
-        return self.count not in (ALL, NONE)
+    def holds_slips(self) -> bool:
+        """Whether labels are found, or carried from a few to the rest."""
+        return self.count != ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,9 @@ def teach(others: LabelledTask, way: Way, search: Search) -> Taught:
     if way.count == ALL:
         return Taught(others.truth, same)
     if way.count == NONE:
-        found = search.find(others, Method("ours", search.recipe.loss), others.k, 0, lambda iteration, words: None)
+        found = search.find(
+            others, Method(search.recipe.clusterer, search.recipe.loss), others.k, 0, lambda iteration, words: None
+        )
         return Taught(found.labels, match_steps(others.truth, found.labels))
     return Taught(search.carry(others, way.chosen).labels, same)
 

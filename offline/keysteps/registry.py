@@ -19,6 +19,8 @@ FINDERS = {
     "cte": ("offline.keysteps.cte", "TemporalEmbedding"),
     "pcm": ("offline.keysteps.pcm", "ProCut"),
     "ours": ("offline.keysteps.ours", "Ours"),
+    "matched": ("offline.keysteps.matched", "Matched"),
+    "either": ("offline.keysteps.either", "Either"),
 }
 
 

@@ -69,8 +69,8 @@ CARRIED = [
 ]
 
 
-@pytest.mark.parametrize("are_carried", [False, True])
-def test_slips_of_carried_labels_do_not_silence_the_rules(are_carried: bool) -> None:
+@pytest.mark.parametrize("hold_slips", [False, True])
+def test_slips_of_labels_do_not_silence_the_rules(hold_slips: bool) -> None:
     looks = np.eye(10, 12) * 5
     labels = [np.repeat(steps, 8) for steps in CARRIED]
     rng = np.random.default_rng(0)
@@ -85,8 +85,8 @@ def test_slips_of_carried_labels_do_not_silence_the_rules(are_carried: bool) -> 
     )
     steps = [KeyStep(number, f"step {number}") for number in range(1, 10)]
     shown = Demonstrations(items, RATE, AppearanceSettings.for_step(4.0))
-    required = describe(shown, labels, steps, are_carried=are_carried).procedure.rules.required
-    assert set(required) == ({1, 3, 4, 5, 8} if are_carried else set())
+    required = describe(shown, labels, steps, hold_slips=hold_slips).procedure.rules.required
+    assert set(required) == ({1, 3, 4, 5, 8} if hold_slips else set())
 
 
 def left_out(frames: int) -> LeftOut:

@@ -1,0 +1,66 @@
+"""Either: what our two finders find, and of the two what makes more sense as a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from guide.domain import Labels
+from guide.teach.collection import Collection, Found
+from guide.teach.refine import Floats, RefineSettings, judge_each, visits_of
+from guide.teach.thin import fewer
+from guide.teach.view import look_again
+from offline.keysteps.base import Finder, check_k
+from offline.keysteps.matched import LEAST_RECORDINGS, Matched
+from offline.keysteps.ours import Ours
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Finds with time (`ours`) and without any (`matched`), and keeps what the recordings recognise in each other.
+
+    Where steps look different and come in many orders, pairing off finds what a clock would blur; where steps look
+    alike and only their place tells them apart, it is the other way round. Which it is nobody says beforehand.
+
+    >>> embedding = np.repeat([[0.0], [4.0]], 40, axis=0).astype(np.float32)
+    >>> Either().find(Collection.at_rate([embedding] * 3, 2.0), k=2, seed=0).labels[0][[0, -1]]
+    array([1, 2])
+    """
+
+    finders: tuple[Finder, ...] = (Ours(), Matched())
+    settings: RefineSettings = field(default_factory=RefineSettings)
+
+    def find(self, collection: Collection, k: int, seed: int) -> Found:
+        check_k(collection, k)
+        first = self.finders[0].find(collection, k, seed)
+        if len(collection.times) < LEAST_RECORDINGS:
+            return first
+        step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
+        few = fewer(collection, k, seed)
+        some = few.collection()
+        rows = look_again(some.features or some.embeddings, some.times, step_s, self.settings)
+
+        def worth(found: Found) -> float:
+            return sense(rows, [few.thin(found.labels[number]) for number in few.numbers], k, self.settings)
+
+        return max((first, *(finder.find(collection, k, seed) for finder in self.finders[1:])), key=worth)
+
+
+def sense(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings: RefineSettings) -> float:
+    """How much labels 1..K, 0 for background, are like a task that several people did; 1 at most.
+
+    The mean over the steps of how well the other recordings recognise it by its look alone (F1 of frames), of how many
+    that have it begin it just once, and of how many have it. A step that labels no frame counts nothing.
+    """
+    right, seen, said = np.zeros(k + 1), np.zeros(k + 1), np.zeros(k + 1)
+    for each, judged in zip(labels, judge_each(rows, labels, settings), strict=True):
+        judgement = judged.argmax(1)
+        right += np.bincount(each[judgement == each], minlength=k + 1)
+        seen += np.bincount(each, minlength=k + 1)
+        said += np.bincount(judgement, minlength=k + 1)
+    visits = np.array([visits_of(each, k + 1) for each in labels])
+    once = (visits == 1).sum(0) / np.maximum((visits > 0).sum(0), 1)
+    recognised = 2 * right / np.maximum(seen + said, 1)
+    return float((recognised * once * (visits > 0).mean(0))[1:].mean())

@@ -1,0 +1,76 @@
+"""Either keeps the finder whose steps the recordings recognise in each other, and its measure is a literal count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from guide.domain import Labels
+from guide.label.discriminant import fit_discriminant
+from guide.teach.collection import Collection, Found
+from guide.teach.refine import RefineSettings
+from offline.keysteps.either import Either, sense
+from offline.keysteps.equal import Equal
+
+K = 3
+LOOKS = 5 * np.random.default_rng(5).normal(size=(K + 1, 6))
+
+
+@dataclass(frozen=True)
+class Says:
+    """A finder that says what it was told."""
+
+    labels: tuple[Labels, ...]
+
+    def find(self, collection: Collection, k: int, seed: int) -> Found:
+        return Found(self.labels)
+
+
+def recordings(count: int) -> tuple[Collection, tuple[Labels, ...]]:
+    made, labels = [], []
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        own = np.repeat([0, *rng.permutation([1, 2, 3])], rng.integers(8, 20, K + 1)).astype(np.int64)
+        made.append((LOOKS[own] + rng.normal(size=(len(own), 6))).astype(np.float32))
+        labels.append(own)
+    return Collection.at_rate(made, 2.0), tuple(labels)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_true_steps_make_more_sense_than_slices_of_time(is_first: bool) -> None:
+    made, truth = recordings(5)
+    slices = Says(Equal().find(made, K, 0).labels)
+    finders = (Says(truth), slices) if is_first else (slices, Says(truth))
+    for found, true in zip(Either(finders).find(made, K, 0).labels, truth, strict=True):
+        np.testing.assert_array_equal(found, true)
+
+
+def test_two_recordings_are_left_to_the_first() -> None:
+    made, truth = recordings(2)
+    slices = Says(Equal().find(made, K, 0).labels)
+    assert Either((slices, Says(truth))).find(made, K, 0).labels == slices.labels
+
+
+def test_sense_is_what_it_says() -> None:
+    rng = np.random.default_rng(6)
+    rows = [rng.normal(size=(length, 4)) for length in (30, 25, 20)]
+    labels: list[Labels] = [np.sort(rng.integers(0, K, len(each))) for each in rows]
+    labels[0] = labels[0][rng.permutation(30)]  # begun more than once
+    settings = RefineSettings()
+    judged = []
+    for left in range(3):
+        others = [number for number in range(3) if number != left]
+        learned = fit_discriminant([rows[n] for n in others], [labels[n] for n in others], settings.shrinkage)
+        apart = (rows[left][:, None] - learned.centres[None]) @ learned.whitening
+        judged.append(learned.numbers[(apart**2).sum(-1).argmin(1)])
+    expected = []
+    for step in range(1, K + 1):  # the last labels no frame
+        hit = sum(int(((a == step) & (b == step)).sum()) for a, b in zip(judged, labels, strict=True))
+        have = [each for each in labels if step in each]
+        total = sum(int((a == step).sum()) for a in (*judged, *labels))
+        begun = [int((np.diff(np.concatenate([[-1], each])) != 0)[each == step].sum()) for each in have]
+        once = sum(count == 1 for count in begun) / max(len(have), 1)
+        expected.append((2 * hit / total if total else 0.0) * once * len(have) / 3)
+    assert sense(rows, labels, K, settings) == pytest.approx(np.mean(expected))

@@ -1,0 +1,87 @@
+"""Matched on steps done in many orders with idle time between: it needs no clock, and leaves idle time alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from guide.domain import Features, Labels
+from guide.teach.collection import Collection
+from guide.teach.thin import Fewer
+from offline.keysteps.equal import Equal
+from offline.keysteps.matched import Candidate, Matched
+from offline.keysteps.ours import Ours
+from offline.metrics import PROTOCOLS
+
+K = 5
+RATE = 2.0
+IDLES = 3
+
+
+def recording(seed: int, width: int = 16) -> tuple[Features, Labels]:
+    """Each step once in an order of its own, with idle time of several looks between; a person's own shift on top."""
+    rng = np.random.default_rng(seed)
+    looks = np.random.default_rng(99).normal(0, 2, (K + IDLES, width))
+    parts, labels = [], []
+    for step in rng.permutation(K):
+        for look, label, length in (
+            (K + int(rng.integers(IDLES)), 0, int(rng.integers(3, 9))),
+            (int(step), int(step) + 1, int(rng.integers(14, 30))),
+        ):
+            parts.append(np.repeat(looks[look][None], length, axis=0))
+            labels.append(np.full(length, label, np.int64))
+    rows = np.concatenate(parts) + rng.normal(0, 1, width)
+    return (rows + rng.normal(0, 0.8, rows.shape)).astype(np.float32), np.concatenate(labels)
+
+
+def collection(count: int = 8) -> tuple[Collection, list[Labels]]:
+    drawn = [recording(seed) for seed in range(count)]
+    return Collection.at_rate([rows for rows, _ in drawn], RATE), [labels for _, labels in drawn]
+
+
+def test_orders_and_idle_time_do_not_matter() -> None:
+    made, truth = collection()
+    found = Matched().find(made, K, seed=0).labels
+    score = PROTOCOLS["D"](truth, found).f1
+    assert score > 0.9
+    assert score > PROTOCOLS["D"](truth, Equal().find(made, K, seed=0).labels).f1 + 0.4
+    assert score > PROTOCOLS["D"](truth, Ours().find(made, K, seed=0).labels).f1
+    idle = np.concatenate([each == 0 for each in truth])
+    assert np.concatenate([each == 0 for each in found])[idle].mean() > 0.8
+
+
+def test_it_gives_the_same_each_time_and_numbers_steps_by_time() -> None:
+    made, truth = collection(5)
+    one, two = (Matched().find(made, K, seed=3) for _ in range(2))
+    for first, second, true in zip(one.labels, two.labels, truth, strict=True):
+        np.testing.assert_array_equal(first, second)
+        assert first.shape == true.shape
+        assert set(first.tolist()) <= set(range(K + 1))
+    assert one.centres is not None
+    assert one.centres.shape == (K, made.embeddings[0].shape[1])
+    every = np.concatenate(one.labels)
+    when = np.concatenate([(np.arange(len(each)) + 0.5) / len(each) for each in one.labels])
+    means = [when[every == step].mean() for step in range(1, K + 1)]
+    assert means == sorted(means)
+
+
+def test_a_collection_too_long_to_look_at_is_labelled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, truth = collection()
+    monkeypatch.setattr("offline.keysteps.matched.fewer", lambda whole, *_: Fewer(whole, 2, (0, 1, 2, 3, 5, 6)))
+    found = Matched().find(made, K, seed=0)
+    assert [len(each) for each in found.labels] == [len(each) for each in truth]
+    assert PROTOCOLS["D"](truth, found.labels).f1 > 0.8
+
+
+def test_two_recordings_are_left_to_the_other_finder() -> None:
+    made, _ = collection(2)
+    for one, other in zip(Matched().find(made, K, 0).labels, Ours().find(made, K, 0).labels, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_candidate_is_worth_what_its_worst_step_is() -> None:
+    labels = [np.array([2, 2, 0, 1, 1, 3])]
+    one = Candidate(labels, np.array([0.1, 0.9, 0.5, 0.2]), k=2)
+    assert one.chosen.tolist() == [1, 2]
+    assert one.worth == 0.5
+    assert one.numbers.tolist() == [0, 2, 1, 0]
