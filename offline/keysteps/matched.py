@@ -18,6 +18,7 @@ from offline.keysteps.parts import cut
 from offline.keysteps.ties import Grain, Metric, fixed, groups, held, leave_two_out, match
 
 LEAST_RECORDINGS = 3  # two alone can be paired off any way
+MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames
 LEAST_FRAMES = 4  # of a recording that is cut in parts
 
 
@@ -53,7 +54,7 @@ class Matched:
         if len(collection.times) < LEAST_RECORDINGS or min(collection.lengths) < LEAST_FRAMES:
             return Ours().find(collection, k, seed)
         step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
-        few = fewer(collection, k, seed)
+        few = fewer(collection, k, seed, most=MOST_FRAMES)
         some = few.collection()
         view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
         search = Search(self, rows, some.rate, step_s, seed)

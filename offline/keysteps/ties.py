@@ -100,15 +100,23 @@ def leave_two_out(rows: Sequence[Floats], labels: Sequence[Labels], shrinkage: f
     """What tells labels apart in all recordings but the two compared: their own labels prove nothing of them."""
     numbers = np.unique(np.concatenate(list(labels))).astype(np.int64)
     every = [ClassSums.of(each, own, numbers) for each, own in zip(rows, labels, strict=True)]
+    whole = ClassSums.total(every)
     known: dict[tuple[int, int], Floats] = {}
 
     def metric(one: int, other: int) -> Floats:
         if (one, other) not in known:
-            rest = [sums for number, sums in enumerate(every) if number not in (one, other)]
-            known[one, other] = telling(ClassSums.total(rest if len(every) > FEW else every).discriminant(shrinkage))
+            rest = _without(whole, every[one], every[other]) if len(every) > FEW else whole
+            known[one, other] = telling(rest.discriminant(shrinkage))
         return known[one, other]
 
     return metric
+
+
+def _without(whole: ClassSums, one: ClassSums, other: ClassSums) -> ClassSums:
+    parts = ("counts", "sums", "scatter")
+    counts, sums, scatter = (getattr(whole, part) - getattr(one, part) - getattr(other, part) for part in parts)
+    is_there = counts > 0.5  # whole numbers of frames
+    return ClassSums(whole.numbers, np.where(is_there, counts, 0.0), sums * is_there[:, None], scatter)
 
 
 def fixed(directions: Floats) -> Metric:

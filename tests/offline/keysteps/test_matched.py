@@ -67,7 +67,7 @@ def test_it_gives_the_same_each_time_and_numbers_steps_by_time() -> None:
 
 def test_a_collection_too_long_to_look_at_is_labelled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     made, truth = collection()
-    monkeypatch.setattr("offline.keysteps.matched.fewer", lambda whole, *_: Fewer(whole, 2, (0, 1, 2, 3, 5, 6)))
+    monkeypatch.setattr("offline.keysteps.matched.fewer", lambda whole, *_, **__: Fewer(whole, 2, (0, 1, 2, 3, 5, 6)))
     found = Matched().find(made, K, seed=0)
     assert [len(each) for each in found.labels] == [len(each) for each in truth]
     assert PROTOCOLS["D"](truth, found.labels).f1 > 0.8
