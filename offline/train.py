@@ -40,7 +40,7 @@ from offline.stills import draw_stills
 from offline.telling import settings_told, tell_curves, tell_earlier, tell_learned, tell_written
 from offline.videos import RecordingFacts, ends_of
 
-RUN_VERSION = 3  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
+RUN_VERSION = 4  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
 ROWS_AT_ONCE = 4096
 
 

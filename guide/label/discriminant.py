@@ -80,6 +80,18 @@ class ClassSums:
             scatter += one.scatter
         return ClassSums(some[0].numbers, counts, sums, scatter)
 
+    def less(self, *others: ClassSums) -> ClassSums:
+        """The sums without those of others, which are among them.
+
+        >>> one, other = (ClassSums.of(np.array([[v]]), np.array([1]), np.array([1])) for v in (2.0, 5.0))
+        >>> ClassSums.total([one, other]).less(other).sums.tolist()
+        [[2.0]]
+        """
+        gone = ClassSums.total(others)
+        counts = self.counts - gone.counts  # whole numbers
+        sums = np.where(counts[:, None] > 0, self.sums - gone.sums, 0.0)
+        return ClassSums(self.numbers, counts, sums, self.scatter - gone.scatter)
+
     def discriminant(self, shrinkage: float) -> Discriminant:
         """What `fit_discriminant` gives for the rows, up to rounding: classes without rows are left out."""
         is_there = self.counts > 0

@@ -27,8 +27,8 @@ FEWEST: Final = 3  # recordings: one to leave out and two to learn from
 class Way:
     """How many of the others come with their true labels, and which, where it is some of them.
 
-    >>> Way("2", (0, 3)).holds_slips, Way(ALL).holds_slips
-    (True, False)
+    >>> Way("2", (0, 3)).holds_slips, Way(NONE).holds_slips, Way(ALL).holds_slips
+    (True, True, False)
     """
 
     count: str

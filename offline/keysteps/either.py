@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from guide.domain import Labels
+from guide.domain import BACKGROUND, Labels
 from guide.teach.collection import Collection, Found
 from guide.teach.refine import Floats, RefineSettings, judge_each, visits_of
 from guide.teach.thin import fewer
@@ -29,30 +29,45 @@ class Either:
     array([1, 2])
     """
 
-    finders: tuple[Finder, ...] = (Ours(), Matched())
+    finders: tuple[tuple[str, Finder], ...] = (("looking again", Ours()), ("pairing off", Matched()))
+    """By the names that the note about them has."""
     settings: RefineSettings = field(default_factory=RefineSettings)
 
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         check_k(collection, k)
-        first = self.finders[0].find(collection, k, seed)
+        (name, first), *others = self.finders
+        found = {name: first.find(collection, k, seed)}
         if len(collection.times) < LEAST_RECORDINGS:
-            return first
+            return found[name]
+        found |= {other: finder.find(collection, k, seed) for other, finder in others}
+        worths = self._worths(collection, found, k, seed)
+        best = max(found, key=lambda name: worths[name])
+        told = ", ".join(f"{name} {sense:.2f}" for name, (_, sense) in worths.items())
+        return replace(
+            found[best], notes=(*found[best].notes, f"key-steps by {best} (how much sense they make: {told})")
+        )
+
+    def _worths(
+        self, collection: Collection, found: Mapping[str, Found], k: int, seed: int
+    ) -> dict[str, tuple[int, float]]:
+        """How many steps label any frame, and how much sense they make."""
         step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
         few = fewer(collection, k, seed)
         some = few.collection()
         rows = look_again(some.features or some.embeddings, some.times, step_s, self.settings)
-
-        def worth(found: Found) -> float:
-            return sense(rows, [few.thin(found.labels[number]) for number in few.numbers], k, self.settings)
-
-        return max((first, *(finder.find(collection, k, seed) for finder in self.finders[1:])), key=worth)
+        worths = {}
+        for name, one in found.items():
+            labels = [few.thin(one.labels[number]) for number in few.numbers]
+            used = len(np.setdiff1d(np.concatenate(one.labels), [BACKGROUND]))
+            worths[name] = used, sense(rows, labels, k, self.settings)
+        return worths
 
 
 def sense(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings: RefineSettings) -> float:
     """How much labels 1..K, 0 for background, are like a task that several people did; 1 at most.
 
-    The mean over the steps of how well the other recordings recognise it by its look alone (F1 of frames), of how many
-    that have it begin it just once, and of how many have it. A step that labels no frame counts nothing.
+    The mean over the steps of three shares multiplied: how well the other recordings recognise it by its look alone
+    (F1 of frames), how many that have it begin it just once, and how many have it. A step without frames counts as 0.
     """
     right, seen, said = np.zeros(k + 1), np.zeros(k + 1), np.zeros(k + 1)
     for each, judged in zip(labels, judge_each(rows, labels, settings), strict=True):

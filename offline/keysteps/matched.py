@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from guide.domain import BACKGROUND, Labels
 from guide.teach.collection import Collection, Found
 from guide.teach.refine import Floats, RefineSettings, recognised, refine, teach, visits_of
-from guide.teach.thin import fewer
+from guide.teach.thin import Fewer, fewer
 from guide.teach.view import learn_view
-from offline.keysteps.base import check_k, rank_by_time
+from offline.keysteps.base import check_k, rank_by_time, seen, unused
 from offline.keysteps.ours import Ours
 from offline.keysteps.parts import cut
 from offline.keysteps.ties import Grain, Metric, fixed, groups, held, leave_two_out, match
 
 LEAST_RECORDINGS = 3  # two alone can be paired off any way
 MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames
-LEAST_FRAMES = 4  # of a recording that is cut in parts
+MOST_RECORDINGS = 60  # that are paired off
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +51,28 @@ class Matched:
 
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         check_k(collection, k)
-        if len(collection.times) < LEAST_RECORDINGS or min(collection.lengths) < LEAST_FRAMES:
-            return Ours().find(collection, k, seed)
         step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
-        few = fewer(collection, k, seed, most=MOST_FRAMES)
+        few = _paired_off(fewer(collection, k, seed, most=MOST_FRAMES))
+        if len(few.numbers) < LEAST_RECORDINGS or step_s <= 0:
+            found = Ours().find(collection, k, seed)
+            return replace(found, notes=(*found.notes, "too few recordings to pair off: found by looking again"))
         some = few.collection()
         view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
-        search = Search(self, rows, some.rate, step_s, seed)
-        best = max(search.candidates(k), key=lambda candidate: candidate.worth)
+        pairing = Pairing(self, rows, some.rate, step_s, seed)
+        best = max(pairing.candidates(k), key=lambda candidate: candidate.worth)
         every = dict(zip(few.numbers, best.labels, strict=True))
         if few.others:
-            lesson = teach(rows, best.labels, len(best.scores), self.settings)
-            change = self.settings.change * step_s * some.rate
-            for number in few.others:
-                one = few.collection([number])
-                seen = view.rows((one.features or one.embeddings)[0], one.times[0])
-                every[number] = lesson.label(seen, change, self.settings)
+            lesson, change = teach(rows, best.labels, len(best.scores), self.settings), pairing.change
+            every |= {number: lesson.label(seen(few, number, view), change, self.settings) for number in few.others}
         numbers = best.numbers
         labels = tuple(few.all_frames(number, numbers[every[number]]) for number in sorted(every))
-        return Found(labels, _centres(collection, labels, k), _notes(labels, k))
+        return Found(labels, notes=unused([each[each > BACKGROUND] for each in labels], k))
+
+
+def _paired_off(few: Fewer) -> Fewer:
+    """Every so-maniest recording, where there are very many: their pairs grow with the square."""
+    count = min(len(few.numbers), MOST_RECORDINGS)
+    return replace(few, numbers=tuple(few.numbers[n * len(few.numbers) // count] for n in range(count)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,10 @@ class Candidate:
         return np.argsort(-self.scores, kind="stable")[: self.k]
 
     @property
-    def worth(self) -> float:
-        """As good as the least of its steps: a group of idle time among them makes every rule about it wrong."""
-        return float(self.scores[self.chosen].min())
+    def worth(self) -> tuple[float, float]:
+        """As good as the least of its steps: idle time among them makes every rule about it wrong. Then their mean."""
+        scores = self.scores[self.chosen]
+        return float(scores.min()), float(scores.mean())
 
     @property
     def numbers(self) -> Labels:
@@ -99,7 +103,7 @@ class Candidate:
         return found
 
 
-class Search:
+class Pairing:
     """Groups of recordings' rows (T, d), with more and with fewer of them to spare."""
 
     def __init__(self, finder: Matched, rows: Sequence[Floats], rate: float, step_s: float, seed: int) -> None:
@@ -107,6 +111,11 @@ class Search:
         frames = step_s * rate
         self._cuttings = [cut(rows, length * frames, frames) for length in finder.lengths]
         self._grain = Grain.of(self._cuttings)
+
+    @property
+    def change(self) -> float:
+        """What a change of label costs, in frames."""
+        return self._finder.settings.change * self._step_s * self._rate
 
     def candidates(self, k: int) -> Iterator[Candidate]:
         """One for each number of groups."""
@@ -120,10 +129,10 @@ class Search:
 
     def _ties(self, metric: Metric | None) -> Floats:
         """How many of the cuttings tie grains (G, G) to each other; without a metric, by what varies within parts."""
-        return sum(
-            (match(self._rows, each, metric or fixed(each.whitening), self._grain) for each in self._cuttings),
-            start=np.zeros((len(self._grain.sizes),) * 2),
-        )
+        ties = np.zeros((len(self._grain.sizes),) * 2)
+        for each in self._cuttings:
+            ties += match(self._rows, each, metric or fixed(each.whitening), self._grain)
+        return ties
 
     def _groups(self, ties: Floats, columns: int) -> list[Labels]:
         found = groups(ties, self._grain, columns, self._seed)
@@ -138,16 +147,3 @@ class Search:
         length = frames / np.maximum(visits.sum(0), 1) / (self._step_s * self._rate)
         sure = np.bincount(every, seen, minlength=columns) / frames
         return np.asarray(held(ties, self._grain, labels, columns) * sure * once * np.sqrt(length))
-
-
-def _centres(collection: Collection, labels: Sequence[Labels], k: int) -> Floats:
-    """The mean embedding (K, D) of each step; that of all frames where it has none."""
-    rows, every = np.concatenate(collection.embeddings).astype(np.float64), np.concatenate(list(labels))
-    return np.stack(
-        [rows[every == step].mean(0) if (every == step).any() else rows.mean(0) for step in range(1, k + 1)]
-    )
-
-
-def _notes(labels: Sequence[Labels], k: int) -> tuple[str, ...]:
-    used = len(np.setdiff1d(np.concatenate(list(labels)), [BACKGROUND]))
-    return () if used == k else (f"only {used} of the {k} key-steps asked for label any frame: try a smaller --k",)

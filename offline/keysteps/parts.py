@@ -13,6 +13,7 @@ from guide.teach.refine import Floats
 
 SHRINKAGE = 0.3  # how far the spread within parts is drawn towards a sphere
 LEAST = 2  # frames of a part
+MOST_BINS = 1500  # of a recording: more frames are merged first, or every pair of them would have to be weighed
 ROUNDS = 2  # of cutting and learning what varies within parts; more change little
 AWAY = 0.08  # of an average step: what changes in so short a time is no change of activity
 
@@ -21,12 +22,12 @@ AWAY = 0.08  # of an average step: what changes in so short a time is no change 
 class Cutting:
     """One way to cut all recordings: borders (S + 1,) of each, and what gives the spread within parts unit size."""
 
-    borders: tuple[Labels, ...]
+    borders: tuple[Labels, ...]  # in frames
     whitening: Floats  # (d, d)
 
 
 def cut(rows: Sequence[Floats], length: float, step: float) -> Cutting:
-    """Recordings' rows (T, d) cut into parts of `length` frames on average; an average step has `step` frames.
+    """Recordings' rows (T, d) cut into parts of `length` frames on average, where an average step has `step` frames.
 
     What varies within a part is of no account, and which parts there are decides what varies within them: so they are
     cut twice, first by what changes within moments.
@@ -41,19 +42,22 @@ def cut(rows: Sequence[Floats], length: float, step: float) -> Cutting:
     return Cutting(borders, whitening)
 
 
-def partition(rows: Floats, count: int, least: int = LEAST) -> Labels:
+def partition(rows: Floats, count: int) -> Labels:
     """Borders (S + 1,) of the S parts of rows (T, d), `count` where there is room, that lie nearest to their means.
 
-    Exact, by dynamic programming over the last border.
+    Exact, by dynamic programming over the last border; very long recordings are cut between merged frames only.
 
     >>> partition(np.array([[0.0], [0.1], [0.0], [5.0], [5.1]]), 2)
     array([0, 3, 5])
     """
-    frames = len(rows)
-    count = max(1, min(count, frames // least))
+    frames, every = len(rows), -(-len(rows) // MOST_BINS)
+    if every > 1:
+        bins = np.array([*range(0, frames, every), frames])
+        return np.minimum(partition(part_means(rows, bins), count) * every, frames)
+    count = max(1, min(count, frames // LEAST))
     costs = _costs(rows)
     before = np.arange(frames + 1)
-    costs[before[None] - before[:, None] < least] = np.inf
+    costs[before[None] - before[:, None] < LEAST] = np.inf
     best, backs = costs[0], []
     for _ in range(count - 1):
         total = best[:, None] + costs

@@ -26,7 +26,7 @@ from offline.keysteps.parts import Cutting, part_means
 Metric = Callable[[int, int], Floats]
 """Directions (d, e) in which the parts of two recordings are compared."""
 GROUPS = KMeansSettings(restarts=10)
-FEW = 3  # so few recordings leave none to teach when two are left out
+FEW = 3  # so few recordings leave one at most to teach when two are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +105,11 @@ def leave_two_out(rows: Sequence[Floats], labels: Sequence[Labels], shrinkage: f
 
     def metric(one: int, other: int) -> Floats:
         if (one, other) not in known:
-            rest = _without(whole, every[one], every[other]) if len(every) > FEW else whole
+            rest = whole.less(every[one], every[other]) if len(every) > FEW else whole
             known[one, other] = telling(rest.discriminant(shrinkage))
         return known[one, other]
 
     return metric
-
-
-def _without(whole: ClassSums, one: ClassSums, other: ClassSums) -> ClassSums:
-    parts = ("counts", "sums", "scatter")
-    counts, sums, scatter = (getattr(whole, part) - getattr(one, part) - getattr(other, part) for part in parts)
-    is_there = counts > 0.5  # whole numbers of frames
-    return ClassSums(whole.numbers, np.where(is_there, counts, 0.0), sums * is_there[:, None], scatter)
 
 
 def fixed(directions: Floats) -> Metric:

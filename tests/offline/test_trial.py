@@ -46,6 +46,23 @@ def test_planted_faults_are_found_and_clean_recordings_left_alone(tmp_path: Path
     assert not any(each.false_alarms for _, each, _ in judged)
 
 
+@pytest.mark.parametrize(("labelled", "slips"), [(0, True), (1, True), (3, False)])
+def test_labels_hold_slips_unless_all_were_given(
+    labelled: int, slips: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class ToldError(Exception):
+        pass
+
+    def hear(*_: object, hold_slips: bool = False) -> None:
+        raise ToldError(hold_slips)
+
+    task = [made(USUAL, seed) for seed in range(3)]
+    monkeypatch.setattr("offline.trial._embeddings", lambda task, *_: [one.features.pooled for one in task])
+    monkeypatch.setattr("offline.trial.describe", hear)
+    with pytest.raises(ToldError, match=str(slips)):
+        learn(task, labelled, tmp_path)
+
+
 def test_a_row_counts_what_was_found() -> None:
     hit, wrong = Alert(1, 14.0, "missed", 3, None, "alarm", ""), Alert(2, 3.0, "repeated", 2, None, "warning", "")
     judged: list[tuple[Planted, Judged, list[Guidance]]] = [

@@ -54,6 +54,20 @@ def test_what_was_given_by_hand_is_remembered_and_can_be_taken_back(features_tas
     assert not is_quick([Mark(2, "optional", is_on=False)])
 
 
+def test_labels_that_people_gave_no_recording_hold_slips(
+    features_task: Learned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class ToldError(Exception):
+        pass
+
+    def hear(*_: object, hold_slips: bool, **__: object) -> None:
+        raise ToldError(hold_slips)
+
+    monkeypatch.setattr(module, "describe", hear)
+    with pytest.raises(ToldError, match="True"):
+        relearn(features_task.bundle, begin_review(features_task.bundle).edited(Merge((1, 2))))
+
+
 def test_merged_split_and_dropped_steps_are_followed_live(features_task: Learned, tmp_path: Path) -> None:
     written(features_task, tmp_path / "new", Merge((1, 2)), Split(3, 0.5), Drop(4))
     new = read_bundle(tmp_path / "new")

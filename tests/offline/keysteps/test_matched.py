@@ -57,8 +57,6 @@ def test_it_gives_the_same_each_time_and_numbers_steps_by_time() -> None:
         np.testing.assert_array_equal(first, second)
         assert first.shape == true.shape
         assert set(first.tolist()) <= set(range(K + 1))
-    assert one.centres is not None
-    assert one.centres.shape == (K, made.embeddings[0].shape[1])
     every = np.concatenate(one.labels)
     when = np.concatenate([(np.arange(len(each)) + 0.5) / len(each) for each in one.labels])
     means = [when[every == step].mean() for step in range(1, K + 1)]
@@ -75,13 +73,45 @@ def test_a_collection_too_long_to_look_at_is_labelled_all_the_same(monkeypatch: 
 
 def test_two_recordings_are_left_to_the_other_finder() -> None:
     made, _ = collection(2)
-    for one, other in zip(Matched().find(made, K, 0).labels, Ours().find(made, K, 0).labels, strict=True):
+    found = Matched().find(made, K, 0)
+    for one, other in zip(found.labels, Ours().find(made, K, 0).labels, strict=True):
         np.testing.assert_array_equal(one, other)
+    assert "too few recordings to pair off" in found.notes[-1]
+
+
+def test_a_long_collection_that_leaves_two_recordings_is_left_to_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, _ = collection(5)
+    monkeypatch.setattr("offline.keysteps.matched.fewer", lambda whole, *_, **__: Fewer(whole, 1, (0, 3)))
+    assert "too few recordings to pair off" in Matched().find(made, K, 0).notes[-1]
+
+
+def test_of_very_many_recordings_some_are_paired_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, truth = collection(8)
+    monkeypatch.setattr("offline.keysteps.matched.MOST_RECORDINGS", 5)
+    found = Matched().find(made, K, seed=0).labels
+    assert PROTOCOLS["D"](truth, found).f1 > 0.8
+
+
+def test_frames_beyond_the_bound_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, truth = collection(8)
+    monkeypatch.setattr("offline.keysteps.matched.MOST_FRAMES", made.size // 2)
+    found = Matched().find(made, K, seed=0).labels
+    assert [len(each) for each in found] == [len(each) for each in truth]
+    assert PROTOCOLS["D"](truth, found).f1 > 0.7
+
+
+@pytest.mark.parametrize(("lengths", "k"), [((3, 2, 4), 2), ((1, 40, 40), 3), ((6, 6, 6), 9), ((20, 20, 20), 1)])
+def test_odd_collections_get_labels_all_the_same(lengths: tuple[int, ...], k: int) -> None:
+    rng = np.random.default_rng(0)
+    made = Collection.at_rate([rng.normal(size=(length, 3)).astype(np.float32) for length in lengths], 1.0)
+    found = Matched().find(made, k, seed=0).labels
+    assert tuple(len(each) for each in found) == lengths
+    assert all(each.min() >= 0 and each.max() <= k for each in found)
 
 
 def test_a_candidate_is_worth_what_its_worst_step_is() -> None:
     labels = [np.array([2, 2, 0, 1, 1, 3])]
     one = Candidate(labels, np.array([0.1, 0.9, 0.5, 0.2]), k=2)
     assert one.chosen.tolist() == [1, 2]
-    assert one.worth == 0.5
+    assert one.worth == (0.5, 0.7)
     assert one.numbers.tolist() == [0, 2, 1, 0]

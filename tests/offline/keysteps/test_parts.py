@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,19 @@ def test_no_other_borders_lie_nearer(seed: int, frames: int, count: int) -> None
 
 def test_a_single_frame_is_a_part() -> None:
     assert partition(np.zeros((1, 3)), 4).tolist() == [0, 1]
+
+
+def test_a_long_recording_is_cut_between_merged_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.repeat([[0.0], [3.0], [1.0]], [30, 21, 40], axis=0)
+    assert partition(rows, 3).tolist() == [0, 30, 51, 91]
+    monkeypatch.setattr("offline.keysteps.parts.MOST_BINS", 31)  # three frames each, the last of one
+    assert partition(rows, 3).tolist() == [0, 30, 51, 91]
+    monkeypatch.setattr("offline.keysteps.parts.MOST_BINS", 10)
+    borders = partition(rows, 40)
+    assert borders[0] == 0
+    assert borders[-1] == 91
+    assert (np.diff(borders) > 0).all()
+    assert len(borders) - 1 <= 5
 
 
 def test_recordings_are_cut_where_their_look_changes() -> None:

@@ -14,7 +14,7 @@ from offline.keysteps.registry import FINDERS, finder
 def collection() -> Collection:
     rng = np.random.default_rng(0)
     prototypes = 3 * rng.normal(size=(4, 8))
-    made = [np.repeat(prototypes, each, axis=0) + rng.normal(size=(4 * each, 8)) for each in (12, 20)]
+    made = [np.repeat(prototypes, each, axis=0) + rng.normal(size=(4 * each, 8)) for each in (12, 20, 15, 17)]
     return Collection.at_rate([each.astype(np.float32) for each in made], 2.0)
 
 
@@ -36,7 +36,7 @@ def test_unknown_names_list_the_known_ones() -> None:
 @pytest.mark.parametrize("name", sorted(FINDERS))
 def test_more_steps_than_a_recording_has_frames(name: str) -> None:
     rng = np.random.default_rng(0)
-    short = Collection.at_rate([rng.normal(size=(n, 3)).astype(np.float32) for n in (2, 9)], 1.0)
+    short = Collection.at_rate([rng.normal(size=(n, 3)).astype(np.float32) for n in (2, 9, 7)], 1.0)
     labels = finder(name).find(short, k=5, seed=0).labels
-    assert [len(each) for each in labels] == [2, 9]
-    assert all(each.min() >= 1 and each.max() <= 5 for each in labels)
+    assert [len(each) for each in labels] == [2, 9, 7]
+    assert all(each.min() >= 0 and each.max() <= 5 for each in labels)

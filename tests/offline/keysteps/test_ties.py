@@ -107,6 +107,21 @@ def test_two_recordings_are_compared_by_what_the_others_teach() -> None:
     )
 
 
+def test_three_recordings_are_compared_by_what_all_teach() -> None:
+    rng = np.random.default_rng(5)
+    rows = [rng.normal(size=(20, 3)) for _ in range(3)]
+    labels: list[Labels] = [rng.integers(0, 2, 20) for _ in range(3)]
+    one = rows[0] @ leave_two_out(rows, labels, 0.3)(0, 1)
+    other = rows[0] @ telling(fit_discriminant(rows, labels, 0.3))
+    np.testing.assert_allclose((one - one[0]) ** 2, (other - other[0]) ** 2, atol=1e-8)
+
+
+def test_more_groups_than_grains_are_as_many_as_grains() -> None:
+    grain = Grain.of([cutting([0, 4, 9], [0, 6, 8])])
+    found = np.concatenate(groups(np.eye(4), grain, 7, seed=0))
+    assert len(np.unique(found)) == 4
+
+
 def test_directions_hold_all_that_lies_between_centres() -> None:
     rng = np.random.default_rng(4)
     learned = fit_discriminant([rng.normal(size=(40, 6))], [rng.integers(0, 4, 40)], 0.3)
