@@ -258,7 +258,7 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
 
 def make_unaries(bundle: Bundle, settings: LiveSettings) -> Unaries:
     """The recogniser that was asked for."""
-    appearance = AppearanceUnaries(Recogniser.from_arrays(bundle.arrays("recogniser.npz")))
+    appearance = AppearanceUnaries(Recogniser.from_arrays(bundle.arrays("recogniser.npz")).quick)
     wanted, width = appearance.recogniser.mean.shape, perception_settings(bundle).width
     if wanted != (2 * width,):
         raise BundleError(f"{bundle.folder} is for {width} features, its recogniser takes {wanted}: export it again.")
@@ -285,7 +285,7 @@ def make_judge(bundle: Bundle, settings: LiveSettings) -> tuple[Judge | None, Ju
     if settings.recogniser == "both":
         judgement = replace(judgement, labels=Calibration(), steps=Calibration())
     memory_s = perception_settings(bundle).appearance.memory_s
-    return Judge(recogniser, judgement, memory_s), judgement
+    return Judge(recogniser.quick, judgement, memory_s), judgement
 
 
 def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:

@@ -116,11 +116,16 @@ def parts(recordings: Sequence[NDArray[Any]]) -> Iterator[Floats]:
             yield np.array(each[start : start + ROWS_AT_ONCE], np.float64)
 
 
-def rows_along(features: NDArray[Any], mean: Floats, directions: Floats) -> Floats:
+def rows_along(features: NDArray[Any], mean: Floats, directions: NDArray[np.floating[Any]]) -> Floats:
     """Features (T, P) less the mean along the directions, (T, d); few rows at a time in full width and precision."""
     starts = range(0, max(len(features), 1), ROWS_AT_ONCE)
     some = (np.asarray(features[start : start + ROWS_AT_ONCE], np.float64) for start in starts)
-    return np.concatenate([(part - mean) @ directions for part in some])
+    return np.concatenate([along(part - mean, directions) for part in some])
+
+
+def along(rows: Floats, directions: NDArray[np.floating[Any]]) -> Floats:
+    """Rows (T, P) along the directions (P, d), in these directions' own precision."""
+    return np.asarray(rows.astype(directions.dtype, copy=False) @ directions, np.float64)
 
 
 def leading_span(product: Callable[[Singles], Singles], width: int, most: int) -> Floats:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.label.directions import ROWS_AT_ONCE
+from guide.label.directions import ROWS_AT_ONCE, along
 from guide.label.membership import squared_distances
 from guide.label.recogniser import Recogniser, RecogniserSettings
 
@@ -41,8 +41,8 @@ class Surroundings:
     @cached_property
     def _seen(self) -> Floats:
         """The matrix (d, d) that gives the length of features from their projection."""
-        along = self.recogniser.projection / self.scale[:, None]
-        return np.asarray(np.linalg.pinv(along.T @ along, hermitian=True))
+        spread = self.recogniser.projection / self.scale[:, None]
+        return np.asarray(np.linalg.pinv(spread.T @ spread, hermitian=True))
 
     @cached_property
     def _floor(self) -> float:
@@ -56,10 +56,10 @@ class Surroundings:
 
     def _part(self, features: NDArray[Any]) -> Floats:
         rows = np.asarray(features, np.float64) - self.recogniser.mean
-        return self._beyond(rows, rows @ self.recogniser.projection)
+        return self._beyond(rows, along(rows, self.recogniser.projection))
 
-    def _beyond(self, rows: Floats, along: Floats) -> Floats:
-        seen = np.einsum("td,td->t", along @ self._seen, along)
+    def _beyond(self, rows: Floats, inside: Floats) -> Floats:
+        seen = np.einsum("td,td->t", inside @ self._seen, inside)
         whole = np.square(rows * self.scale).sum(1)
         return np.asarray(np.maximum(whole - seen, 0.0) / self._floor)
 
@@ -70,9 +70,9 @@ class Surroundings:
     def look(self, features: NDArray[Any]) -> tuple[Floats, Floats]:
         """Features (T, P) as the recogniser has them (T, d), and their distances (T, C)."""
         rows = np.asarray(features, np.float64) - self.recogniser.mean
-        along = rows @ self.recogniser.projection
-        squared = squared_distances(along, self.recogniser.centres) + self._beyond(rows, along)[:, None]
-        return along, np.sqrt(squared)
+        seen = along(rows, self.recogniser.projection)
+        squared = squared_distances(seen, self.recogniser.centres) + self._beyond(rows, seen)[:, None]
+        return seen, np.sqrt(squared)
 
 
 class Strangeness:

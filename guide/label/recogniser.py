@@ -54,7 +54,7 @@ class Recogniser:
     """
 
     mean: Floats  # (P,)
-    projection: Floats  # (P, d), to a space in which every step spreads like a unit sphere
+    projection: NDArray[np.floating[Any]]  # (P, d), to a space in which every step spreads like a unit sphere
     centres: Floats  # (C, d)
     numbers: Labels  # (C,) step numbers, 0 for background
     distance_limit: float
@@ -74,6 +74,13 @@ class Recogniser:
     def for_labels(self) -> Recogniser:
         """The one that labels go by."""
         return self.in_order or self
+
+    @property
+    def quick(self) -> Recogniser:
+        """The same in single precision: a live frame waits for its wide projections to come from memory."""
+        usual = None if self.in_order is None else self.in_order.quick
+        with np.errstate(over="ignore"):  # what overflows is told as not finite
+            return replace(self, projection=self.projection.astype(np.float32), in_order=usual)
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""

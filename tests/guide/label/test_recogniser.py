@@ -31,6 +31,18 @@ def test_steps_of_strangers_are_recognised() -> None:
     assert (guessed == truth[0]).mean() > 0.97
 
 
+def test_in_single_precision_it_sees_the_same() -> None:
+    learned = learn_recogniser(*make_recordings(0), SETTINGS)
+    both = replace(learned, in_order=learned)
+    rows = make_recordings(1, count=1)[0][0]
+    assert both.quick.projection.dtype == both.quick.for_labels.projection.dtype == np.float32
+    for one in (both.quick, both.quick.for_labels):
+        np.testing.assert_allclose(one.distances(rows), learned.distances(rows), rtol=1e-4)
+        np.testing.assert_allclose(one.log_posterior(rows), learned.log_posterior(rows), atol=1e-3)
+    huge = replace(learned, projection=learned.projection * 1e300).quick
+    assert not np.isfinite(huge.projection).all()
+
+
 def test_without_shrinkage_it_equals_the_textbook() -> None:
     rows, labels = make_recordings(0)
     learned = learn_recogniser(rows, labels, RecogniserSettings(components=30, shrinkage=0.0))

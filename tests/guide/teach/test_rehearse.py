@@ -179,7 +179,7 @@ def test_nothing_of_its_own_labels_helps_to_judge_a_recording() -> None:
     rows = [rng.normal(size=(40, 150)) for _ in range(3)]
     labels = [rng.integers(0, 3, 40) for _ in range(3)]
     seen = learn_recogniser(rows, labels, RecogniserSettings(shrinkage=0.05))
-    fair, unfair = find_reduction(rows, 200), Reduction(seen.mean, seen.projection)
+    fair, unfair = find_reduction(rows, 200), Reduction(seen.mean, np.asarray(seen.projection, np.float64))
     right = [
         np.mean([each.argmin(1) == truth for each, truth in zip(judged, labels, strict=True)])
         for judged in (judge_left_out(one, np.arange(3), rows, labels, 0.05) for one in (fair, unfair))
