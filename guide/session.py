@@ -162,11 +162,12 @@ class Session:
 
     def perceived(self, percept: Percept) -> tuple[Update, ...]:
         """The updates that follow from what was seen."""
-        costs = self._unaries.costs(percept.appearance, percept.embedding)
+        along = self._unaries.along(percept.appearance)
+        costs = self._unaries.costs(percept.appearance, percept.embedding, along)
         if not np.isfinite(costs).all():
             raise BundleError("the bundle's networks give numbers that are not finite: train or export it again.")
         if self._judge is not None:
-            costs = self._judge.push(percept.appearance, costs, percept.at)
+            costs = self._judge.push(percept.appearance, costs, percept.at, along)
         label_costs = self._unaries.label_costs(percept.appearance, costs)
         updates = self._take(self._labeller.push(costs, percept.at, label_costs))
         if self.listener is not None:

@@ -140,11 +140,14 @@ class Judge:
         self._moments: deque[_Moment] = deque(maxlen=MOST_MOMENTS)
         self._confirmed: int | None = None
 
-    def push(self, appearance: NDArray[Any], costs: Floats, at: float) -> Floats:
-        """The costs (C,) of a moment's labels with unknown activity as it has been for a while."""
+    def push(self, appearance: NDArray[Any], costs: Floats, at: float, known: Floats | None = None) -> Floats:
+        """The costs (C,) of a moment's labels with unknown activity as it has been for a while.
+
+        What is seen as the recogniser has it, (1, d), need not be worked out again where it is `known`.
+        """
         if self._strangeness is None:
             return costs
-        along, distances = self._around.look(appearance[None])
+        along, distances = self._around.look(appearance[None], known)
         costs = with_unknown(costs, self._strangeness.push(float(distances.min()), at))
         stain = self._stain.push(bool(costs[-1] < 0.5), at)
         manner = along[0, :0] if self._manners is None else self._manners.rows(along)[0]

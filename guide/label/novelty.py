@@ -67,10 +67,10 @@ class Surroundings:
         """Distances (T, C) of features (T, P) to each centre, not squared, with what lies outside."""
         return self.look(features)[1]
 
-    def look(self, features: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Features (T, P) as the recogniser has them (T, d), and their distances (T, C)."""
+    def look(self, features: NDArray[Any], known: Floats | None = None) -> tuple[Floats, Floats]:
+        """Features (T, P) as the recogniser has them (T, d), where that is not `known`, and their distances (T, C)."""
         rows = np.asarray(features, np.float64) - self.recogniser.mean
-        seen = along(rows, self.recogniser.projection)
+        seen = along(rows, self.recogniser.projection) if known is None else known
         squared = squared_distances(seen, self.recogniser.centres) + self._beyond(rows, seen)[:, None]
         return seen, np.sqrt(squared)
 

@@ -77,10 +77,10 @@ class Recogniser:
 
     @property
     def quick(self) -> Recogniser:
-        """The same in single precision: a live frame waits for its wide projections to come from memory."""
+        """The same in single precision, column by column: a live frame waits for its wide projections from memory."""
         usual = None if self.in_order is None else self.in_order.quick
         with np.errstate(over="ignore"):  # what overflows is told as not finite
-            return replace(self, projection=self.projection.astype(np.float32), in_order=usual)
+            return replace(self, projection=self.projection.astype(np.float32, order="F"), in_order=usual)
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""

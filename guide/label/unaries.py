@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from guide.domain import BACKGROUND, UNKNOWN
 from guide.errors import BundleError
 from guide.label.elapsed import Elapsed
-from guide.label.membership import memberships
+from guide.label.membership import memberships, squared_distances
 from guide.label.recogniser import Recogniser, log_posterior
 
 Costs = NDArray[np.float64]  # (C,), one a label, in [0, 1]
@@ -36,7 +36,13 @@ class Unaries(Protocol):
         """What is usually done how long after the beginning, where that is known."""
         ...
 
-    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs: ...
+    def along(self, appearance: NDArray[np.float32]) -> Costs | None:
+        """What is seen (P,) as the recogniser has it, (1, d), where there is one: several rooms ask for it."""
+        ...
+
+    def costs(
+        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Costs | None = None
+    ) -> Costs: ...
 
     def label_costs(self, appearance: NDArray[np.float32], costs: Costs) -> Costs:
         """Costs (C,) for labels, which may go by how things look at their usual time, where `costs` are for all else.
@@ -72,7 +78,12 @@ class EmbeddingUnaries:
     def elapsed(self) -> Elapsed | None:
         return None
 
-    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
+    def along(self, appearance: NDArray[np.float32]) -> Costs | None:
+        return None
+
+    def costs(
+        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Costs | None = None
+    ) -> Costs:
         _require_fit(embedding, self.centres.shape[1:], "prototypes")
         return np.asarray(1.0 - memberships(embedding[None], self.centres, self.fuzzifier)[0])
 
@@ -98,9 +109,15 @@ class AppearanceUnaries:
     def elapsed(self) -> Elapsed | None:
         return self.recogniser.elapsed
 
-    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
+    def along(self, appearance: NDArray[np.float32]) -> Costs:
         _require_fit(appearance, self.recogniser.mean.shape, "recogniser")
-        return np.asarray(costs_of(self.recogniser, self.recogniser.distances(appearance[None]))[0])
+        return self.recogniser.along(appearance[None])
+
+    def costs(
+        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Costs | None = None
+    ) -> Costs:
+        seen = self.along(appearance) if along is None else along
+        return np.asarray(costs_of(self.recogniser, squared_distances(seen, self.recogniser.centres))[0])
 
     def label_costs(self, appearance: NDArray[np.float32], costs: Costs) -> Costs:
         usual = self.recogniser.in_order
@@ -161,8 +178,13 @@ class BothUnaries:
     def elapsed(self) -> Elapsed | None:
         return self.appearance.elapsed
 
-    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32]) -> Costs:
-        costs = self.appearance.costs(appearance, embedding)
+    def along(self, appearance: NDArray[np.float32]) -> Costs | None:
+        return self.appearance.along(appearance)
+
+    def costs(
+        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Costs | None = None
+    ) -> Costs:
+        costs = self.appearance.costs(appearance, embedding, along)
         paper = dict(zip(self.embedding.steps, self.embedding.costs(appearance, embedding), strict=True))
         pairs = zip(self.steps, costs, strict=True)
         return np.array([0.5 * (cost + paper[step]) if step > BACKGROUND else cost for step, cost in pairs])

@@ -131,6 +131,14 @@ def test_what_stays_far_becomes_unknown() -> None:
     np.testing.assert_allclose((1 - strange[-1]).sum(), 1.0)
 
 
+def test_a_look_that_is_known_is_not_taken_again() -> None:
+    costs, places = np.array([0.1, 0.9, 1.0]), [np.full(2, far, np.float32) for far in (0.0, 3.0, 30.0)]
+    one, two = Judge(PLAIN, FULL), Judge(PLAIN, FULL)
+    for second, place in enumerate(places):
+        known = PLAIN.along(place[None])
+        np.testing.assert_array_equal(one.push(place, costs, second), two.push(place, costs, second, known))
+
+
 def follow(judge: Judge, places: Sequence[float], strange: Sequence[int] = ()) -> float | None:
     """The ratio of a step that is seen at these places, one a second; at some moments the camera is covered."""
     for at, x in enumerate(places):

@@ -56,6 +56,16 @@ def test_both_is_the_mean_for_steps_and_the_appearance_for_the_rest() -> None:
     np.testing.assert_allclose(BOTH.costs(seen, embedded), expected)
 
 
+def test_what_is_known_along_the_directions_is_not_worked_out_again() -> None:
+    seen, elsewhere, embedded = at(3.0, 0.5), at(0.0, 4.0), at(0.5, 3.0)
+    assert EMBEDDING.along(seen) is None
+    for unaries in (APPEARANCE, BOTH):
+        np.testing.assert_array_equal(unaries.costs(seen, embedded, unaries.along(seen)), unaries.costs(seen, embedded))
+        np.testing.assert_array_equal(  # it is what is given that counts
+            unaries.costs(seen, embedded, unaries.along(elsewhere)), unaries.costs(elsewhere, embedded)
+        )
+
+
 @given(st.tuples(*[st.floats(-1e3, 1e3, width=32)] * 4))
 @settings(derandomize=True, deadline=None, max_examples=60)
 def test_costs_are_between_0_and_1_and_probabilities_sum_to_1(place: tuple[float, float, float, float]) -> None:
