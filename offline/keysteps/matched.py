@@ -140,10 +140,10 @@ class Pairing:
 
     def _scores(self, ties: Floats, labels: list[Labels], columns: int) -> Floats:
         """How much each group is like a step (C,): matched with itself, recognised by others, done once, at length."""
-        every, seen = np.concatenate(labels), np.concatenate(recognised(self._rows, labels, self._finder.settings))
+        every, known = np.concatenate(labels), np.concatenate(recognised(self._rows, labels, self._finder.settings))
         frames = np.maximum(np.bincount(every, minlength=columns), 1)
         visits = np.array([visits_of(each, columns) for each in labels])
         once = (visits == 1).sum(0) / np.maximum((visits > 0).sum(0), 1)
         length = frames / np.maximum(visits.sum(0), 1) / (self._step_s * self._rate)
-        sure = np.bincount(every, seen, minlength=columns) / frames
+        sure = np.bincount(every, known, minlength=columns) / frames
         return np.asarray(held(ties, self._grain, labels, columns) * sure * once * np.sqrt(length))
