@@ -16,6 +16,7 @@ from guide.label.membership import memberships, squared_distances
 from guide.label.recogniser import Recogniser, log_posterior
 
 Costs = NDArray[np.float64]  # (C,), one a label, in [0, 1]
+Row = NDArray[np.float64]  # (1, d), a moment as the recogniser has it
 
 UNKNOWN_SOFTNESS = 0.05  # share of the distance limit over which a frame goes from known to unknown
 
@@ -36,12 +37,12 @@ class Unaries(Protocol):
         """What is usually done how long after the beginning, where that is known."""
         ...
 
-    def along(self, appearance: NDArray[np.float32]) -> Costs | None:
+    def along(self, appearance: NDArray[np.float32]) -> Row | None:
         """What is seen (P,) as the recogniser has it, (1, d), where there is one: several rooms ask for it."""
         ...
 
     def costs(
-        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Costs | None = None
+        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Row | None = None
     ) -> Costs: ...
 
     def label_costs(self, appearance: NDArray[np.float32], costs: Costs) -> Costs:
@@ -78,12 +79,10 @@ class EmbeddingUnaries:
     def elapsed(self) -> Elapsed | None:
         return None
 
-    def along(self, appearance: NDArray[np.float32]) -> Costs | None:
+    def along(self, appearance: NDArray[np.float32]) -> Row | None:
         return None
 
-    def costs(
-        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Costs | None = None
-    ) -> Costs:
+    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Row | None = None) -> Costs:
         _require_fit(embedding, self.centres.shape[1:], "prototypes")
         return np.asarray(1.0 - memberships(embedding[None], self.centres, self.fuzzifier)[0])
 
@@ -109,13 +108,11 @@ class AppearanceUnaries:
     def elapsed(self) -> Elapsed | None:
         return self.recogniser.elapsed
 
-    def along(self, appearance: NDArray[np.float32]) -> Costs:
+    def along(self, appearance: NDArray[np.float32]) -> Row:
         _require_fit(appearance, self.recogniser.mean.shape, "recogniser")
         return self.recogniser.along(appearance[None])
 
-    def costs(
-        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Costs | None = None
-    ) -> Costs:
+    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Row | None = None) -> Costs:
         seen = self.along(appearance) if along is None else along
         return np.asarray(costs_of(self.recogniser, squared_distances(seen, self.recogniser.centres))[0])
 
@@ -178,12 +175,10 @@ class BothUnaries:
     def elapsed(self) -> Elapsed | None:
         return self.appearance.elapsed
 
-    def along(self, appearance: NDArray[np.float32]) -> Costs | None:
+    def along(self, appearance: NDArray[np.float32]) -> Row | None:
         return self.appearance.along(appearance)
 
-    def costs(
-        self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Costs | None = None
-    ) -> Costs:
+    def costs(self, appearance: NDArray[np.float32], embedding: NDArray[np.float32], along: Row | None = None) -> Costs:
         costs = self.appearance.costs(appearance, embedding, along)
         paper = dict(zip(self.embedding.steps, self.embedding.costs(appearance, embedding), strict=True))
         pairs = zip(self.steps, costs, strict=True)

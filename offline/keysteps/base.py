@@ -22,7 +22,7 @@ class Finder(Protocol):
     def find(self, collection: Collection, k: int, seed: int) -> Found: ...
 
 
-def seen(few: Fewer, number: int, view: View) -> Floats:
+def rows_of(few: Fewer, number: int, view: View) -> Floats:
     """The rows of one recording, in fewer frames."""
     one = few.collection([number])
     return view.rows((one.features or one.embeddings)[0], one.times[0])

@@ -42,7 +42,7 @@ class Either:
         found |= {other: finder.find(collection, k, seed) for other, finder in others}
         worths = self._worths(collection, found, k, seed)
         best = max(found, key=lambda name: worths[name])
-        told = ", ".join(f"{name} {sense:.2f}" for name, (_, sense) in worths.items())
+        told = ", ".join(f"{name} {share:.2f}" for name, (_, share) in worths.items())
         return replace(
             found[best], notes=(*found[best].notes, f"key-steps by {best} (how much sense they make: {told})")
         )

@@ -12,7 +12,7 @@ from guide.teach.collection import Collection, Found
 from guide.teach.refine import Floats, RefineSettings, recognised, refine, teach, visits_of
 from guide.teach.thin import Fewer, fewer
 from guide.teach.view import learn_view
-from offline.keysteps.base import check_k, rank_by_time, seen, unused
+from offline.keysteps.base import check_k, rank_by_time, rows_of, unused
 from offline.keysteps.ours import Ours
 from offline.keysteps.parts import cut
 from offline.keysteps.ties import Grain, Metric, fixed, groups, held, leave_two_out, match
@@ -63,7 +63,7 @@ class Matched:
         every = dict(zip(few.numbers, best.labels, strict=True))
         if few.others:
             lesson, change = teach(rows, best.labels, len(best.scores), self.settings), pairing.change
-            every |= {number: lesson.label(seen(few, number, view), change, self.settings) for number in few.others}
+            every |= {number: lesson.label(rows_of(few, number, view), change, self.settings) for number in few.others}
         numbers = best.numbers
         labels = tuple(few.all_frames(number, numbers[every[number]]) for number in sorted(every))
         return Found(labels, notes=unused([each[each > BACKGROUND] for each in labels], k))

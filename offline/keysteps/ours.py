@@ -12,7 +12,7 @@ from guide.teach.collection import Collection, Found
 from guide.teach.refine import Floats, Lesson, RefineSettings, agreement, apart, doubtful, recognised, refine, teach
 from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
-from offline.keysteps.base import check_k, numbered, seen
+from offline.keysteps.base import check_k, numbered, rows_of
 from offline.keysteps.hc import HardClusters
 
 
@@ -84,7 +84,7 @@ class _Carrier:
 
     def _carried(self, number: int, lesson: Lesson, doubt: float) -> Labels:
         """Labels of a recording that taught nothing."""
-        row = seen(self.few, number, self.view)
+        row = rows_of(self.few, number, self.view)
         labels = lesson.label(row, self.change, self.settings)
         if not doubt:
             return labels
