@@ -20,6 +20,7 @@ from guide.label.course_model import CourseModel, Expectations, Flags, Floats, I
 
 __all__ = ["Course", "CourseModel", "Expectations"]
 
+NOTHING = np.array([-1])  # the column before any
 NO_TIME = np.inf  # a step that a course has not done yet
 LEAST_PROBABILITY = 1e-4  # of a label: no single frame rules a course out
 LONGEST_STEP = 3.0  # ticks that one frame may stand for, where frames were dropped
@@ -208,6 +209,7 @@ class Course:
         columns = np.arange(len(self.model.steps))
         is_step = np.eye(len(columns), dtype=np.bool_) & self._is_step
         is_early = self.model.before.any(0) & self._is_step
+        prices = self.model.prices(np.zeros_like(is_early), is_early)
         return _Courses(
             label=columns,
             last=np.where(self._is_step, columns, -1),
@@ -217,7 +219,7 @@ class Course:
             again=np.zeros_like(is_step),
             mark=np.where(self._is_step, self._done_mark + self._early_mark.sum(0), 0),
             record=np.full(len(columns), -1),
-            score=self._turn[-1] - self.model.expectations.order * is_early,
+            score=self._turn[-1] + self.model.choices(NOTHING, prices[None])[0],
         )
 
     def _continued(self, at: float) -> _Courses:
@@ -237,7 +239,8 @@ class Course:
         is_done = np.isfinite(ended.first)  # (M, C)
         is_new, is_back = ~is_done & self._is_step, is_done & (columns != ended.last[:, None])
         early = (~is_done).astype(np.int64) @ self._early_mark  # 0 where nothing should have come first
-        scores = ended.score[:, None] + self._turn[ended.label] - self.model.prices(is_back, is_new & (early != 0))
+        prices = self.model.prices(is_back, is_new & (early != 0))
+        scores = ended.score[:, None] + self._turn[ended.label] + self.model.choices(ended.label, prices)
         marks = ended.mark[:, None] + is_new * (self._done_mark + early) + (is_back & ~ended.again) * self._again_mark
         newest = np.where(self._is_step, columns, ended.last[:, None])
         keys = marks + self._label_mark + self._last_mark[newest + 1]

@@ -15,6 +15,7 @@ Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 SHORTEST_S = 1e-9  # a time of 0 has no logarithm
+_LEAST = 1e-300  # where no other step can follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,12 @@ class CourseModel:
         return np.asarray(np.array(self.steps) > BACKGROUND)
 
     def turns(self) -> Floats:
-        """The logarithm (C + 1, C) of how readily each column follows each; the last row is the beginning."""
-        numbers, step_count = np.array(self.steps), max(int(self.is_step.sum()), 1)
-        to_a_step = np.append(np.where(self.is_step, 1 - self.to_background, 1.0), 0.5) / step_count
+        """The logarithm (C + 1, C) of how readily some step, background or unknown activity follows each column.
+
+        The last row is the beginning. Which step it is, where it is one, `choices` tells.
+        """
+        numbers = np.array(self.steps)
+        to_a_step = np.append(np.where(self.is_step, 1 - self.to_background, 1.0), 0.5)
         to_background = np.append(np.full(len(numbers), self.to_background), 0.5)
         turn = np.repeat(np.log(to_a_step)[:, None], len(numbers), axis=1)
         turn[:, numbers == BACKGROUND] = np.log(to_background)[:, None]
@@ -87,6 +91,16 @@ class CourseModel:
         """What beginning each column (N, C) costs, where that is coming back to a step or being early."""
         expected = self.expectations
         return is_back * np.where(self.single, expected.repeat, expected.again) + is_early * expected.order
+
+    def choices(self, columns: Ints, prices: Floats) -> Floats:
+        """The logarithm (N, C) of how readily each step follows on `columns` (N,), if a step does; 0 for the rest.
+
+        Prices part what is usual from what is not, and together all steps are certain: where one thing can follow, it
+        costs nothing to do it, and the more is left to do, the less it says that one of it is done.
+        """
+        may_follow = self.is_step & (np.arange(len(self.steps)) != columns[:, None])
+        total = np.where(may_follow, np.exp(-prices), 0.0).sum(1, keepdims=True)
+        return np.where(self.is_step, -prices - np.log(np.maximum(total, _LEAST)), 0.0)
 
     def ending(self, columns: Ints, lasted_s: Floats, tick_s: float) -> Floats:
         """The logarithm (N,) of the chance that what has lasted so long ends within this tick.

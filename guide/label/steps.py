@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from guide.domain import BACKGROUND, SettledLabel, StepEvent, StepState
+from guide.domain import BACKGROUND, UNKNOWN, SettledLabel, StepEvent, StepState
 from guide.label.confidence import Calibration, trusted
 
 
@@ -18,6 +18,8 @@ class StepSettings:
 
     confirm_s: float = 1.0
     """A step is confirmed once it was seen for this long."""
+    unknown_s: float = 4.0
+    """The same for unknown activity: whoever looks round the room for a moment does nothing unknown."""
     bridge_s: float = 1.5
     """A step that comes back within this time went on all the while."""
 
@@ -108,7 +110,8 @@ class StepTrack:
         return (*ended, self._event(rival, "started", label.at), *self._confirm(rival, label.at))
 
     def _confirm(self, run: _Run, at: float) -> tuple[StepEvent, ...]:
-        if run.is_confirmed or run.seen_s < self._settings.confirm_s:
+        needed_s = self._settings.unknown_s if run.step == UNKNOWN else self._settings.confirm_s
+        if run.is_confirmed or run.seen_s < needed_s:
             return ()
         run.is_confirmed = True
         return (self._event(run, "confirmed", at),)

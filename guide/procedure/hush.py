@@ -13,18 +13,23 @@ from guide.procedure.replay import standing_alerts
 from guide.procedure.thresholds import expected
 from guide.procedure.tracker import Tracker
 
+MOST_SHARE = 0.05  # of the rehearsals in which one rule may raise a false alarm
+
 
 def hush(procedure: Procedure, rehearsals: Sequence[Sequence[Event]], rate: float) -> Procedure:
     """The procedure without the rules that raise most false alarms, until those expected stay within `rate`.
 
     A rehearsal is what the tracker would hear of a demonstration, seen by what the others teach. Demonstrations are
-    right, so every alert that stands at the end is false. A silenced rule on order or presence may still ask.
+    right, so every alert that stands at the end is false. A rule that cries wolf in more than a few of them is
+    silenced whatever the others do. A silenced rule on order or presence may still ask.
     """
     while rehearsals:
         alarms = [alert for events in rehearsals for alert in _alarms(procedure, events)]
-        if not alarms or expected(len(alarms), len(rehearsals)) <= rate:
+        causes = Counter((alert.kind, alert.step, alert.before) for alert in alarms).most_common(1)
+        is_within = expected(len(alarms), len(rehearsals)) <= rate
+        if not causes or (is_within and causes[0][1] <= MOST_SHARE * len(rehearsals)):
             break
-        (cause, _), *_ = Counter((alert.kind, alert.step, alert.before) for alert in alarms).most_common(1)
+        ((cause, _),) = causes
         rules = _without(procedure.rules, *cause)
         if rules == procedure.rules:  # an alert that no rule answers for: nothing more can be silenced
             break

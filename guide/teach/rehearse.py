@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 
 MOST_FRAMES = 20_000  # of the demonstrations: more do not change the recogniser, and memory is finite
 MOST_REORDERED = 20_000  # frames of a collection whose recordings are also taught in other orders
+BENCHES = 3  # other moments of a recording whose bench its steps are also taught before
+FEW_SHARE = 2 / 3  # of the frames that may be taught in other orders: up to so many all benches have room
 REORDERED_STRIDE = 2  # reordered recordings teach with every other frame
 MOST_WIDE = 30_000  # frames of the usual number of features, whose memory neither may exceed where there are more
 MOST_REHEARSALS = 40
@@ -109,24 +111,26 @@ def _showings(
     """Each demonstration as it is and, where there is not too much of it, in other orders and before another bench."""
     places = chosen(demonstrations)
     frames, width = sum(len(demonstrations.items[n]) for n in places), demonstrations.items[0].pooled.shape[1]
-    is_small = frames <= min(MOST_REORDERED, room_for(MOST_WIDE, width))
+    most = min(MOST_REORDERED, room_for(MOST_WIDE, width))
+    benches = BENCHES if frames <= FEW_SHARE * most else 1
     groups = []
     for number in places:
         recording, own = demonstrations.items[number], labels[number]
         group = [_Showing(demonstrations.features[number], own, recording.times)]
-        for pooled, shown in _other_ways(recording, own, demonstrations, rng) if is_small else []:
+        for pooled, shown in _other_ways(recording, own, demonstrations, benches, rng) if frames <= most else []:
             group.append(_Showing(appearance(pooled, recording.times, demonstrations.settings), shown, recording.times))
         groups.append(group)
     return groups
 
 
 def _other_ways(
-    recording: Demonstration, labels: Labels, demonstrations: Demonstrations, rng: np.random.Generator
+    recording: Demonstration, labels: Labels, demonstrations: Demonstrations, benches: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.float32], Labels]]:
-    """The demonstration turned round, shuffled, and with the bench as it looks at some other moment of it."""
+    """The demonstration turned round, shuffled, and with the bench as it looks at some other moments of it."""
     for order in (turned(labels, rng), shuffled(labels, rng)):
         yield np.asarray(recording.pooled[order], np.float32), labels[order]
-    yield elsewhere(recording.pooled, demonstrations.settings.memory_s * demonstrations.rate, rng), labels
+    for _ in range(benches):
+        yield elsewhere(recording.pooled, demonstrations.settings.memory_s * demonstrations.rate, rng), labels
 
 
 def chosen(demonstrations: Demonstrations) -> Sequence[int]:

@@ -74,21 +74,28 @@ class Told:
         begin = 0
         for column, stretch in groupby(path):
             end = begin + len(list(stretch))
-            self.score += self._turn(column) - self._price(column)
+            self.score += self._turn(column) + self._choice(column)
             self.score += self._time(column, end - begin, is_over=end < len(path))
             self.score += model.weight * sum(evidence[tick][column] for tick in range(begin, end))
             self._note(column)
             begin = end
 
     def _turn(self, column: int) -> float:
-        number, steps = self.model.steps[column], sum(step > 0 for step in self.model.steps)
+        number = self.model.steps[column]
         if number == -1:
             return -self.model.expectations.unknown
         if self.now < 0:
-            return math.log(0.5 if number == 0 else 0.5 / steps)
+            return math.log(0.5)
         if number == 0:
             return math.log(self.model.to_background)
-        return math.log((1 - self.model.to_background if self.model.steps[self.now] > 0 else 1.0) / steps)
+        return math.log(1 - self.model.to_background if self.model.steps[self.now] > 0 else 1.0)
+
+    def _choice(self, column: int) -> float:
+        """The logarithm of the share that a step has among all that can follow."""
+        if self.model.steps[column] <= 0:
+            return 0.0
+        others = [other for other, step in enumerate(self.model.steps) if step > 0 and other != self.now]
+        return -self._price(column) - math.log(sum(math.exp(-self._price(other)) for other in others))
 
     def _price(self, column: int) -> float:
         expected = self.model.expectations
@@ -227,6 +234,28 @@ def test_certain_costs_stay_finite(seed: int) -> None:
     course = follow(Course(model_of((1, 2, 0, -1), rng), TICK_S), rng.integers(0, 2, (30, 4)).astype(np.float64))
     for found in (course.weights(), course.done(), course.again(True), course.now(), course.newest()):
         assert np.isfinite(found).all()
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(seeds)
+def test_all_that_can_follow_is_certain_together(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model = model_of((1, 2, 3, 0, -1), rng)
+    columns = rng.integers(-1, 5, 6)
+    chances = np.exp(model.choices(columns, rng.uniform(0.0, 5.0, (6, 5))))
+    for row, column in zip(chances, columns, strict=True):
+        assert sum(row[step] for step in range(3) if step != column) == pytest.approx(1.0)
+        assert row[3:].tolist() == [1.0, 1.0]
+
+
+def test_the_only_thing_left_costs_nothing() -> None:
+    """Of two steps that are done once, one was done: whoever goes on does the other."""
+    yes = np.ones(3, bool)
+    model = plain_model((1, 2, 0), single=yes, needed=yes)
+    prices = model.prices(np.array([[True, False, False]]), np.zeros((1, 3), bool))
+    after_background = model.choices(np.array([2]), prices)[0]
+    assert after_background[1] == pytest.approx(-np.log1p(np.exp(-4.0)))
+    assert after_background[0] == pytest.approx(after_background[1] - 4.0)
 
 
 @settings(derandomize=True, deadline=None, max_examples=15)

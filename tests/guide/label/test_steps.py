@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,8 +53,15 @@ def test_a_long_pause_makes_two_doings() -> None:
     assert events.count(("confirmed", 4)) == 2
 
 
-def test_unknown_activity_is_followed_like_a_step() -> None:
-    assert ("confirmed", -1) in brief(follow([1] * 8 + [-1] * 10))
+def test_unknown_activity_is_followed_like_a_step_that_is_confirmed_later() -> None:
+    confirmed = [event for event in follow([1] * 8 + [-1] * 30) if event.state == "confirmed"][-1]
+    assert confirmed.step == -1
+    assert confirmed.start == 1.6
+    assert confirmed.at - confirmed.start == pytest.approx(SETTINGS.unknown_s, abs=1.01 / RATE)
+
+
+def test_a_glance_round_the_room_is_no_activity() -> None:
+    assert ("confirmed", -1) not in brief(follow([1] * 8 + [-1] * 15 + [1] * 10))
 
 
 @given(st.lists(st.integers(-1, 3), max_size=120))

@@ -229,3 +229,14 @@ def test_a_long_collection_is_not_taken_into_memory(tmp_path: Path, monkeypatch:
         tracemalloc.stop()
     assert [len(each) for each in costs] == [1600] * 8
     assert peak < sum(rows.nbytes for rows in features), "less than they take on disk"
+
+
+@pytest.mark.parametrize(("most", "showings"), [(600, 6), (500, 4), (300, 1)])
+def test_there_are_as_many_benches_as_there_is_room_for(
+    most: int, showings: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 400 frames: as they are, turned, shuffled, and before three other benches, one or none."""
+    monkeypatch.setattr("guide.teach.rehearse.MOST_REORDERED", most)
+    rows, labels = make_task()
+    taught = teach_judged(make_demonstrations(rows), labels)
+    assert [len(each) for each in taught.features] == [100 + 50 * (showings - 1)] * 4
