@@ -84,6 +84,17 @@ def judge(said: Sequence[Guidance], planted: Planted, names: Mapping[int, int]) 
     return Judged(hit, tuple(alert for alert in flags if alert is not hit))
 
 
+def first_word(said: Iterable[Guidance], planted: Planted, names: Mapping[int, int]) -> float | None:
+    """When the fault was first spoken of by an alert, whether or not that was taken back for a better one.
+
+    Of a step that is done too early, the one it should have waited for is told as missed until it is done after all.
+    """
+    lacking = Planted("missed", planted.before, None, planted.at)
+    about = [planted, lacking] if planted.kind == "out_of_order" and planted.before is not None else [planted]
+    alerts = (one for one in said if isinstance(one, Alert))
+    return min((one.at for one in alerts if any(_names_it(one, each, names) for each in about)), default=None)
+
+
 def total(judged: Sequence[tuple[Planted, Judged]]) -> FlagScore:
     """The figures over all recordings."""
     faulty = [(planted, each) for planted, each in judged if planted.kind != "none"]

@@ -40,7 +40,7 @@ from offline.demo.task import TASK
 from offline.demo.truth import known_at
 from offline.evaluation.embedders import Embedders
 from offline.features import RecordingFeatures, collection_of
-from offline.flags import Judged, Planted, judge, total
+from offline.flags import Judged, Planted, first_word, judge, total
 from offline.following import Lesson, follow_sight, see
 from offline.keysteps.registry import finder
 from offline.metrics import match_steps
@@ -99,13 +99,14 @@ def main(options: TrialOptions) -> None:
         "out of order",
         "false alarms a clean one",
         "delay s",
+        "first word s",
         "questions",
     ):
         table.add_column(column, justify="right")
     for count in counts:
         learned, names = learn(task, count, options.cache)
         settings = _demonstrations(task, None).settings
-        row = _row(count, list(follow(unseen, learned, settings, names, options.priors)), len(task))
+        row = _row(count, list(follow(unseen, learned, settings, names, options.priors)), len(task), names)
         table.add_row(*row)
         console.print(f"{row[0]} labelled: precision {row[1]}, recall {row[2]}", style="dim")  # the next takes minutes
     console.print(table)
@@ -212,7 +213,12 @@ def follow(
         yield one.planted, judge(said, one.planted, names), said
 
 
-def _row(labelled: int, judged: Sequence[tuple[Planted, Judged, list[Guidance]]], count: int) -> list[str]:
+def _row(
+    labelled: int,
+    judged: Sequence[tuple[Planted, Judged, list[Guidance]]],
+    count: int,
+    names: Mapping[int, int],
+) -> list[str]:
     score = total([(planted, each) for planted, each, _ in judged])
     found = {
         kind: [each.is_found for planted, each, _ in judged if planted.kind == kind]
@@ -221,6 +227,11 @@ def _row(labelled: int, judged: Sequence[tuple[Planted, Judged, list[Guidance]]]
     delays = [
         each.hit.at - planted.at for planted, each, _ in judged if each.hit is not None and planted.at is not None
     ]
+    words = [
+        word - planted.at
+        for planted, each, said in judged
+        if each.is_found and planted.at is not None and (word := first_word(said, planted, names)) is not None
+    ]
     questions = sum(isinstance(word, Question) for _, _, said in judged for word in said) / max(len(judged), 1)
     return [
         "all" if labelled == count else str(labelled),
@@ -228,7 +239,7 @@ def _row(labelled: int, judged: Sequence[tuple[Planted, Judged, list[Guidance]]]
         f"{score.recall:.2f}",
         *(f"{sum(each)} of {len(each)}" for each in found.values()),
         f"{score.clean_alarms / max(score.clean, 1):.2f}",
-        f"{np.median(delays):.1f}" if delays else "-",
+        *(f"{np.median(each):.1f}" if each else "-" for each in (delays, words)),
         f"{questions:.1f}",
     ]
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from guide.domain import Alert, AlertKind, Guidance, Question, Resolution
-from offline.flags import Judged, Planted, judge, standing, total
+from offline.flags import Judged, Planted, first_word, judge, standing, total
 
 NAMES = {11: 1, 12: 2, 13: 3}  # found steps 11, 12, 13 are the true 1, 2, 3; 14 matches nothing
 
@@ -82,3 +82,14 @@ def test_nothing_to_score_is_no_number() -> None:
     score = total([])
     assert math.isnan(score.precision)
     assert math.isnan(score.recall)
+
+
+def test_the_first_word_may_be_one_that_was_taken_back_for_a_better_one() -> None:
+    """Step 2 is done too early: step 1 is missed until it is done after all."""
+    exchanged = Planted("out_of_order", 2, 1, 10.5)
+    said: list[Guidance] = [alert(1, "missed", 11), Resolution(1, 14.0, True), alert(4, "out_of_order", 12, 11)]
+    assert first_word(said, exchanged, NAMES) == 11.0
+    assert first_word(said[1:], exchanged, NAMES) == 14.0
+    assert first_word([alert(1, "missed", 12)], exchanged, NAMES) is None
+    assert first_word(said, Planted("missed", 1, None, 10.5), NAMES) == 11.0
+    assert first_word(said, Planted("missed", 1, None, 13.0), NAMES) is None

@@ -64,15 +64,19 @@ def test_labels_hold_slips_unless_all_were_given(
 
 
 def test_a_row_counts_what_was_found() -> None:
+    soft = Alert(4, 9.5, "missed", 3, None, "warning", "")
+    late = Alert(5, 15.0, "out_of_order", 4, 3, "alarm", "")
     hit, wrong = Alert(1, 14.0, "missed", 3, None, "alarm", ""), Alert(2, 3.0, "repeated", 2, None, "warning", "")
     judged: list[tuple[Planted, Judged, list[Guidance]]] = [
         (Planted("missed", 3, None, 12.0), Judged(hit, ()), [hit]),
         (Planted("out_of_order", 4, 3, 8.0), Judged(None, ()), []),
+        (Planted("out_of_order", 4, 3, 8.0), Judged(late, ()), [soft, late]),
         (CLEAN, Judged(None, (wrong,)), [wrong, Question(3, 4.0, 2, "?")]),
     ]
-    row = ["2", "0.50", "0.50", "1 of 1", "0 of 1", "1.00", "2.0", "0.3"]
-    assert _row(2, judged, 12) == row
-    assert _row(12, judged, 12)[0] == "all"
+    row = ["2", "0.67", "0.67", "1 of 1", "1 of 2", "1.00", "4.5", "1.8", "0.2"]
+    same = {step: step for step in range(1, 5)}
+    assert _row(2, judged, 12, same) == row
+    assert _row(12, judged, 12, same)[0] == "all"
 
 
 def test_labelled_takes_numbers_and_all() -> None:
