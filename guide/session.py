@@ -127,7 +127,7 @@ class Session:
             self._unaries.steps,
             calibrated(judgement.labels),
         )
-        track = StepTrack(StepSettings(settings.confirm_s, settings.bridge_s), judgement.steps)
+        track = StepTrack(StepSettings(confirm_s=settings.confirm_s, bridge_s=settings.bridge_s), judgement.steps)
         smoothing_s = perception_settings(bundle).appearance.smoothing_s
         course = course_of(self.procedure, self._unaries.steps, smoothing_s, rate, settings.priors)
         elapsed = self._unaries.elapsed if "elapsed" in settings.priors else None

@@ -227,11 +227,8 @@ def _row(
     delays = [
         each.hit.at - planted.at for planted, each, _ in judged if each.hit is not None and planted.at is not None
     ]
-    words = [
-        word - planted.at
-        for planted, each, said in judged
-        if each.is_found and planted.at is not None and (word := first_word(said, planted, names)) is not None
-    ]
+    spoken = [(first_word(said, planted, names), planted.at) for planted, each, said in judged if each.is_found]
+    words = [first - at for first, at in spoken if first is not None and at is not None]
     questions = sum(isinstance(word, Question) for _, _, said in judged for word in said) / max(len(judged), 1)
     return [
         "all" if labelled == count else str(labelled),

@@ -15,7 +15,6 @@ Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 SHORTEST_S = 1e-9  # a time of 0 has no logarithm
-_LEAST = 1e-300  # where no other step can follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +94,13 @@ class CourseModel:
     def choices(self, columns: Ints, prices: Floats) -> Floats:
         """The logarithm (N, C) of how readily each step follows on `columns` (N,), if a step does; 0 for the rest.
 
-        Prices part what is usual from what is not, and together all steps are certain: where one thing can follow, it
-        costs nothing to do it, and the more is left to do, the less it says that one of it is done.
+        Prices part what is usual from what is not. As long as something usual can follow, the chances of all steps add
+        up to one, so the fewer usual things can follow, the less each of them costs; going on with the newest step
+        after a pause is one of them. Where nothing usual is left, prices stay what they are.
         """
         may_follow = self.is_step & (np.arange(len(self.steps)) != columns[:, None])
         total = np.where(may_follow, np.exp(-prices), 0.0).sum(1, keepdims=True)
-        return np.where(self.is_step, -prices - np.log(np.maximum(total, _LEAST)), 0.0)
+        return np.where(self.is_step, -prices - np.log(np.maximum(total, 1.0)), 0.0)
 
     def ending(self, columns: Ints, lasted_s: Floats, tick_s: float) -> Floats:
         """The logarithm (N,) of the chance that what has lasted so long ends within this tick.

@@ -8,7 +8,7 @@ from guide.domain import BACKGROUND, UNKNOWN, SettledLabel, StepEvent, StepState
 from guide.label.confidence import Calibration, trusted
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepSettings:
     """When a run of labels counts as a step.
 
@@ -19,7 +19,7 @@ class StepSettings:
     confirm_s: float = 1.0
     """A step is confirmed once it was seen for this long."""
     unknown_s: float = 4.0
-    """The same for unknown activity: whoever looks round the room for a moment does nothing unknown."""
+    """The same for unknown activity, where it is longer: who looks round the room for a moment does nothing unknown."""
     bridge_s: float = 1.5
     """A step that comes back within this time went on all the while."""
 
@@ -103,18 +103,22 @@ class StepTrack:
     def _give_way(self, label: SettledLabel) -> tuple[StepEvent, ...]:
         """Opens the rival where nothing is open, or where it was itself seen long enough."""
         rival, run = self._rival, self._open
-        if rival is None or (run is not None and rival.seen_s < self._settings.confirm_s):
+        if rival is None or (run is not None and rival.seen_s < self._needed_s(rival)):
             return ()
         ended = () if run is None else (self._event(run, "ended", label.at),)
         self._open, self._rival = rival, None
         return (*ended, self._event(rival, "started", label.at), *self._confirm(rival, label.at))
 
     def _confirm(self, run: _Run, at: float) -> tuple[StepEvent, ...]:
-        needed_s = self._settings.unknown_s if run.step == UNKNOWN else self._settings.confirm_s
-        if run.is_confirmed or run.seen_s < needed_s:
+        if run.is_confirmed or run.seen_s < self._needed_s(run):
             return ()
         run.is_confirmed = True
         return (self._event(run, "confirmed", at),)
+
+    def _needed_s(self, run: _Run) -> float:
+        """For how long a run must be seen to count."""
+        shortest_s = self._settings.confirm_s
+        return max(self._settings.unknown_s, shortest_s) if run.step == UNKNOWN else shortest_s
 
     def _event(self, run: _Run, state: StepState, at: float) -> StepEvent:
         end = run.last if state == "ended" else None

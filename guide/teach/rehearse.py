@@ -32,8 +32,7 @@ Floats = NDArray[np.float64]
 
 MOST_FRAMES = 20_000  # of the demonstrations: more do not change the recogniser, and memory is finite
 MOST_REORDERED = 20_000  # frames of a collection whose recordings are also taught in other orders
-BENCHES = 3  # other moments of a recording whose bench its steps are also taught before
-FEW_SHARE = 2 / 3  # of the frames that may be taught in other orders: up to so many all benches have room
+BENCHES = 3  # other moments of a recording whose bench its steps are also taught before: with one, chance decides
 REORDERED_STRIDE = 2  # reordered recordings teach with every other frame
 MOST_WIDE = 30_000  # frames of the usual number of features, whose memory neither may exceed where there are more
 MOST_REHEARSALS = 40
@@ -112,7 +111,7 @@ def _showings(
     places = chosen(demonstrations)
     frames, width = sum(len(demonstrations.items[n]) for n in places), demonstrations.items[0].pooled.shape[1]
     most = min(MOST_REORDERED, room_for(MOST_WIDE, width))
-    benches = BENCHES if frames <= FEW_SHARE * most else 1
+    benches = BENCHES if 5 * frames <= 3 * most else 1  # so that what is made up takes no more memory
     groups = []
     for number in places:
         recording, own = demonstrations.items[number], labels[number]

@@ -18,7 +18,7 @@ from guide.label.scatter import Scatters, does_pay
 
 FOLDS = 6  # parts of the demonstrations that are strangers to the rest in turn
 MOST_MANNERED = 40_000  # frames of the demonstrations that show how steps are done
-MOST_TEACHING = 4_000  # frames of the others that show how far strangers are: this is done once for each part
+MOST_TEACHING = 5_600  # frames of the others that show how far strangers are: this is done once for each part
 
 
 class Stranger(NamedTuple):

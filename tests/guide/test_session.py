@@ -12,7 +12,9 @@ from guide.bundle import Bundle
 from guide.domain import Alert, Frame, Resolution, Update
 from guide.errors import BundleError, InputError
 from guide.ingest.files import VideoFile
+from guide.label.confidence import Calibration
 from guide.label.energy import LinkSettings
+from guide.label.steps import StepSettings, StepTrack
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
 from guide.session import Session, follow, follow_features, make_unaries, perception_settings, start_networks
@@ -55,6 +57,20 @@ def test_a_wanted_accelerator_that_is_not_there_is_told_once(
     assert [record.getMessage() for record in caplog.records] == [networks.reason]
     assert "this machine has no CUDA driver" in networks.reason
     assert not start_networks(frames_task.bundle, "cpu", threads=1).reason
+
+
+def test_times_arrive_as_they_were_set(features_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session waits as long for steps and unknown activity as the rehearsals that silence its rules."""
+    caught: list[StepSettings] = []
+
+    def catch(settings: StepSettings, calibration: Calibration) -> StepTrack:
+        caught.append(settings)
+        return StepTrack(settings, calibration)
+
+    monkeypatch.setattr("guide.session.StepTrack", catch)
+    for settings in (LiveSettings(), LiveSettings(confirm_s=0.4, bridge_s=0.7)):
+        session(features_task.bundle, settings)
+    assert caught == [StepSettings(), StepSettings(confirm_s=0.4, bridge_s=0.7)]
 
 
 def test_a_window_as_long_as_the_recording_gives_the_offline_labels(frames_task: Learned, tmp_path: Path) -> None:

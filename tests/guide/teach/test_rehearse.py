@@ -231,7 +231,7 @@ def test_a_long_collection_is_not_taken_into_memory(tmp_path: Path, monkeypatch:
     assert peak < sum(rows.nbytes for rows in features), "less than they take on disk"
 
 
-@pytest.mark.parametrize(("most", "showings"), [(600, 6), (500, 4), (300, 1)])
+@pytest.mark.parametrize(("most", "showings"), [(667, 6), (666, 4), (399, 1)])
 def test_there_are_as_many_benches_as_there_is_room_for(
     most: int, showings: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
