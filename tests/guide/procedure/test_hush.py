@@ -55,7 +55,7 @@ def test_a_rule_that_slips_in_more_than_one_of_twenty_is_silenced_though_the_rat
 
 def test_what_is_told_twice_in_one_rehearsal_was_wrong_in_one() -> None:
     flagged = replace(TASK, rules=replace(RULES, is_unknown_flagged=True))
-    strange = [Confirmed(-1, 10.0), Ended(-1, 12.0), Confirmed(-1, 60.0), Ended(-1, 62.0), Finished(70.0)]
+    strange: list[Event] = [Confirmed(-1, 10.0), Ended(-1, 12.0), Confirmed(-1, 60.0), Ended(-1, 62.0), Finished(70.0)]
     twice = [*rehearsal([1, 2, 3])[:-1], *strange]
     assert len(_alarms(flagged, twice)) == 2
     assert hush(flagged, [*[rehearsal([1, 2, 3])] * 19, twice], 0.2).rules.is_unknown_flagged
