@@ -236,43 +236,6 @@ def test_certain_costs_stay_finite(seed: int) -> None:
         assert np.isfinite(found).all()
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
-@given(seeds)
-def test_all_that_can_follow_is_certain_together_while_something_usual_can(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    model = model_of((1, 2, 3, 0, -1), rng)
-    columns, prices = rng.integers(-1, 5, 6), rng.uniform(0.0, 5.0, (6, 5)) * (rng.random((6, 5)) < 0.7)
-    chances = np.exp(model.choices(columns, prices))
-    for row, column, price in zip(chances, columns, prices, strict=True):
-        others = [step for step in range(3) if step != column]
-        if (price[others] == 0).any():
-            assert row[others].sum() == pytest.approx(1.0)
-        else:
-            assert row[others].sum() <= 1.0 + 1e-9
-        assert row[3:].tolist() == [1.0, 1.0]
-
-
-def test_the_less_is_left_the_less_it_costs_to_do_it() -> None:
-    """Four steps that are done once: the last that is left is begun more readily than one of two."""
-    yes = np.ones(5, bool)
-    model = plain_model((1, 2, 3, 4, 0), single=yes)
-    told = {}
-    for path in ((0, 1, 2, 3), (0, 1, 3)):
-        rows = clear([column for column in path for _ in range(8)], 5)
-        every = Told(model, tuple(column for column in path for _ in range(8)), np.log(1 - rows))
-        before = Told(model, tuple(column for column in path[:-1] for _ in range(8)), np.log(1 - rows[:-8]))
-        assert every.newest == path[-1]
-        told[path] = before._choice(path[-1])
-    assert told[0, 1, 2, 3] > told[0, 1, 3]
-    assert told[0, 1, 2, 3] == pytest.approx(-math.log(1 + 2 * math.exp(-4.0)))
-
-
-def test_when_all_is_done_coming_back_costs_what_it_always_did() -> None:
-    model = plain_model((1, 2, 3, 0), single=np.ones(4, bool))
-    prices = model.prices(np.array([[True, True, False, False]]), np.zeros((1, 4), bool))
-    assert model.choices(np.array([2]), prices)[0].tolist() == [-4.0, -4.0, 0.0, 0.0]
-
-
 @settings(derandomize=True, deadline=None, max_examples=15)
 @given(seeds)
 def test_order_means_nothing_where_nothing_is_expected(seed: int) -> None:
