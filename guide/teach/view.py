@@ -46,30 +46,36 @@ class View:
     scene: Half
     recent: Half
     memory: AppearanceSettings
+    is_timeless: bool = False
 
     def rows(self, features: NDArray[np.floating], times: Times) -> Floats:
         """Rows (T, 2d) of a recording's features (T, P)."""
-        recent = difference(appearance(features, times, self.memory))
+        recent = _recent(features, times, self.memory, self.is_timeless)
         return np.concatenate([self.scene.rows(features), self.recent.rows(recent)], axis=1)
 
 
 def learn_view(
-    features: Sequence[NDArray[np.floating]], times: Sequence[Times], step_s: float, settings: RefineSettings
+    features: Sequence[NDArray[np.floating]],
+    times: Sequence[Times],
+    step_s: float,
+    settings: RefineSettings,
+    is_timeless: bool = False,
 ) -> tuple[View, list[Floats]]:
     """How to look at recordings of which features (T, P) these are, and what is seen in these.
 
     One half of a row is centred on the whole recording, the other on the past of two average steps; the first tells
     scenes apart, the second what has just changed. Both are of unit length before, smoothed and reduced after.
+    A recording has no past at its beginning, which tells the beginning apart whatever is done there: a bit of a clock.
+    A view that `is_timeless` centres the second half on what comes before and after alike.
     """
     memory = AppearanceSettings.for_step(step_s)
-    # Copies: a half of what `appearance` gives would keep the other half in memory.
-    recent = [difference(appearance(each, time, memory)).copy() for each, time in zip(features, times, strict=True)]
+    recent = [_recent(each, time, memory, is_timeless) for each, time in zip(features, times, strict=True)]
     rates = [(len(time) - 1) / max(float(time[-1] - time[0]), 1e-9) for time in times]
     smoothing = settings.smoothing * step_s * float(np.median(rates))
     scenes, scene_rows = _learn_half(features, smoothing, settings)
     changes, change_rows = _learn_half(recent, smoothing, settings)
     rows = [np.concatenate(pair, axis=1) for pair in zip(scene_rows, change_rows, strict=True)]
-    return View(scenes, changes, memory), rows
+    return View(scenes, changes, memory, is_timeless), rows
 
 
 def look_again(
@@ -91,8 +97,42 @@ def _learn_half(
     return Half(half.directions, scale, smoothing), [each / scale for each in reduced]
 
 
+def _recent(
+    features: NDArray[np.floating], times: Times, memory: AppearanceSettings, is_timeless: bool
+) -> NDArray[np.floating]:
+    """How the present differs (T, P) from the past, or from what is around it."""
+    if is_timeless:
+        unit = _unit(features)
+        return np.asarray(unit - around(unit, times, memory.memory_s))
+    # A copy: a half of what `appearance` gives would keep the other half in memory.
+    return difference(appearance(features, times, memory)).copy()
+
+
+def around(rows: Floats, times: Times, span_s: float) -> Floats:
+    """The mean (T, P) of all rows (T, P), those farther off counting less: by e for every `span_s` seconds.
+
+    >>> around(np.array([[0.0], [3.0]]), np.array([0.0, 1e9]), 1.0).tolist()
+    [[0.0], [3.0]]
+    """
+    before, after = _faded(rows, times, span_s), _faded(rows[::-1], -times[::-1], span_s)[::-1]
+    return np.asarray((before[:, 1:] + after[:, 1:] - rows) / (before[:, :1] + after[:, :1] - 1.0))
+
+
+def _faded(rows: Floats, times: Times, span_s: float) -> Floats:
+    """Sums (T, 1 + P) of ones and rows (T, P) up to each, faded by e for every `span_s` seconds that they are past."""
+    found = np.concatenate([np.ones((len(rows), 1)), rows], axis=1)
+    for number, kept in enumerate(np.exp(-np.maximum(np.diff(times), 0.0) / span_s), 1):
+        found[number] += kept * found[number - 1]
+    return found
+
+
+def _unit(rows: NDArray[np.floating]) -> Floats:
+    """Rows of unit length."""
+    full = np.asarray(rows, np.float64)
+    return np.asarray(full / np.maximum(np.linalg.norm(full, axis=1, keepdims=True), 1e-12))
+
+
 def _centred(rows: NDArray[np.floating]) -> Floats:
     """Rows of unit length, less their mean."""
-    full = np.asarray(rows, np.float64)
-    unit = full / np.maximum(np.linalg.norm(full, axis=1, keepdims=True), 1e-12)
+    unit = _unit(rows)
     return np.asarray(unit - unit.mean(0))

@@ -9,13 +9,14 @@ import numpy as np
 
 from guide.domain import BACKGROUND, Labels
 from guide.teach.collection import Collection, Found
-from guide.teach.refine import Floats, RefineSettings, recognised, refine, teach, visits_of
+from guide.teach.refine import Floats, RefineSettings, judge_each, refine, teach
 from guide.teach.thin import Fewer, fewer
-from guide.teach.view import learn_view
+from guide.teach.view import View, learn_view
 from offline.keysteps.base import check_k, rank_by_time, rows_of, unused
+from offline.keysteps.likeness import Evidence, Parts, put_together
 from offline.keysteps.ours import Ours
 from offline.keysteps.parts import cut
-from offline.keysteps.ties import Grain, Metric, fixed, groups, held, leave_two_out, match
+from offline.keysteps.ties import Grain, Metric, fixed, groups, leave_two_out, match
 
 LEAST_RECORDINGS = 3  # two alone can be paired off any way
 MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames
@@ -27,9 +28,9 @@ class Matched:
     """Finds steps as what every two recordings have in common, and background as what they have not.
 
     Recordings are cut where their look changes, several times, more and less finely, and the parts of every two are
-    paired off. What all pairings together tie to each other is one group. There are more groups than key-steps: those
-    that people do once, at some length, and that are recognised from one recording to the next are the key-steps, and
-    all others are background.
+    paired off. What all pairings together tie to each other is one group. There are more groups than key-steps: groups
+    that are parts of one step are put together, those that people do once, at some length, and that are recognised from
+    one recording to the next are the key-steps, and all others are background.
 
     >>> rng = np.random.default_rng(0)
     >>> looks = 5 * np.eye(6, dtype=np.float32)[:, None]
@@ -44,10 +45,19 @@ class Matched:
     """Places count for nothing, and shares of the time for little: people leave steps out."""
     lengths: tuple[float, ...] = (0.42, 0.5, 0.55, 0.62, 0.7, 0.83)
     """Average length of a part, in average steps, in each of the cuttings."""
-    spare: tuple[float, ...] = (0.15, 0.3, 0.5, 0.75, 1.0)
+    spare: tuple[float, ...] = (0.3, 0.5, 0.75, 1.0)
     """Groups beyond the key-steps, as a share of these; tried in turn, and the best kept."""
+    tries: int = 3
+    """Starts with each number of groups: clustering ends in different places."""
     rounds: int = 2
     """Pairings by what the groups of the last round teach; more change little."""
+    clock_gain: float = 1.16
+    """How many times as much like steps groups must be where frames are compared with their past alone.
+
+    A recording has no past at its beginning, and less of it there than later: a bit of a clock. It makes all groups
+    easier to tell, right or wrong, by a tenth at most where people do things in many orders; in one order it is worth
+    more. Otherwise frames are compared with what comes before and after alike.
+    """
 
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         check_k(collection, k)
@@ -57,16 +67,43 @@ class Matched:
             found = Ours().find(collection, k, seed)
             return replace(found, notes=(*found.notes, "too few recordings to pair off: found by looking again"))
         some = few.collection()
-        view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
-        pairing = Pairing(self, rows, some.rate, step_s, seed)
-        best = max(pairing.candidates(k), key=lambda candidate: candidate.worth)
-        every = dict(zip(few.numbers, best.labels, strict=True))
+        timeless, past = (Paired.off(self, some, k, seed, step_s, is_timeless) for is_timeless in (True, False))
+        best = past if past.likeness > self.clock_gain * timeless.likeness else timeless
+        every = dict(zip(few.numbers, best.candidate.labels, strict=True))
         if few.others:
-            lesson, change = teach(rows, best.labels, len(best.scores), self.settings), pairing.change
-            every |= {number: lesson.label(rows_of(few, number, view), change, self.settings) for number in few.others}
-        numbers = best.numbers
+            every |= best.others(few, self.settings)
+        numbers = best.candidate.numbers
         labels = tuple(few.all_frames(number, numbers[every[number]]) for number in sorted(every))
         return Found(labels, notes=unused([each[each > BACKGROUND] for each in labels], k))
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """What pairing off found by one way to look at recordings."""
+
+    view: View
+    rows: list[Floats]
+    change: float
+    """What a change of label costs, in frames."""
+    candidate: Candidate
+
+    @staticmethod
+    def off(finder: Matched, some: Collection, k: int, seed: int, step_s: float, is_timeless: bool) -> Paired:
+        features = some.features or some.embeddings
+        view, rows = learn_view(features, some.times, step_s, finder.settings, is_timeless)
+        pairing = Pairing(finder, rows, some.rate, step_s, seed)
+        best = max(pairing.candidates(k), key=lambda candidate: candidate.worth)
+        return Paired(view, rows, finder.settings.change * step_s * some.rate, best)
+
+    @property
+    def likeness(self) -> float:
+        """How much its steps are like steps, on average."""
+        return self.candidate.worth[1]
+
+    def others(self, few: Fewer, settings: RefineSettings) -> dict[int, Labels]:
+        """The groups of recordings that were not paired off, by what the others teach."""
+        lesson = teach(self.rows, self.candidate.labels, len(self.candidate.numbers), settings)
+        return {number: lesson.label(rows_of(few, number, self.view), self.change, settings) for number in few.others}
 
 
 def _paired_off(few: Fewer) -> Fewer:
@@ -77,30 +114,33 @@ def _paired_off(few: Fewer) -> Fewer:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Groups 0..C-1 of every frame, how much each is like a step (C,), and how many steps are wanted."""
+    """Groups 0..C-1 of every frame, which of them are one, how much these are like a step, and how many are wanted."""
 
     labels: list[Labels]
-    scores: Floats
+    likeness: dict[Parts, float]
     k: int
 
     @property
-    def chosen(self) -> Labels:
-        """The groups most like steps."""
-        return np.argsort(-self.scores, kind="stable")[: self.k]
+    def chosen(self) -> list[Parts]:
+        """Those most like steps."""
+        return sorted(self.likeness, key=lambda parts: -self.likeness[parts])[: self.k]
 
     @property
     def worth(self) -> tuple[float, float]:
         """As good as the least of its steps: idle time among them makes every rule about it wrong. Then their mean."""
-        scores = self.scores[self.chosen]
-        return float(scores.min()), float(scores.mean())
+        values = [self.likeness[parts] for parts in self.chosen]
+        return min(values), sum(values) / len(values)
 
     @property
     def numbers(self) -> Labels:
         """The key-step of each group (C,), in the order of their mean time; 0 for background."""
-        rank = rank_by_time(self.labels, len(self.scores))
-        found = np.full(len(self.scores), BACKGROUND, np.int64)
-        found[rank[np.isin(rank, self.chosen)]] = np.arange(1, len(self.chosen) + 1)
-        return found
+        found = np.full(sum(map(len, self.likeness)), BACKGROUND, np.int64)
+        for number, parts in enumerate(self.chosen, 1):
+            found[list(parts)] = number
+        rank = rank_by_time([found[each] for each in self.labels], len(self.chosen) + 1)
+        in_order = np.full(len(rank), BACKGROUND, np.int64)
+        in_order[rank[rank != BACKGROUND]] = np.arange(1, len(rank))
+        return in_order[found]
 
 
 class Pairing:
@@ -112,20 +152,21 @@ class Pairing:
         self._cuttings = [cut(rows, length * frames, frames) for length in finder.lengths]
         self._grain = Grain.of(self._cuttings)
 
-    @property
-    def change(self) -> float:
-        """What a change of label costs, in frames."""
-        return self._finder.settings.change * self._step_s * self._rate
-
     def candidates(self, k: int) -> Iterator[Candidate]:
-        """One for each number of groups."""
+        """Some for each number of groups."""
         first = self._ties(None)
         for columns in dict.fromkeys(k + max(1, round(share * k)) for share in self._finder.spare):
-            ties, labels = first, self._groups(first, columns)
-            for _ in range(self._finder.rounds):
-                ties = self._ties(leave_two_out(self._rows, labels, self._finder.settings.shrinkage))
-                labels = self._groups(ties, columns)
-            yield Candidate(labels, self._scores(ties, labels, columns), k)
+            for attempt in range(self._finder.tries):
+                yield self._candidate(first, columns, k, self._finder.tries * self._seed + attempt)
+
+    def _candidate(self, first: Floats, columns: int, k: int, seed: int) -> Candidate:
+        ties, labels = first, self._groups(first, columns, seed)
+        for _ in range(self._finder.rounds):
+            ties = self._ties(leave_two_out(self._rows, labels, self._finder.settings.shrinkage))
+            labels = self._groups(ties, columns, seed)
+        judged = judge_each(self._rows, labels, self._finder.settings)
+        evidence = Evidence.of(labels, ties, self._grain, judged, self._step_s * self._rate)
+        return Candidate(labels, put_together(evidence, k), k)
 
     def _ties(self, metric: Metric | None) -> Floats:
         """How many of the cuttings tie grains (G, G) to each other; without a metric, by what varies within parts."""
@@ -134,16 +175,6 @@ class Pairing:
             ties += match(self._rows, each, metric or fixed(each.whitening), self._grain)
         return ties
 
-    def _groups(self, ties: Floats, columns: int) -> list[Labels]:
-        found = groups(ties, self._grain, columns, self._seed)
+    def _groups(self, ties: Floats, columns: int, seed: int) -> list[Labels]:
+        found = groups(ties, self._grain, columns, seed)
         return refine(self._rows, found, self._rate, self._step_s, self._finder.settings)
-
-    def _scores(self, ties: Floats, labels: list[Labels], columns: int) -> Floats:
-        """How much each group is like a step (C,): matched with itself, recognised by others, done once, at length."""
-        every, known = np.concatenate(labels), np.concatenate(recognised(self._rows, labels, self._finder.settings))
-        frames = np.maximum(np.bincount(every, minlength=columns), 1)
-        visits = np.array([visits_of(each, columns) for each in labels])
-        once = (visits == 1).sum(0) / np.maximum((visits > 0).sum(0), 1)
-        length = frames / np.maximum(visits.sum(0), 1) / (self._step_s * self._rate)
-        sure = np.bincount(every, known, minlength=columns) / frames
-        return np.asarray(held(ties, self._grain, labels, columns) * sure * once * np.sqrt(length))

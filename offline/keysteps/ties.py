@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 from guide.domain import Labels
 from guide.label.discriminant import ClassSums, Discriminant
-from guide.teach.refine import Floats, visits_of
+from guide.teach.refine import Floats
 from offline.keysteps.kmeans import KMeansSettings, kmeans, nearest
 from offline.keysteps.parts import Cutting, part_means
 
@@ -135,17 +135,3 @@ def groups(ties: Floats, grain: Grain, columns: int, seed: int) -> list[Labels]:
     centres = kmeans(np.repeat(leading, sizes.astype(np.int64), axis=0), wanted, seed, GROUPS)
     found = nearest(leading, centres)[0]
     return [np.repeat(found[where], np.diff(own)) for where, own in zip(grain.slices, grain.borders, strict=True)]
-
-
-def held(ties: Floats, grain: Grain, labels: Sequence[Labels], columns: int) -> Floats:
-    """Of what a label's frames are matched with in other recordings that have it, the share with that label, (C,)."""
-    counts, sizes = grain.counts(labels, columns), grain.sizes
-    has = np.array([visits_of(each, columns) > 0 for each in labels])
-    inside, outside = np.zeros(columns), np.zeros(columns)
-    for number, here in enumerate(grain.slices):
-        for other, there in enumerate(grain.slices):
-            if other != number:
-                block = ties[here, there]
-                inside += (counts[here] * (block @ counts[there])).sum(0)
-                outside += has[other] * (counts[here] * (block @ sizes[there])[:, None]).sum(0)
-    return np.asarray(inside / np.maximum(outside, 1e-12))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from guide.domain import Features, Labels
 from guide.teach.collection import Collection
 from guide.teach.thin import Fewer
 from offline.keysteps.equal import Equal
-from offline.keysteps.matched import Candidate, Matched
+from offline.keysteps.matched import Candidate, Matched, Paired
 from offline.keysteps.ours import Ours
 from offline.metrics import PROTOCOLS
 
@@ -48,6 +50,20 @@ def test_orders_and_idle_time_do_not_matter() -> None:
     assert score > PROTOCOLS["D"](truth, Ours().find(made, K, seed=0).labels).f1
     idle = np.concatenate([each == 0 for each in truth])
     assert np.concatenate([each == 0 for each in found])[idle].mean() > 0.8
+
+
+def test_a_look_with_a_clock_must_be_worth_it() -> None:
+    made, _ = collection(4)
+    quick = Matched(lengths=(0.5,), spare=(0.5,), tries=1, rounds=1)
+    step_s = float(np.median([times[-1] - times[0] for times in made.times])) / K
+    timeless, past = (Paired.off(quick, made, K, 0, step_s, is_timeless) for is_timeless in (True, False))
+    wanted = [[each.candidate.numbers[own] for own in each.candidate.labels] for each in (timeless, past)]
+    assert any((one != other).any() for one, other in zip(*wanted, strict=True))
+    gain = past.likeness / timeless.likeness
+    for labels, needed in zip(wanted, (1.01 * gain, 0.99 * gain), strict=True):
+        found = replace(quick, clock_gain=needed).find(made, K, seed=0).labels
+        for one, other in zip(found, labels, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_it_gives_the_same_each_time_and_numbers_steps_by_time() -> None:
@@ -111,7 +127,14 @@ def test_odd_collections_get_labels_all_the_same(lengths: tuple[int, ...], k: in
 
 def test_a_candidate_is_worth_what_its_worst_step_is() -> None:
     labels = [np.array([2, 2, 0, 1, 1, 3])]
-    one = Candidate(labels, np.array([0.1, 0.9, 0.5, 0.2]), k=2)
-    assert one.chosen.tolist() == [1, 2]
+    one = Candidate(labels, {(0,): 0.1, (1,): 0.9, (2,): 0.5, (3,): 0.2}, k=2)
+    assert one.chosen == [(1,), (2,)]
     assert one.worth == (0.5, 0.7)
     assert one.numbers.tolist() == [0, 2, 1, 0]
+
+
+def test_parts_of_a_step_have_its_number() -> None:
+    labels = [np.array([2, 2, 0, 1, 1, 3, 4])]
+    one = Candidate(labels, {(1, 3): 0.9, (2,): 0.5, (0,): 0.1, (4,): 0.6}, k=2)
+    assert one.chosen == [(1, 3), (4,)]
+    assert one.numbers.tolist() == [0, 1, 0, 1, 2]

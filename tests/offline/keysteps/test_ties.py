@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from guide.domain import Labels
 from guide.label.discriminant import fit_discriminant
 from offline.keysteps.parts import Cutting
-from offline.keysteps.ties import Grain, fixed, groups, held, leave_two_out, match, pair_off, telling
+from offline.keysteps.ties import Grain, fixed, groups, leave_two_out, match, pair_off, telling
 
 
 def cutting(*borders: list[int]) -> Cutting:
@@ -62,26 +62,6 @@ def test_ties_are_those_of_parts_frame_by_frame() -> None:
                     partner = pair_off(np.array(means), np.array(theirs))
                     np.testing.assert_array_equal(seen, partner[parts[a]][:, None] == parts[b][None])
         np.testing.assert_array_equal(tied, tied.T)
-
-
-def test_how_far_a_label_holds_is_a_share_of_matched_frames() -> None:
-    rng = np.random.default_rng(2)
-    rows = [rng.normal(size=(length, 2)) for length in (9, 7, 8)]
-    one = cutting([0, 4, 9], [0, 2, 7], [0, 5, 8])
-    grain = Grain.of([one, cutting([0, 3, 9], [0, 3, 7], [0, 2, 8])])
-    ties = match(rows, one, fixed(np.eye(2)), grain)
-    labels: list[Labels] = [rng.integers(0, 3, length) for length in (9, 7)] + [np.ones(8, np.int64)]
-    tied, every = frames_of(ties, grain), np.concatenate(labels)
-    owner = np.repeat([0, 1, 2], [9, 7, 8])
-    for label in range(3):
-        has = {number for number, each in enumerate(labels) if label in each}
-        inside = outside = 0.0
-        for here in np.flatnonzero(every == label):
-            for there in range(len(every)):
-                if owner[there] != owner[here] and owner[there] in has:
-                    outside += tied[here, there]
-                    inside += tied[here, there] * (every[there] == label)
-        assert held(ties, grain, labels, 3)[label] == pytest.approx(inside / max(outside, 1e-12))
 
 
 def test_groups_are_blocks_of_ties_whatever_grains_they_have() -> None:
