@@ -66,7 +66,8 @@ def learn_view(
     One half of a row is centred on the whole recording, the other on the past of two average steps; the first tells
     scenes apart, the second what has just changed. Both are of unit length before, smoothed and reduced after.
     A recording has no past at its beginning, which tells the beginning apart whatever is done there: a bit of a clock.
-    A view that `is_timeless` centres the second half on what comes before and after alike.
+    A view that `is_timeless` centres the second half on what comes before and after alike: a recording looks the same
+    when it is played backwards. (Its two ends still differ a little from its middle, where there is more around.)
     """
     memory = AppearanceSettings.for_step(step_s)
     recent = [_recent(each, time, memory, is_timeless) for each, time in zip(features, times, strict=True)]
@@ -97,33 +98,32 @@ def _learn_half(
     return Half(half.directions, scale, smoothing), [each / scale for each in reduced]
 
 
-def _recent(
-    features: NDArray[np.floating], times: Times, memory: AppearanceSettings, is_timeless: bool
-) -> NDArray[np.floating]:
-    """How the present differs (T, P) from the past, or from what is around it."""
-    if is_timeless:
-        unit = _unit(features)
-        return np.asarray(unit - around(unit, times, memory.memory_s))
-    # A copy: a half of what `appearance` gives would keep the other half in memory.
-    return difference(appearance(features, times, memory)).copy()
-
-
-def around(rows: Floats, times: Times, span_s: float) -> Floats:
+def around(rows: NDArray[np.floating], times: Times, span_s: float) -> NDArray[np.floating]:
     """The mean (T, P) of all rows (T, P), those farther off counting less: by e for every `span_s` seconds.
 
     >>> around(np.array([[0.0], [3.0]]), np.array([0.0, 1e9]), 1.0).tolist()
     [[0.0], [3.0]]
     """
-    before, after = _faded(rows, times, span_s), _faded(rows[::-1], -times[::-1], span_s)[::-1]
-    return np.asarray((before[:, 1:] + after[:, 1:] - rows) / (before[:, :1] + after[:, :1] - 1.0))
+    found, weights = -rows, np.full(len(rows), -1.0)  # each row is among those before it and those after it
+    kept = np.exp(-np.maximum(np.diff(times), 0.0) / span_s)
+    for way, fading in ((slice(None), kept), (slice(None, None, -1), kept[::-1])):
+        total, weight = np.zeros_like(rows[0]), 0.0
+        for number, share in enumerate((0.0, *fading)):
+            total, weight = share * total + rows[way][number], share * weight + 1.0
+            found[way][number] += total
+            weights[way][number] += weight
+    return np.asarray(found / weights[:, None].astype(rows.dtype))
 
 
-def _faded(rows: Floats, times: Times, span_s: float) -> Floats:
-    """Sums (T, 1 + P) of ones and rows (T, P) up to each, faded by e for every `span_s` seconds that they are past."""
-    found = np.concatenate([np.ones((len(rows), 1)), rows], axis=1)
-    for number, kept in enumerate(np.exp(-np.maximum(np.diff(times), 0.0) / span_s), 1):
-        found[number] += kept * found[number - 1]
-    return found
+def _recent(
+    features: NDArray[np.floating], times: Times, memory: AppearanceSettings, is_timeless: bool
+) -> NDArray[np.floating]:
+    """How the present differs (T, P) from the past, or from what is around it."""
+    if is_timeless:
+        unit = _unit(features).astype(np.float32)
+        return unit - around(unit, times, memory.memory_s)
+    # A copy: a half of what `appearance` gives would keep the other half in memory.
+    return difference(appearance(features, times, memory)).copy()
 
 
 def _unit(rows: NDArray[np.floating]) -> Floats:

@@ -19,7 +19,7 @@ from offline.keysteps.ours import Ours
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """Finds with time (`ours`) and without any (`matched`), and keeps what the recordings recognise in each other.
+    """Finds with time (`ours`) and by looks (`matched`), and keeps what the recordings recognise in each other.
 
     Where steps look different and come in many orders, pairing off finds what a clock would blur; where steps look
     alike and only their place tells them apart, it is the other way round. Which it is nobody says beforehand.

@@ -55,8 +55,7 @@ def test_orders_and_idle_time_do_not_matter() -> None:
 def test_a_look_with_a_clock_must_be_worth_it() -> None:
     made, _ = collection(4)
     quick = Matched(lengths=(0.5,), spare=(0.5,), tries=1, rounds=1)
-    step_s = float(np.median([times[-1] - times[0] for times in made.times])) / K
-    timeless, past = (Paired.off(quick, made, K, 0, step_s, is_timeless) for is_timeless in (True, False))
+    timeless, past = (Paired.by(quick, made, K, 0, is_timeless) for is_timeless in (True, False))
     wanted = [[each.candidate.numbers[own] for own in each.candidate.labels] for each in (timeless, past)]
     assert any((one != other).any() for one, other in zip(*wanted, strict=True))
     gain = past.likeness / timeless.likeness
@@ -131,6 +130,21 @@ def test_a_candidate_is_worth_what_its_worst_step_is() -> None:
     assert one.chosen == [(1,), (2,)]
     assert one.worth == (0.5, 0.7)
     assert one.numbers.tolist() == [0, 2, 1, 0]
+
+
+def test_steps_that_are_lacking_are_worth_nothing() -> None:
+    one = Candidate([np.zeros(6, np.int64)], {(0, 1): 1.2}, k=2)
+    assert one.worth == (0.0, 0.6)
+
+
+@pytest.mark.parametrize("noise", [0.5, 2.0])
+def test_on_noisy_recordings_no_step_is_left_without_frames(noise: float) -> None:
+    rng = np.random.default_rng(0)
+    quick = Matched(lengths=(0.5,), spare=(0.5, 1.0), tries=1, rounds=1)
+    looks = rng.normal(size=(3, 8))
+    rows = [np.repeat(looks[rng.permutation(3)], 12, axis=0) + rng.normal(0, noise, (36, 8)) for _ in range(5)]
+    found = quick.find(Collection.at_rate([each.astype(np.float32) for each in rows], 2.0), 2, seed=0).labels
+    assert set(np.concatenate(found).tolist()) >= {1, 2}
 
 
 def test_parts_of_a_step_have_its_number() -> None:
