@@ -137,16 +137,6 @@ def test_steps_that_are_lacking_are_worth_nothing() -> None:
     assert one.worth == (0.0, 0.6)
 
 
-@pytest.mark.parametrize("noise", [0.5, 2.0])
-def test_on_noisy_recordings_no_step_is_left_without_frames(noise: float) -> None:
-    rng = np.random.default_rng(0)
-    quick = Matched(lengths=(0.5,), spare=(0.5, 1.0), tries=1, rounds=1)
-    looks = rng.normal(size=(3, 8))
-    rows = [np.repeat(looks[rng.permutation(3)], 12, axis=0) + rng.normal(0, noise, (36, 8)) for _ in range(5)]
-    found = quick.find(Collection.at_rate([each.astype(np.float32) for each in rows], 2.0), 2, seed=0).labels
-    assert set(np.concatenate(found).tolist()) >= {1, 2}
-
-
 def test_parts_of_a_step_have_its_number() -> None:
     labels = [np.array([2, 2, 0, 1, 1, 3, 4])]
     one = Candidate(labels, {(1, 3): 0.9, (2,): 0.5, (0,): 0.1, (4,): 0.6}, k=2)
