@@ -17,12 +17,15 @@ import numpy as np
 from guide.domain import BACKGROUND, Labels, Times
 from guide.label.course import Course, CourseModel, Expectations
 from guide.perceive.appearance import SMOOTHED_STEPS
-from guide.teach.refine import Floats, RefineSettings, products_of, teach
+from guide.teach.refine import Floats, RefineSettings, Shown, teach
 from guide.teach.reorder import stretches
 
 LEAST_SPREAD = 0.3  # of the logarithm of a step's time
 UNUSUAL = 1.2  # people vary more than the few stretches at hand
 AGREED = 0.8  # of the recordings in which two steps come in the order that the labelled ones show
+PLACE_MOST = 1.0  # a place only speaks against a step: or idle time at the beginning would be the first step
+FOLLOWED = 0.7  # how often background follows a step, where nobody knows
+MOST_FOLLOWED = 0.95
 SURE = Expectations(order=2.0, repeat=6.0, again=1.5, lacking=6.0)  # demonstrations are right: more than live
 
 
@@ -42,7 +45,7 @@ class Consensus:
     """How much more a recording labelled by a person counts than one labelled by us."""
     independent: float = 1.5
     """How many independent witnesses the features' smoothing holds: more than live, since these look both ways."""
-    settings: RefineSettings = field(default_factory=RefineSettings)
+    settings: RefineSettings = field(default_factory=lambda: RefineSettings(place_most=PLACE_MOST))
 
     def settle(
         self,
@@ -51,41 +54,40 @@ class Consensus:
         labels: Sequence[Labels],
         known: Sequence[int],
         step_s: float,
-        only: int | None = None,
+        shown: Sequence[Shown] | None = None,
     ) -> list[Labels]:
         """Labels (T,) for rows (T, d), from first labels; the recordings in `known` keep theirs.
 
-        Where `only` one recording is asked about, the others' labels are those of the last round but one.
+        They teach as they are, or in all the ways in which they are `shown`.
         """
-        current, products = list(labels), products_of(rows)
-        for turn in range(self.rounds):
+        current, teachers = list(labels), shown or [Shown.of(each) for each in rows]
+        for _ in range(self.rounds):
             model = self._model(current, times, known, step_s)
-            is_last = turn == self.rounds - 1 and only is not None
-            kept = [n for n in range(len(rows)) if n in known or (is_last and n != only)]
             current = [
-                each if number in kept else self._read(rows, products, current, times[number], number, known, model)
+                each
+                if number in known
+                else self._read(rows[number], times[number], number, teachers, current, known, model)
                 for number, each in enumerate(current)
             ]
         return current
 
     def _read(
         self,
-        rows: Sequence[Floats],
-        products: Sequence[Floats],
-        labels: Sequence[Labels],
+        rows: Floats,
         times: Times,
         number: int,
+        shown: Sequence[Shown],
+        labels: Sequence[Labels],
         known: Sequence[int],
         model: CourseModel,
     ) -> Labels:
-        """The labels (T,) of one recording by what the others teach."""
-        teachers = [other for other in range(len(rows)) if other != number]
+        """The labels (T,) of the rows (T, d) of one recording by what the others teach."""
+        teachers = [other for other in range(len(shown)) if other != number]
         teachers += [other for other in known for _ in range(self.say - 1)]
         taught = [np.searchsorted(model.steps, labels[other]) for other in teachers]
-        seen, scatters = ([part[other] for other in teachers] for part in (rows, products))
-        lesson = teach(seen, taught, len(model.steps), self.settings, scatters)
+        lesson = teach([shown[other] for other in teachers], taught, len(model.steps), self.settings)
         course = Course(model, _tick_s(times))
-        for chances, at in zip(lesson.probabilities(rows[number], self.settings), times, strict=True):
+        for chances, at in zip(lesson.plan(rows, self.settings), times, strict=True):
             course.push(1.0 - chances, float(at))
         found = np.zeros(len(times), np.int64)
         for step, start, _ in course.likeliest(is_over=True):
@@ -111,6 +113,7 @@ class Consensus:
             np.array([step > BACKGROUND and all(one[step] <= 1 for one in given) for step in steps]),
             self.independent / (SMOOTHED_STEPS * step_s),
             SURE,
+            _to_background([labels[number] for number in known]),
         )
 
 
@@ -130,6 +133,18 @@ def _is_agreed(first: int, then: int, visits: Sequence[Sequence[int]], known: Se
     kept = {number: visits[number].index(first) < visits[number].index(then) for number in have_both}
     given = [kept[number] for number in known if number in kept]
     return bool(given) and all(given) and sum(kept.values()) >= AGREED * len(kept)
+
+
+def _to_background(labels: Sequence[Labels]) -> float:
+    """How often background follows a step, where some stretch does; about as often as live where hardly any do.
+
+    >>> round(_to_background([np.array([1, 1, 0, 2, 3])]), 2)
+    0.57
+    """
+    followed = [
+        each[part[-1] + 1] == BACKGROUND for each in labels for part in stretches(each)[:-1] if each[part[0]] > 0
+    ]
+    return float(np.clip((sum(followed) + FOLLOWED) / (len(followed) + 1), 1 - MOST_FOLLOWED, MOST_FOLLOWED))
 
 
 def _durations(labels: Sequence[Labels], times: Sequence[Times], steps: Sequence[int]) -> tuple[Floats, float]:

@@ -7,8 +7,9 @@ place is a soft prior, learned from the labels themselves, so steps that people 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +71,9 @@ def refine(
 
     A column that loses all its frames stays lost.
     """
-    current, products = [np.asarray(each, np.int64) for each in labels], products_of(rows)
+    current, shown = [np.asarray(each, np.int64) for each in labels], [Shown.of(each) for each in rows]
     for _ in range(settings.rounds):
-        lesson = teach(rows, current, int(max(each.max() for each in current)) + 1, settings, products)
+        lesson = teach(shown, current, int(max(each.max() for each in current)) + 1, settings)
         current = [lesson.label(each, settings.change * step_s * rate, settings) for each in rows]
     return current
 
@@ -149,35 +150,55 @@ class Lesson:
 
     def label(self, rows: Floats, change: float, settings: RefineSettings) -> Labels:
         """The labels (T,) of a recording's rows (T, d); `change` is what a change of label costs, in frames."""
+        return chain(-np.log(self.plan(rows, settings) + 1e-9), np.full(len(rows) - 1, change))
+
+    def plan(self, rows: Floats, settings: RefineSettings) -> Floats:
+        """How probable each column is by its look, its place and its share of the time, (T, C)."""
         score = _score(rows, self.learned, len(self.shares))
         place = self.places[np.minimum(np.arange(len(score)) * PLACES // len(score), PLACES - 1)]
         cost = -score / settings.temperature - settings.place_weight * place
-        plan = transport(cost, self.shares, settings.softness, settings.share_weight)
-        return chain(-np.log(plan + 1e-9), np.full(len(score) - 1, change))
+        return transport(cost, self.shares, settings.softness, settings.share_weight)
 
     def probabilities(self, rows: Floats, settings: RefineSettings) -> Floats:
         """How probable each column is by its look alone, (T, C)."""
         return _probabilities(rows, self.learned, len(self.shares), settings)
 
 
-def products_of(rows: Sequence[Floats]) -> list[Floats]:
-    """The products (d, d) of each recording's rows (T, d): whatever the labels, they are the same."""
-    return [each.T @ each for each in rows]
+class Shown(NamedTuple):
+    """A recording as it teaches: its rows as they are, and changed in ways that change no label.
+
+    Labels are the same for all of these, so only sums count, and teaching with many takes no longer than with one.
+    """
+
+    rows: Floats  # (T, d), summed over all ways
+    products: Floats  # (d, d) of the rows, summed too
+    ways: int
+
+    @staticmethod
+    def of(rows: Floats, more: Iterable[Floats] = ()) -> Shown:
+        """A recording's rows (T, d) and more of them, one way after the other.
+
+        >>> Shown.of(np.array([[1.0], [2.0]]), [np.array([[0.0], [5.0]])])
+        Shown(rows=array([[1.],
+               [7.]]), products=array([[30.]]), ways=2)
+        """
+        total, products, ways = rows, rows.T @ rows, 1
+        for each in more:
+            total, products, ways = total + each, products + each.T @ each, ways + 1
+        return Shown(total, products, ways)
+
+    def sums(self, labels: Labels, numbers: Labels) -> ClassSums:
+        """What a discriminant needs to know of them with labels (T,)."""
+        once = ClassSums.of(self.rows, labels, numbers, self.products)
+        return replace(once, counts=self.ways * once.counts)
 
 
-def teach(
-    rows: Sequence[Floats],
-    labels: Sequence[Labels],
-    columns: int,
-    settings: RefineSettings,
-    products: Sequence[Floats] | None = None,
-) -> Lesson:
-    """The lesson of recordings' rows (T, d) with labels in columns 0..C-1; `products_of` the rows where at hand."""
+def teach(shown: Sequence[Shown], labels: Sequence[Labels], columns: int, settings: RefineSettings) -> Lesson:
+    """The lesson of recordings with labels (T,) in columns 0..C-1, in all the ways in which they are shown."""
     shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
     places = np.minimum(_places(labels, columns, settings.place_width), np.log(settings.place_most))
-    numbers, known = np.arange(columns), products_of(rows) if products is None else products
-    every = [ClassSums.of(row, own, numbers, scatter) for row, own, scatter in zip(rows, labels, known, strict=True)]
-    return Lesson(ClassSums.total(every).discriminant(settings.shrinkage), places, shares / shares.sum())
+    total = ClassSums.total([each.sums(own, np.arange(columns)) for each, own in zip(shown, labels, strict=True)])
+    return Lesson(total.discriminant(settings.shrinkage), places, shares / shares.sum())
 
 
 def transport(cost: Floats, shares: Floats, softness: float, share_weight: float) -> Floats:

@@ -9,24 +9,24 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import BACKGROUND, Labels, Times
+from guide.domain import Labels, Times
 from guide.teach.collection import Collection, Found
 from guide.teach.consensus import Consensus
-from guide.teach.refine import Floats, Lesson, RefineSettings, products_of, teach
+from guide.teach.refine import Floats, Lesson, RefineSettings, Shown, teach
+from guide.teach.reorder import elsewhere
 from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 
 Given: TypeAlias = NDArray[np.intp] | None
 # A place speaks against a step that is never done there, less for the one that usually is: idle time lies there too.
 PLACE_MOST = 2.5
-MOST_FOLDS = 3  # labelled recordings left out to see whether consensus pays
 
 
 class Task(NamedTuple):
     """What labels are carried over: rows (T, d) and times of each recording, and what a change of label costs."""
 
     rows: Sequence[Floats]
-    products: Sequence[Floats]  # (d, d) of the rows
+    shown: Sequence[Shown]  # the rows as they teach, before other benches too
     times: Sequence[Times]
     numbers: Labels  # the step of each column
     change: float
@@ -51,8 +51,10 @@ class Spread:
     """Scores rise by ever less from round to round; on drawn and cooking recordings four get nearly all of it."""
     say: int = 4
     """How much more a recording labelled by a person counts than one labelled by us."""
+    benches: int = 3
+    """Other moments of a recording whose bench its steps are also taught before."""
     consensus: Consensus = field(default_factory=Consensus)
-    """How the carried labels are read again as whole courses, where that pays."""
+    """How the carried labels are read again as whole courses."""
 
     def spread(self, collection: Collection, given: Sequence[Labels | None]) -> Found:
         """Labels (T,) for every recording; at least one is given. 0 is background where people left gaps."""
@@ -61,12 +63,10 @@ class Spread:
             raise ValueError(f"labels for some of {len(collection.times)} recordings were expected, got {len(given)}")
         numbers = np.unique(np.concatenate([labels for labels in given if labels is not None]))
         few = fewer(collection, len(numbers), seed=0, keep=known)
-        task, view = self.task_of(few, numbers)
         columns = columns_of(few, given, numbers)
+        task, view = self.task_of(few, numbers)
         lesson, spread = self.carry(task, columns)
-        if self._does_consensus_pay(task, columns):
-            spread = self._agreed(task, columns, spread)
-        carried = dict(zip(few.numbers, spread, strict=True))
+        carried = dict(zip(few.numbers, self._agreed(task, columns, spread), strict=True))
         for number in few.others:
             one = few.collection([number])
             row = view.rows((one.features or one.embeddings)[0], one.times[0])
@@ -77,16 +77,22 @@ class Spread:
     def task_of(self, few: Fewer, numbers: Labels) -> tuple[Task, View]:
         """What is carried over, whoever teaches; `numbers` are the steps there are."""
         some, step_s = few.collection(), _step_s(few.whole, numbers)
-        view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
-        change = self.settings.change * step_s * some.rate
-        return Task(rows, products_of(rows), some.times, numbers, change, step_s), view
+        view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings, is_timeless=True)
+        shown = self._shown(some, view, rows)
+        return Task(rows, shown, some.times, numbers, self.settings.change * step_s * some.rate, step_s), view
+
+    def _shown(self, some: Collection, view: View, rows: Sequence[Floats]) -> list[Shown]:
+        """The recordings as they teach: a step stays the same before another bench, and so does idle time."""
+        rng, span = np.random.default_rng(0), view.memory.memory_s * some.rate
+        return [
+            Shown.of(own, (view.rows(elsewhere(each, span, rng), times) for _ in range(self.benches)))
+            for each, times, own in zip(some.features or some.embeddings, some.times, rows, strict=True)
+        ]
 
     def carry(self, task: Task, given: Sequence[Given]) -> tuple[Lesson, list[Labels]]:
         """What the labelled recordings teach, and the columns (T,) of all of them by it; whole courses are not read."""
-        rows, columns, products = task.rows, len(task.numbers), task.products
-        known = _known(given)
-        taught = [rows[n] for n in known], [_must(given[n]) for n in known]
-        lesson = teach(*taught, columns, self.settings, [products[n] for n in known])
+        rows, shown, columns, known = task.rows, task.shown, len(task.numbers), _known(given)
+        lesson = teach([shown[n] for n in known], [_must(given[n]) for n in known], columns, self.settings)
         current: list[Labels] = []
         for _ in range(self.rounds):
             current = [
@@ -94,34 +100,14 @@ class Spread:
                 for row, labels in zip(rows, given, strict=True)
             ]
             teachers = [*range(len(rows)), *known * (self.say - 1)]
-            taught = [rows[n] for n in teachers], [current[n] for n in teachers]
-            lesson = teach(*taught, columns, self.settings, [products[n] for n in teachers])
+            taught = [current[n] for n in teachers]
+            lesson = teach([shown[n] for n in teachers], taught, columns, self.settings)
         return lesson, current
 
-    def _agreed(
-        self, task: Task, given: Sequence[Given], labels: Sequence[Labels], only: int | None = None
-    ) -> list[Labels]:
+    def _agreed(self, task: Task, given: Sequence[Given], labels: Sequence[Labels]) -> list[Labels]:
         steps = [task.numbers[each] for each in labels]
-        agreed = self.consensus.settle(task.rows, task.times, steps, _known(given), task.step_s, only)
+        agreed = self.consensus.settle(task.rows, task.times, steps, _known(given), task.step_s, task.shown)
         return [np.searchsorted(task.numbers, each) for each in agreed]
-
-    def _does_consensus_pay(self, task: Task, given: Sequence[Given]) -> bool:
-        """Whether reading whole courses comes nearer to labels that people gave, each left out in turn.
-
-        It does where steps look different and come in many orders, and does harm where only their place tells them
-        apart. With a single labelled recording nobody can know.
-        """
-        known = _known(given)
-        if len(known) < 2 or len(known) == len(given):
-            return False
-        gain = 0.0
-        for number in known[:MOST_FOLDS]:
-            others: list[Given] = [None if other == number else labels for other, labels in enumerate(given)]
-            _, carried = self.carry(task, others)
-            truth, agreed = _must(given[number]), self._agreed(task, others, carried, number)
-            is_step = task.numbers[truth] > BACKGROUND  # where background lies is a matter of taste
-            gain += float((agreed[number] == truth)[is_step].sum() - (carried[number] == truth)[is_step].sum())
-        return gain > 0
 
 
 def columns_of(few: Fewer, given: Sequence[Labels | None], numbers: Labels) -> list[Given]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from guide.domain import BACKGROUND, Labels
 from guide.teach.collection import Collection, Found
-from guide.teach.refine import Floats, RefineSettings, judge_each, refine, teach
+from guide.teach.refine import Floats, RefineSettings, Shown, judge_each, refine, teach
 from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import check_k, rank_by_time, rows_of, unused
@@ -106,7 +106,9 @@ class Paired:
 
     def others(self, few: Fewer, settings: RefineSettings) -> dict[int, Labels]:
         """The groups of recordings that were not paired off, by what the others teach."""
-        lesson = teach(self.rows, self.candidate.labels, len(self.candidate.numbers), settings)
+        lesson = teach(
+            [Shown.of(each) for each in self.rows], self.candidate.labels, len(self.candidate.numbers), settings
+        )
         return {number: lesson.label(rows_of(few, number, self.view), self.change, settings) for number in few.others}
 
 

@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.teach.collection import Collection, Found
-from guide.teach.refine import Floats, Lesson, RefineSettings, agreement, apart, doubtful, recognised, refine, teach
+from guide.teach.refine import (
+    Floats,
+    Lesson,
+    RefineSettings,
+    Shown,
+    agreement,
+    apart,
+    doubtful,
+    recognised,
+    refine,
+    teach,
+)
 from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import check_k, numbered, rows_of
@@ -78,7 +89,7 @@ class _Carrier:
         marked = [apart(each, seen, doubt, self.change) for each, seen in zip(columns, agreed, strict=bool(agreed))]
         every = dict(zip(self.few.numbers, marked or columns, strict=True))
         if self.few.others:
-            lesson = teach(rows, columns, k, self.settings)
+            lesson = teach([Shown.of(each) for each in rows], columns, k, self.settings)
             every |= {number: self._carried(number, lesson, doubt) for number in self.few.others}
         return tuple(self.few.all_frames(number, every[number] + 1) for number in sorted(every))
 

@@ -1,4 +1,4 @@
-"""Carried labels read again: whole courses, as the labelled recordings show them; and only where that pays."""
+"""Carried labels read again: whole courses, as the labelled recordings show them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
-from guide.teach.consensus import Consensus, _durations, _is_agreed, visited
+from guide.teach.consensus import Consensus, _durations, _is_agreed, _to_background, visited
+from guide.teach.refine import Shown, teach
 from guide.teach.spread import Spread
 
 RATE = 2.0
@@ -32,15 +33,6 @@ def test_a_step_that_vanished_comes_back() -> None:
     carried = [truth[0], truth[1], np.where(truth[2] == 3, 4, truth[2]), truth[3]]
     agreed = Consensus().settle(rows, times, carried, known=[0, 1], step_s=STEP_S)
     assert (agreed[2] == truth[2]).mean() > 0.95
-
-
-def test_whoever_asks_about_one_recording_hears_what_is_heard_of_all() -> None:
-    rows, times, truth = made_task()
-    carried = [truth[0], np.where(truth[1] == 2, 3, truth[1]), np.where(truth[2] == 3, 4, truth[2]), truth[3]]
-    agreed = Consensus().settle(rows, times, carried, known=[0], step_s=STEP_S)
-    for only in (1, 2, 3):
-        one = Consensus().settle(rows, times, carried, known=[0], step_s=STEP_S, only=only)
-        np.testing.assert_array_equal(one[only], agreed[only])
 
 
 def test_what_people_gave_stays_as_it_is() -> None:
@@ -71,19 +63,37 @@ def test_times_are_those_of_stretches() -> None:
     assert spread > 0.3
 
 
+def test_how_often_background_follows_a_step_is_what_the_labelled_ones_show() -> None:
+    always, never = np.tile([1, 0, 2, 0], 30), np.tile([1, 2], 30)
+    assert _to_background([always]) == pytest.approx(0.95)  # even then another step may follow
+    assert _to_background([never]) == pytest.approx(0.05)
+    assert _to_background([np.array([0, 0])]) == pytest.approx(0.7)  # nobody knows: as live
+    assert 0.4 < _to_background([always, never]) < 0.6
+
+
 @pytest.mark.parametrize("given", [1, 2], ids=["one labelled", "two labelled"])
-def test_it_is_tried_out_on_labelled_recordings_only(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one nobody can know whether it pays, so it is not used; with two each is left out once."""
+def test_carried_labels_are_read_again_however_few_are_labelled(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, _, truth = made_task()
-    known: list[list[int]] = []
-    settle = Consensus.settle
+    asked: list[list[int]] = []
 
-    def watched(self: Consensus, rows, times, labels, known_, step_s, only):  # type: ignore[no-untyped-def]
-        known.append(list(known_))
-        return settle(self, rows, times, labels, known_, step_s, only)
+    def turned_round(self: Consensus, rows, times, labels, known, step_s, shown):  # type: ignore[no-untyped-def]
+        asked.append(list(known))
+        assert [each.ways for each in shown] == [1 + Spread().benches] * 4
+        return [each if number in known else each[::-1] for number, each in enumerate(labels)]
 
-    monkeypatch.setattr(Consensus, "settle", watched)
     collection = Collection.at_rate([each.astype(np.float32) for each in rows], RATE)
-    labels = Spread().spread(collection, [own if number < given else None for number, own in enumerate(truth)]).labels
-    assert [[int(step) for step in np.unique(each)] for each in labels] == [[1, 2, 3, 4]] * 4
-    assert known[:2] == ([] if given == 1 else [[1], [0]])
+    some = [own if number < given else None for number, own in enumerate(truth)]
+    before = Spread().spread(collection, some).labels
+    monkeypatch.setattr(Consensus, "settle", turned_round)
+    after = Spread().spread(collection, some).labels
+    assert asked == [list(range(given))]
+    assert [(each == own).all() for each, own in zip(after, truth, strict=True)] == [n < given for n in range(4)]
+    assert min(float((each == own).mean()) for each, own in zip(before, truth, strict=True)) > 0.9
+
+
+def test_a_place_speaks_against_a_step_and_never_for_it() -> None:
+    """Or idle time at the beginning would be the first step, whose place it is."""
+    rows, _, truth = made_task()
+    lesson = teach([Shown.of(each) for each in rows], truth, 5, Consensus().settings)
+    assert lesson.places.max() == 0.0
+    assert lesson.places[0, 4] < -1.0  # the last step is never done at the beginning

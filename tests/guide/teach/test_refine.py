@@ -15,6 +15,7 @@ from guide.label.membership import squared_distances
 from guide.teach.refine import (
     Floats,
     RefineSettings,
+    Shown,
     agreement,
     refine,
     set_background_apart,
@@ -133,7 +134,7 @@ def test_a_lesson_is_the_discriminant_of_all_rows(copies: tuple[int, ...]) -> No
     rng, settings_ = np.random.default_rng(5), RefineSettings()
     labels = [np.repeat([0, 1, 3], 12) for _ in range(3)]
     rows = [np.eye(4)[own] * 3.0 + rng.normal(size=(36, 4)) for own in labels]
-    lesson = teach([rows[n] for n in copies], [labels[n] for n in copies], 4, settings_)
+    lesson = teach([Shown.of(rows[n]) for n in copies], [labels[n] for n in copies], 4, settings_)
     numbers, centres, whitening = fit_discriminant(
         [rows[n] for n in copies], [labels[n] for n in copies], settings_.shrinkage
     )
@@ -144,9 +145,20 @@ def test_a_lesson_is_the_discriminant_of_all_rows(copies: tuple[int, ...]) -> No
     np.testing.assert_allclose(lesson.probabilities(rows[0], settings_), expected, atol=1e-9)
 
 
+def test_a_recording_shown_in_several_ways_teaches_with_the_rows_of_all_of_them() -> None:
+    rng, settings_ = np.random.default_rng(6), RefineSettings()
+    labels = [np.repeat([0, 1, 2], [10, 4, 6]), np.repeat([2, 0, 1], 8)]
+    ways = [[rng.normal(size=(len(own), 3)) + own[:, None] for _ in range(3)] for own in labels]
+    lesson = teach([Shown.of(first, more) for first, *more in ways], labels, 3, settings_)
+    every = [each for one in ways for each in one]
+    known = fit_discriminant(every, [own for own in labels for _ in range(3)], settings_.shrinkage)
+    np.testing.assert_allclose(lesson.learned.centres, known.centres)
+    np.testing.assert_allclose(lesson.learned.whitening, known.whitening)
+
+
 def test_a_place_speaks_for_a_step_only_so_loud_and_against_it_as_before() -> None:
-    rows, labels = [np.zeros((200, 1))] * 2, [np.repeat(np.arange(10), 20)] * 2
-    free = teach(rows, labels, 10, RefineSettings()).places
-    capped = teach(rows, labels, 10, RefineSettings(place_most=2.5)).places
+    shown, labels = [Shown.of(np.zeros((200, 1)))] * 2, [np.repeat(np.arange(10), 20)] * 2
+    free = teach(shown, labels, 10, RefineSettings()).places
+    capped = teach(shown, labels, 10, RefineSettings(place_most=2.5)).places
     assert free.max() > np.log(4)
     np.testing.assert_array_equal(capped, np.minimum(free, np.log(2.5)))
