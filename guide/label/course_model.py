@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
+TO_BACKGROUND = 0.7  # how often background follows a step, where nobody knows
 SHORTEST_S = 1e-9  # a time of 0 has no logarithm
 
 
@@ -57,7 +58,7 @@ class CourseModel:
     single: Flags  # (C,)
     weight: float  # how many independent frames a second of evidence is worth
     expectations: Expectations = field(default_factory=Expectations)
-    to_background: float = 0.7  # how often background follows a step
+    to_background: float = TO_BACKGROUND
 
     def __post_init__(self) -> None:
         count = len(self.steps)

@@ -2,13 +2,13 @@
 
 Carried labels go by frames: a step that looks like another vanishes, or breaks in two. The labelled recordings also
 show which steps are always done, which but once, and how long they take. So every other recording is read anew as a
-whole course (`guide/label/course.py`) in the light of all the others, a few times over.
+whole course (`guide/label/course.py`), by look, place and share of the time, in the light of the others, and again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
@@ -16,16 +16,16 @@ import numpy as np
 
 from guide.domain import BACKGROUND, Labels, Times
 from guide.label.course import Course, CourseModel, Expectations
+from guide.label.course_model import TO_BACKGROUND
 from guide.perceive.appearance import SMOOTHED_STEPS
-from guide.teach.refine import Floats, RefineSettings, Shown, teach
+from guide.teach.refine import Floats, Lesson, RefineSettings, Shown, teach
 from guide.teach.reorder import stretches
 
 LEAST_SPREAD = 0.3  # of the logarithm of a step's time
 UNUSUAL = 1.2  # people vary more than the few stretches at hand
 AGREED = 0.8  # of the recordings in which two steps come in the order that the labelled ones show
-PLACE_MOST = 1.0  # a place only speaks against a step: or idle time at the beginning would be the first step
-FOLLOWED = 0.7  # how often background follows a step, where nobody knows
-MOST_FOLLOWED = 0.95
+MOST_FOLLOWED = 0.95  # how often background follows a step at most, and another step at most
+ONE_WITNESS = Expectations()  # as live: what one person did need not be what all do
 SURE = Expectations(order=2.0, repeat=6.0, again=1.5, lacking=6.0)  # demonstrations are right: more than live
 
 
@@ -45,7 +45,8 @@ class Consensus:
     """How much more a recording labelled by a person counts than one labelled by us."""
     independent: float = 1.5
     """How many independent witnesses the features' smoothing holds: more than live, since these look both ways."""
-    settings: RefineSettings = field(default_factory=lambda: RefineSettings(place_most=PLACE_MOST))
+    settings: RefineSettings = field(default_factory=lambda: RefineSettings(place_most=1.0))
+    """A place only speaks against a step: or idle time at the beginning would be the first one."""
 
     def settle(
         self,
@@ -60,32 +61,31 @@ class Consensus:
 
         They teach as they are, or in all the ways in which they are `shown`.
         """
-        current, teachers = list(labels), shown or [Shown.of(each) for each in rows]
+        current, seen = list(labels), shown or [Shown.of(each) for each in rows]
         for _ in range(self.rounds):
             model = self._model(current, times, known, step_s)
+            lessons = self._lessons(seen, current, known, model)
             current = [
-                each
-                if number in known
-                else self._read(rows[number], times[number], number, teachers, current, known, model)
-                for number, each in enumerate(current)
+                each if lesson is None else self._read(rows[number], times[number], lesson, model)
+                for number, (each, lesson) in enumerate(zip(current, lessons, strict=True))
             ]
         return current
 
-    def _read(
-        self,
-        rows: Floats,
-        times: Times,
-        number: int,
-        shown: Sequence[Shown],
-        labels: Sequence[Labels],
-        known: Sequence[int],
-        model: CourseModel,
-    ) -> Labels:
+    def _lessons(
+        self, shown: Sequence[Shown], labels: Sequence[Labels], known: Sequence[int], model: CourseModel
+    ) -> Iterator[Lesson | None]:
+        """For each recording what the others teach, those in `known` with more weight; nothing for these."""
+        columns = [np.searchsorted(model.steps, each) for each in labels]
+        for number in range(len(shown)):
+            teachers = [other for other in range(len(shown)) if other != number]
+            teachers += [other for other in known for _ in range(self.say - 1)]
+            seen, taught = [shown[other] for other in teachers], [columns[other] for other in teachers]
+            yield None if number in known else teach(seen, taught, len(model.steps), self.settings)
+
+    def _read(self, rows: Floats, times: Times, lesson: Lesson, model: CourseModel) -> Labels:
         """The labels (T,) of the rows (T, d) of one recording by what the others teach."""
-        teachers = [other for other in range(len(shown)) if other != number]
-        teachers += [other for other in known for _ in range(self.say - 1)]
-        taught = [np.searchsorted(model.steps, labels[other]) for other in teachers]
-        lesson = teach([shown[other] for other in teachers], taught, len(model.steps), self.settings)
+        if BACKGROUND in model.steps:  # which may lie anywhere, also where the labelled ones begin with a step at once
+            lesson = lesson.anywhere(model.steps.index(BACKGROUND))
         course = Course(model, _tick_s(times))
         for chances, at in zip(lesson.plan(rows, self.settings), times, strict=True):
             course.push(1.0 - chances, float(at))
@@ -112,7 +112,7 @@ class Consensus:
             np.array([step > BACKGROUND and all(one[step] > 0 for one in given) for step in steps]),
             np.array([step > BACKGROUND and all(one[step] <= 1 for one in given) for step in steps]),
             self.independent / (SMOOTHED_STEPS * step_s),
-            SURE,
+            SURE if len(known) > 1 else ONE_WITNESS,
             _to_background([labels[number] for number in known]),
         )
 
@@ -136,7 +136,7 @@ def _is_agreed(first: int, then: int, visits: Sequence[Sequence[int]], known: Se
 
 
 def _to_background(labels: Sequence[Labels]) -> float:
-    """How often background follows a step, where some stretch does; about as often as live where hardly any do.
+    """How often the stretch after a step is background, drawn towards what is so live by one stretch's worth.
 
     >>> round(_to_background([np.array([1, 1, 0, 2, 3])]), 2)
     0.57
@@ -144,7 +144,7 @@ def _to_background(labels: Sequence[Labels]) -> float:
     followed = [
         each[part[-1] + 1] == BACKGROUND for each in labels for part in stretches(each)[:-1] if each[part[0]] > 0
     ]
-    return float(np.clip((sum(followed) + FOLLOWED) / (len(followed) + 1), 1 - MOST_FOLLOWED, MOST_FOLLOWED))
+    return float(np.clip((sum(followed) + TO_BACKGROUND) / (len(followed) + 1), 1 - MOST_FOLLOWED, MOST_FOLLOWED))
 
 
 def _durations(labels: Sequence[Labels], times: Sequence[Times], steps: Sequence[int]) -> tuple[Floats, float]:

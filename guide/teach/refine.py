@@ -159,6 +159,19 @@ class Lesson:
         cost = -score / settings.temperature - settings.place_weight * place
         return transport(cost, self.shares, settings.softness, settings.share_weight)
 
+    def anywhere(self, column: int) -> Lesson:
+        """The same with a column that may be done at any time: its place says nothing."""
+        places = self.places.copy()
+        places[:, column] = 0.0
+        return replace(self, places=places)
+
+    def with_open_ends(self, share: float) -> Lesson:
+        """The same, where no place speaks for a column in so large a part of a recording at its beginning and end."""
+        places, count = self.places.copy(), round(share * PLACES)
+        for end in (places[:count], places[PLACES - count :]):
+            np.minimum(end, 0.0, out=end)
+        return replace(self, places=places)
+
     def probabilities(self, rows: Floats, settings: RefineSettings) -> Floats:
         """How probable each column is by its look alone, (T, C)."""
         return _probabilities(rows, self.learned, len(self.shares), settings)
@@ -170,7 +183,7 @@ class Shown(NamedTuple):
     Labels are the same for all of these, so only sums count, and teaching with many takes no longer than with one.
     """
 
-    rows: Floats  # (T, d), summed over all ways
+    total: Floats  # (T, d), rows summed over all ways
     products: Floats  # (d, d) of the rows, summed too
     ways: int
 
@@ -179,7 +192,7 @@ class Shown(NamedTuple):
         """A recording's rows (T, d) and more of them, one way after the other.
 
         >>> Shown.of(np.array([[1.0], [2.0]]), [np.array([[0.0], [5.0]])])
-        Shown(rows=array([[1.],
+        Shown(total=array([[1.],
                [7.]]), products=array([[30.]]), ways=2)
         """
         total, products, ways = rows, rows.T @ rows, 1
@@ -189,7 +202,7 @@ class Shown(NamedTuple):
 
     def sums(self, labels: Labels, numbers: Labels) -> ClassSums:
         """What a discriminant needs to know of them with labels (T,)."""
-        once = ClassSums.of(self.rows, labels, numbers, self.products)
+        once = ClassSums.of(self.total, labels, numbers, self.products)
         return replace(once, counts=self.ways * once.counts)
 
 

@@ -44,7 +44,18 @@ def elsewhere(pooled: NDArray[Any], span: float, rng: np.random.Generator) -> ND
     What stands around tells how far the work has come: a bare bench, a closed lid. Where a step is done too early or
     late, it is done before another bench than ever before. The mean over `span` frames stands for the bench.
     """
+    unit, bench = _bench(pooled, span)
+    return np.asarray(unit - bench + bench[int(rng.integers(len(unit)))], np.float32)
+
+
+def levelled(pooled: NDArray[Any], span: float) -> NDArray[np.float32]:
+    """The features (T, P), of unit length, before the same bench throughout: what stands around is no step."""
+    unit, bench = _bench(pooled, span)
+    return np.asarray(unit - bench + unit.mean(0), np.float32)
+
+
+def _bench(pooled: NDArray[Any], span: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The features (T, P) of unit length, and the bench around each frame."""
     unit = np.asarray(pooled, np.float32)
     unit = unit / np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
-    bench = uniform_filter1d(unit, max(int(span), 1), axis=0, mode="nearest")
-    return np.asarray(unit - bench + bench[int(rng.integers(len(unit)))], np.float32)
+    return unit, uniform_filter1d(unit, max(int(span), 1), axis=0, mode="nearest")

@@ -9,24 +9,25 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Labels, Times
+from guide.domain import BACKGROUND, Labels, Times
 from guide.teach.collection import Collection, Found
 from guide.teach.consensus import Consensus
 from guide.teach.refine import Floats, Lesson, RefineSettings, Shown, teach
-from guide.teach.reorder import elsewhere
+from guide.teach.reorder import levelled
 from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 
 Given: TypeAlias = NDArray[np.intp] | None
 # A place speaks against a step that is never done there, less for the one that usually is: idle time lies there too.
 PLACE_MOST = 2.5
+ENDS = 0.15  # of a recording: there it only speaks against, since people idle before they begin and after they end
 
 
 class Task(NamedTuple):
     """What labels are carried over: rows (T, d) and times of each recording, and what a change of label costs."""
 
     rows: Sequence[Floats]
-    shown: Sequence[Shown]  # the rows as they teach, before other benches too
+    shown: Sequence[Shown]  # the rows as they teach, before a levelled bench too
     times: Sequence[Times]
     numbers: Labels  # the step of each column
     change: float
@@ -51,20 +52,23 @@ class Spread:
     """Scores rise by ever less from round to round; on drawn and cooking recordings four get nearly all of it."""
     say: int = 4
     """How much more a recording labelled by a person counts than one labelled by us."""
-    benches: int = 3
-    """Other moments of a recording whose bench its steps are also taught before."""
+    levelling: int = 3
+    """How much more than as it is a recording teaches before the same bench throughout."""
     consensus: Consensus = field(default_factory=Consensus)
-    """How the carried labels are read again as whole courses."""
+    """How the carried labels are read again as whole courses; recordings beyond those looked at stay as carried."""
 
     def spread(self, collection: Collection, given: Sequence[Labels | None]) -> Found:
         """Labels (T,) for every recording; at least one is given. 0 is background where people left gaps."""
         known = [number for number, labels in enumerate(given) if labels is not None]
         if not known or len(given) != len(collection.times):
             raise ValueError(f"labels for some of {len(collection.times)} recordings were expected, got {len(given)}")
-        numbers = np.unique(np.concatenate([labels for labels in given if labels is not None]))
+        every = [labels for labels in given if labels is not None]
+        if len(every) == len(given):
+            return Found(tuple(every))
+        numbers = np.unique(np.concatenate(every))
         few = fewer(collection, len(numbers), seed=0, keep=known)
-        columns = columns_of(few, given, numbers)
         task, view = self.task_of(few, numbers)
+        columns = columns_of(few, given, numbers)
         lesson, spread = self.carry(task, columns)
         carried = dict(zip(few.numbers, self._agreed(task, columns, spread), strict=True))
         for number in few.others:
@@ -82,17 +86,20 @@ class Spread:
         return Task(rows, shown, some.times, numbers, self.settings.change * step_s * some.rate, step_s), view
 
     def _shown(self, some: Collection, view: View, rows: Sequence[Floats]) -> list[Shown]:
-        """The recordings as they teach: a step stays the same before another bench, and so does idle time."""
-        rng, span = np.random.default_rng(0), view.memory.memory_s * some.rate
-        return [
-            Shown.of(own, (view.rows(elsewhere(each, span, rng), times) for _ in range(self.benches)))
-            for each, times, own in zip(some.features or some.embeddings, some.times, rows, strict=True)
-        ]
+        """The recordings as they teach: a step stays the same before another bench, and so does idle time.
+
+        A view takes a recording's mean away, so all benches are the same to it that do not change.
+        """
+        span, found = view.memory.memory_s * some.rate, []
+        for each, times, own in zip(some.features or some.embeddings, some.times, rows, strict=True):
+            level = view.rows(levelled(each, span), times) if self.levelling else own
+            found.append(Shown.of(own, [level] * self.levelling))
+        return found
 
     def carry(self, task: Task, given: Sequence[Given]) -> tuple[Lesson, list[Labels]]:
         """What the labelled recordings teach, and the columns (T,) of all of them by it; whole courses are not read."""
-        rows, shown, columns, known = task.rows, task.shown, len(task.numbers), _known(given)
-        lesson = teach([shown[n] for n in known], [_must(given[n]) for n in known], columns, self.settings)
+        rows, known = task.rows, _known(given)
+        lesson = self._lesson(task, known, [_must(given[n]) for n in known])
         current: list[Labels] = []
         for _ in range(self.rounds):
             current = [
@@ -100,9 +107,14 @@ class Spread:
                 for row, labels in zip(rows, given, strict=True)
             ]
             teachers = [*range(len(rows)), *known * (self.say - 1)]
-            taught = [current[n] for n in teachers]
-            lesson = teach([shown[n] for n in teachers], taught, columns, self.settings)
+            lesson = self._lesson(task, teachers, [current[n] for n in teachers])
         return lesson, current
+
+    def _lesson(self, task: Task, teachers: Sequence[int], labels: Sequence[Labels]) -> Lesson:
+        """What some recordings teach with their columns (T,); idle time may lie anywhere."""
+        lesson = teach([task.shown[n] for n in teachers], labels, len(task.numbers), self.settings)
+        lesson = lesson.with_open_ends(ENDS)
+        return lesson.anywhere(0) if task.numbers[0] == BACKGROUND else lesson
 
     def _agreed(self, task: Task, given: Sequence[Given], labels: Sequence[Labels]) -> list[Labels]:
         steps = [task.numbers[each] for each in labels]

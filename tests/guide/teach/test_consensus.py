@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -78,7 +80,7 @@ def test_carried_labels_are_read_again_however_few_are_labelled(given: int, monk
 
     def turned_round(self: Consensus, rows, times, labels, known, step_s, shown):  # type: ignore[no-untyped-def]
         asked.append(list(known))
-        assert [each.ways for each in shown] == [1 + Spread().benches] * 4
+        assert [each.ways for each in shown] == [1 + Spread().levelling] * 4
         return [each if number in known else each[::-1] for number, each in enumerate(labels)]
 
     collection = Collection.at_rate([each.astype(np.float32) for each in rows], RATE)
@@ -97,3 +99,40 @@ def test_a_place_speaks_against_a_step_and_never_for_it() -> None:
     lesson = teach([Shown.of(each) for each in rows], truth, 5, Consensus().settings)
     assert lesson.places.max() == 0.0
     assert lesson.places[0, 4] < -1.0  # the last step is never done at the beginning
+
+
+def test_recordings_teach_as_they_are_shown() -> None:
+    """The rows of the labelled ones say nothing; what they are shown as tells all steps apart."""
+    rows, times, truth = made_task()
+    blank = [np.zeros_like(each) if number < 2 else each for number, each in enumerate(rows)]
+    carried = [*truth[:2], np.full_like(truth[2], 1), np.full_like(truth[3], 1)]
+    right = [
+        min(float((each == own).mean()) for each, own in zip(agreed[2:], truth[2:], strict=True))
+        for agreed in (
+            Consensus().settle(blank, times, carried, [0, 1], STEP_S),
+            Consensus().settle(blank, times, carried, [0, 1], STEP_S, [Shown.of(each) for each in rows]),
+        )
+    ]
+    assert right[0] < 0.7 < 0.9 < right[1]
+
+
+def test_steps_that_look_alike_are_told_by_their_place() -> None:
+    rng, truth = np.random.default_rng(3), [np.repeat([1, 2, 3], [20, 30, 20]) for _ in range(4)]
+    looks = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0], [3.0, 0.0]])  # the first is as the last
+    rows, times = [looks[own] + rng.normal(size=(70, 2)) for own in truth], [np.arange(70) / RATE] * 4
+    consensus, no = Consensus(), np.zeros(3, bool)
+    model = consensus._model(truth, times, [0, 1], 35 / 3)
+    model = replace(model, before=np.zeros((3, 3), bool), needed=no, single=no)  # no order, and no step is done once
+    lesson = teach([Shown.of(each) for each in rows], [own - 1 for own in truth], 3, consensus.settings)
+    found = consensus._read(rows[0], times[0], lesson, model)
+    assert float((found == truth[0]).mean()) > 0.9
+    turned = replace(lesson, places=lesson.places[::-1])
+    assert float((consensus._read(rows[0], times[0], turned, model) == truth[0][::-1]).mean()) > 0.9
+
+
+def test_what_one_person_did_is_no_rule_for_all() -> None:
+    _, times, truth = made_task()
+    one, two = (Consensus()._model(truth, times, known, STEP_S) for known in ([0], [0, 1]))
+    assert one.expectations.lacking < two.expectations.lacking
+    assert one.expectations.repeat < two.expectations.repeat
+    assert one.to_background == _to_background(truth[:1]) < 0.7  # a step follows on every step here

@@ -63,6 +63,40 @@ def test_recordings_that_there_is_no_room_for_are_labelled_too(monkeypatch: pyte
     )
 
 
+def test_recordings_also_teach_before_a_levelled_bench() -> None:
+    """Slow changes of what stands around count for less than they do in the recordings as they are."""
+    collection, _ = make(ORDERS)
+    drift = np.linspace(0, 40, 80)[:, None] * np.eye(16)[0]
+    drifting = Collection.at_rate([(each + drift).astype(np.float32) for each in collection.embeddings], 2.0)
+    few = fewer(drifting, 4, seed=0, keep=[0])
+    plain, level = (Spread(levelling=count).task_of(few, np.array([0, 1, 2, 4]))[0].shown[0] for count in (0, 3))
+    np.testing.assert_allclose(plain.total, Spread().task_of(few, np.array([0, 1, 2, 4]))[0].rows[0])
+    slow = [abs(np.corrcoef(one.total[:, 0] / one.ways, np.arange(80))[0, 1]) for one in (plain, level)]
+    assert level.ways == 4
+    assert slow[1] < slow[0]
+
+
+def test_where_all_is_labelled_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    collection, truth = make(ORDERS)
+    monkeypatch.setattr(Spread, "task_of", None)
+    found = Spread().spread(collection, truth).labels
+    assert all((each == own).all() for each, own in zip(found, truth, strict=True))
+
+
+def test_idle_time_at_the_beginning_stays_idle_time() -> None:
+    """Both labelled recordings begin with the first step at once, so its place is the very beginning."""
+    collection, truth = make([[1, 2, 0, 4], [1, 2, 4, 0], [0, 1, 2, 4], [0, 1, 4, 2]])
+    numbers, spread = np.array([0, 1, 2, 4]), Spread()
+    few = fewer(collection, len(numbers), seed=0, keep=[0, 1])
+    task, _ = spread.task_of(few, numbers)
+    lesson, _ = spread.carry(task, columns_of(few, [truth[0], truth[1], None, None], numbers))
+    assert (lesson.places[:, 0] == 0).all()  # idle time may lie anywhere
+    assert lesson.places[[*range(6), *range(34, 40)]].max() == 0.0  # at both ends a place speaks for nothing
+    assert lesson.places.min() < -1.0
+    found = spread.spread(collection, [truth[0], truth[1], None, None]).labels
+    assert min(float((each[:18] == 0).mean()) for each in found[2:]) > 0.8
+
+
 def test_a_usual_place_does_not_drown_what_is_seen() -> None:
     collection, truth = make(ORDERS)
     numbers, spread = np.array([0, 1, 2, 4]), Spread()
