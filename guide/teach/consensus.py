@@ -25,7 +25,6 @@ LEAST_SPREAD = 0.3  # of the logarithm of a step's time
 UNUSUAL = 1.2  # people vary more than the few stretches at hand
 AGREED = 0.8  # of the recordings in which two steps come in the order that the labelled ones show
 MOST_FOLLOWED = 0.95  # how often background follows a step at most, and another step at most
-ONE_WITNESS = Expectations()  # as live: what one person did need not be what all do
 SURE = Expectations(order=2.0, repeat=6.0, again=1.5, lacking=6.0)  # demonstrations are right: more than live
 
 
@@ -112,7 +111,7 @@ class Consensus:
             np.array([step > BACKGROUND and all(one[step] > 0 for one in given) for step in steps]),
             np.array([step > BACKGROUND and all(one[step] <= 1 for one in given) for step in steps]),
             self.independent / (SMOOTHED_STEPS * step_s),
-            SURE if len(known) > 1 else ONE_WITNESS,
+            SURE,
             _to_background([labels[number] for number in known]),
         )
 
