@@ -21,6 +21,7 @@ from guide.label.judgement import Judge, Judgement
 from guide.label.labeller import Labelled, Labeller
 from guide.label.recogniser import Recogniser
 from guide.label.steps import StepSettings, StepTrack
+from guide.label.traces import Traces, Trail
 from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
 from guide.label.window import WindowCut, WindowSettings, calibrated
 from guide.perceive.appearance import AppearanceSettings
@@ -132,6 +133,7 @@ class Session:
         course = course_of(self.procedure, self._unaries.steps, smoothing_s, rate, settings.priors)
         elapsed = self._unaries.elapsed if "elapsed" in settings.priors else None
         self._labeller = Labeller(self._window, track, course, self._unaries.reluctance, elapsed)
+        self._trail = make_trail(bundle, settings, self._unaries.steps)
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
 
@@ -169,7 +171,8 @@ class Session:
         if self._judge is not None:
             costs = self._judge.push(percept.appearance, costs, percept.at, along)
         label_costs = self._unaries.label_costs(percept.appearance, costs)
-        updates = self._take(self._labeller.push(costs, percept.at, label_costs))
+        traces = None if self._trail is None else self._trail.push(percept.appearance, percept.at)
+        updates = self._take(self._labeller.push(costs, percept.at, label_costs, traces))
         if self.listener is not None:
             self.listener.perceived(percept, updates)
         return updates
@@ -287,6 +290,17 @@ def make_judge(bundle: Bundle, settings: LiveSettings) -> tuple[Judge | None, Ju
         judgement = replace(judgement, labels=Calibration(), steps=Calibration())
     memory_s = perception_settings(bundle).appearance.memory_s
     return Judge(recogniser.quick, judgement, memory_s), judgement
+
+
+def make_trail(bundle: Bundle, settings: LiveSettings, steps: tuple[int, ...]) -> Trail | None:
+    """Who looks for what the steps leave behind, where that is known and wanted.
+
+    Like all appearance it has no part in the embedding alone.
+    """
+    if settings.recogniser == "embedding" or "traces" not in settings.priors:
+        return None
+    traces = Traces.from_arrays(bundle.arrays("recogniser.npz"), perception_settings(bundle).width, steps)
+    return None if traces is None else Trail(traces, steps)
 
 
 def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:

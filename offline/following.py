@@ -14,6 +14,7 @@ from guide.courses import PRIORS, Prior, course_of
 from guide.domain import Belief, Features, Guidance, Times
 from guide.label.confidence import Calibration
 from guide.label.judgement import Judge
+from guide.label.traces import Trail
 from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Reviewed
@@ -48,6 +49,7 @@ class Sight:
     times: Times
     trust: Calibration = field(default_factory=Calibration)
     """Of the confidence of steps."""
+    traces: NDArray[np.float64] | None = None  # (T, C), what the bench says of each step having been done
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +88,21 @@ def see(lesson: Lesson, recogniser: RecogniserKind, appearance: Features, embedd
     judge = Judge(learned.recogniser, learned.judgement, lesson.settings.memory_s)
     judged = [judge.push(seen, row, float(at)) for seen, row, at in zip(appearance, costs, times, strict=True)]
     trust = learned.judgement.steps if recogniser == "appearance" else Calibration()
-    return Sight(unaries.steps, np.stack(judged), times, trust)
+    return Sight(unaries.steps, np.stack(judged), times, trust, _traces(learned, unaries.steps, appearance, times))
+
+
+def _traces(learned: Learned, steps: tuple[int, ...], appearance: Features, times: Times) -> NDArray[np.float64] | None:
+    if learned.traces is None:
+        return None
+    trail = Trail(learned.traces, steps)
+    return np.stack([trail.push(seen, float(at)) for seen, at in zip(appearance, times, strict=True)])
 
 
 def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIORS) -> Followed:
     """What is said of a recording that is seen so, through window, course and tracker as live."""
     learned = lesson.learned
     course = course_of(learned.procedure, sight.steps, lesson.settings.smoothing_s, lesson.rate, priors)
-    heard = rehearse(sight.costs, sight.times, course)
+    heard = rehearse(sight.costs, sight.times, course, sight.traces)
     events = heard_with(heard, sight.trust)
     tracker = Tracker(learned.procedure)
     said = tuple(word for event in events for word in tracker.apply(event))

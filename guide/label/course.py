@@ -124,38 +124,49 @@ class Course:
         self._logs = floats  # the scores with the time of what goes on now, the highest 0
         self._weights: dict[bool, Floats] = {}
         self._at: float | None = None
-        self._held, self._held_s = np.zeros(count), 0.0
+        self._held, self._traces, self._held_s = np.zeros(count), np.zeros(count), 0.0
 
-    def push(self, costs: Floats, at: float) -> bool:
-        """Takes the costs (C,) of one frame's labels in [0, 1]; whether a tick was completed and courses changed."""
+    def push(self, costs: Floats, at: float, traces: Floats | None = None) -> bool:
+        """Takes the costs (C,) of one frame's labels in [0, 1]; whether a tick was completed and courses changed.
+
+        The `traces` (C,) say how much likelier the bench looks so after each step than before it: they speak for
+        courses that have done the step, and do not do it just now.
+        """
         is_first = self._at is None
         since = self._tick_s if self._at is None else min(at - self._at, LONGEST_STEP * self._tick_s)
         self._at = at
         self._held += since * np.log(np.clip(1.0 - costs, LEAST_PROBABILITY, 1.0))
+        self._traces += since * traces if traces is not None else 0.0
         self._held_s += since
         if self._held_s < self._tick_s * 0.999:
             return False
         courses = self._begun(at) if is_first else self._continued(at)
         score = courses.score + self.model.weight * self._held[courses.label]
-        self._held[:], self._held_s = 0.0, 0.0
+        if self._traces.any():
+            score = score + self.model.trace_weight * (_was_done(courses) @ self._traces)
+        self._held[:], self._traces[:], self._held_s = 0.0, 0.0, 0.0
         self._keep_likeliest(courses._replace(score=score))
         return True
 
     def weights(self, is_over: bool = False) -> Floats:
         """The probability (N,) of each course, none before the first frame.
 
-        At the end, steps that are lacking speak against a course.
+        At the end, what goes on now ends, and steps that are lacking speak against a course.
         """
         if is_over not in self._weights:
-            logs = self._logs
-            if is_over:
-                lacking = (self.model.needed & np.isinf(self._courses.first)).sum(1)
-                logs = logs - self.model.expectations.lacking * lacking
+            logs = self._logs_at_the_end() if is_over else self._logs
             weights = np.exp(logs - logs.max(initial=-np.inf))
             weights /= weights.sum()
             weights.setflags(write=False)  # given out, and asked for several times a tick
             self._weights[is_over] = weights
         return self._weights[is_over]
+
+    def _logs_at_the_end(self) -> Floats:
+        # A step that has only just begun has hardly come to its end: it does not make up for one that is lacking.
+        courses = self._courses
+        ended = courses.score + self.model.ending(courses.label, courses.lasted_s + self._tick_s, self._tick_s)
+        lacking = (self.model.needed & np.isinf(courses.first)).sum(1)
+        return np.asarray(ended - self.model.expectations.lacking * lacking)
 
     def done(self, is_over: bool = False) -> Floats:
         """The probability (C,) that each step was done or is being done."""
@@ -271,6 +282,13 @@ class Course:
         self._courses = courses._replace(score=courses.score - best)
         self._logs = logs[kept] - best
         self._weights.clear()
+
+
+def _was_done(courses: _Courses) -> Flags:
+    """Whether each course has done each step (N, C), and does not do it now."""
+    is_done = np.isfinite(courses.first)
+    is_done[np.arange(len(is_done)), courses.label] = False
+    return is_done
 
 
 def _merged(keys: Ints, scores: Floats) -> tuple[Ints, Floats]:

@@ -59,6 +59,8 @@ class CourseModel:
     weight: float  # how many independent frames a second of evidence is worth
     expectations: Expectations = field(default_factory=Expectations)
     to_background: float = TO_BACKGROUND
+    trace_weight: float = 0.0
+    """How many independent looks at the bench a second is worth."""
 
     def __post_init__(self) -> None:
         count = len(self.steps)

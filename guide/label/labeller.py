@@ -66,10 +66,12 @@ class Labeller:
         self._at = 0.0
         self._since = -math.inf
 
-    def push(self, costs: Floats, at: float, label_costs: Floats | None = None) -> Labelled:
-        """Takes one frame's costs (C,), and those for labels where they are others."""
+    def push(
+        self, costs: Floats, at: float, label_costs: Floats | None = None, traces: Floats | None = None
+    ) -> Labelled:
+        """Takes one frame's costs (C,), those for labels where they are others, and what `Trail` says of the bench."""
         self._at = at
-        is_new = self._course.push(costs, at)
+        is_new = self._course.push(costs, at, traces)
         belief = self._news() if is_new else None
         elapsed_s = self._clock.push(at)
         costs = costs if label_costs is None else label_costs

@@ -7,12 +7,12 @@ outputs alone, over the past only, so the same picture gives the same features w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Features, Times
+from guide.fading import Fading
 
 SMOOTHED_STEPS = 0.08
 REMEMBERED_STEPS = 2.0
@@ -69,28 +69,3 @@ def appearance(pooled: Features, times: Times, settings: AppearanceSettings) -> 
 def difference(features: NDArray[np.float32]) -> NDArray[np.float32]:
     """The half (..., P) of features (..., 2P) that says how the present differs from the past."""
     return features[..., features.shape[-1] // 2 :]
-
-
-class Fading:
-    """A mean over the past whose weights fade by e every `span_s` seconds, fair from the first item on.
-
-    >>> forever = Fading(np.inf)
-    >>> [float(forever.push(np.array([x]), at=x)[0]) for x in (0.0, 1.0, 5.0)]
-    [0.0, 0.5, 2.0]
-    """
-
-    def __init__(self, span_s: float) -> None:
-        self._span_s = span_s
-        self._sum: NDArray[np.float64] = np.zeros(1)
-        self._weight = 0.0
-        self._at = 0.0
-
-    def push(self, item: NDArray[np.floating[Any]], at: float) -> NDArray[np.float64]:
-        keep = float(np.exp(-max(at - self._at, 0.0) / self._span_s)) if self._weight else 0.0
-        self._sum = keep * self._sum + item.astype(np.float64)
-        self._weight = keep * self._weight + 1.0
-        self._at = at
-        return np.asarray(self._sum / self._weight)
-
-    def reset(self) -> None:
-        self._weight = 0.0

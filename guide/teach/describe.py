@@ -13,6 +13,7 @@ from guide.domain import Features, KeyStep, Labels, Segment
 from guide.label.energy import LinkSettings
 from guide.label.judgement import Judgement
 from guide.label.recogniser import Recogniser
+from guide.label.traces import Traces
 from guide.label.unaries import AppearanceUnaries
 from guide.procedure.events import Event
 from guide.procedure.hush import hush
@@ -32,6 +33,7 @@ from guide.teach.likeness import with_likeness
 from guide.teach.rehearse import Taught, chosen, rehearse, teach_judged
 from guide.teach.strangers import Lessons, manners_of, strangers
 from guide.teach.telling import Tell, part_of, say_nothing
+from guide.teach.traces import Shown, learn_traces
 
 SLIPPING_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of the labels
 MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
@@ -53,6 +55,8 @@ class Learned:
     notes: tuple[str, ...]
     judgement: Judgement = field(default_factory=Judgement)
     """How sure is sure, how far is unknown and how unlike a step may look, from left-out demonstrations."""
+    traces: Traces | None = None
+    """What steps leave behind, where any of them leaves something that can be relied on."""
 
 
 def describe(
@@ -77,6 +81,7 @@ def describe(
     taught = teach_judged(demonstrations, labels)
     tell(0.4)
     recogniser, judgement, left = _left_out(demonstrations, labels, taught)
+    traces, left = _with_traces(demonstrations, recogniser, left)
     tell(0.82)
     procedure = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
     left = some(left)
@@ -95,6 +100,7 @@ def describe(
             labels=calibrate_labels(recogniser, left, links, demonstrations.rate, demonstrations.settings.smoothing_s),
             steps=trust,
         ),
+        traces=traces,
     )
 
 
@@ -110,6 +116,15 @@ def _left_out(
     costs = taught.label_costs([one.costs for one in left])
     left = [replace(one, label_costs=each) for one, each in zip(left, costs, strict=True)]
     return recogniser, replace(judgement, manners=manners_of(recogniser, features, own)), left
+
+
+def _with_traces(
+    demonstrations: Demonstrations, recogniser: Recogniser, left: Sequence[LeftOut]
+) -> tuple[Traces | None, list[LeftOut]]:
+    features = [demonstrations.features[place] for place in chosen(demonstrations)]
+    shown = [Shown(each, one.labels, one.times) for each, one in zip(features, left, strict=True)]
+    found = learn_traces(shown, demonstrations.settings, AppearanceUnaries(recogniser).steps)
+    return found.traces, [replace(one, traces=each) for one, each in zip(left, found.left_out, strict=True)]
 
 
 def some(left: Sequence[LeftOut]) -> list[LeftOut]:
@@ -132,7 +147,7 @@ def _rehearsals(
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
     heard = []
     for count, one in enumerate(left, 1):
-        heard.append(rehearse(one.costs, one.times, course_of(procedure, steps, smoothing_s, rate)))
+        heard.append(rehearse(one.costs, one.times, course_of(procedure, steps, smoothing_s, rate), one.traces))
         tell(count / len(left))
     return heard
 

@@ -82,15 +82,15 @@ def teach_judged(demonstrations: Demonstrations, labels: Sequence[Labels], seed:
     return Taught(replace(recogniser, in_order=replace(usual, elapsed=None)), own, features, shown, in_order)
 
 
-def rehearse(costs: Floats, times: Times, course: Course) -> tuple[Event, ...]:
-    """What the tracker would hear of costs (T, C), through the live delay, course and hysteresis.
+def rehearse(costs: Floats, times: Times, course: Course, traces: Floats | None = None) -> tuple[Event, ...]:
+    """What the tracker would hear of costs and traces (T, C), through the live delay, course and hysteresis.
 
     Nothing is cut: a tracker hears steps, which follow the course; labels are only for people to see.
     """
     labeller = Labeller(WindowTimes(WindowSettings()), StepTrack(StepSettings()), course)
     events: list[Event] = []
-    for row, at in zip(costs, times, strict=True):
-        events += _heard(labeller.push(row, float(at)))
+    for place, (row, at) in enumerate(zip(costs, times, strict=True)):
+        events += _heard(labeller.push(row, float(at), traces=None if traces is None else traces[place]))
     labelled, ended = labeller.finish()
     last = [news for event in ended if (news := news_of(event)) is not None]
     return (*events, *_heard(labelled), *last, Finished(float(times[-1])))

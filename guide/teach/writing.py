@@ -28,6 +28,7 @@ def write_taught(folder: Path, demonstrations: Demonstrations, learned: Learned,
     numbers = np.array(learned.procedure.numbers, np.int64)
     np.savez(folder / "prototypes.npz", centres=learned.centres, fuzzifier=fuzzifier, numbers=numbers)
     taught = learned.recogniser.to_arrays() | learned.judgement.to_arrays()
+    taught |= {} if learned.traces is None else learned.traces.to_arrays()
     _save(folder / "recogniser.npz", taught.items())
     _save(folder / "demonstrations.npz", _kept(demonstrations, learned))
     write_procedure(folder, demonstrations, learned.procedure, learned.segments)

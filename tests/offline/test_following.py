@@ -11,6 +11,7 @@ from guide.courses import PRIORS, Prior
 from guide.domain import Alert, Guidance, Question, Resolution
 from guide.label.judgement import Judgement
 from guide.label.recogniser import Recogniser
+from guide.label.traces import Traces
 from guide.perceive.appearance import appearance
 from guide.procedure.reading import from_plain
 from guide.session import Session, _links, follow_features, perception_settings, start_networks
@@ -46,7 +47,8 @@ def from_bundle(task: Learned) -> Lesson:
     recogniser, procedure = Recogniser.from_arrays(arrays), from_plain(bundle.json("procedure.json"))
     judgement = Judgement.from_arrays(arrays, recogniser)
     centres = np.asarray(prototypes["centres"])
-    taught = Taught((), (), procedure, centres, recogniser, _links(bundle), (), judgement)
+    traces = Traces.from_arrays(arrays, FEATURE_WIDTH, procedure.numbers)
+    taught = Taught((), (), procedure, centres, recogniser, _links(bundle), (), judgement, traces)
     rate, fuzzifier = float(bundle.facts["rate"]), float(prototypes["fuzzifier"])
     return Lesson(taught, perception_settings(bundle).appearance, rate, fuzzifier)
 

@@ -66,7 +66,9 @@ def clear(columns: list[int], count: int, probability: float = 0.9) -> Floats:
 class Told:
     """One course told from its beginning: its score, and what is true of it."""
 
-    def __init__(self, model: CourseModel, path: tuple[int, ...], evidence: Floats) -> None:
+    def __init__(
+        self, model: CourseModel, path: tuple[int, ...], evidence: Floats, traces: Floats | None = None
+    ) -> None:
         self.model, self.score = model, 0.0
         self.begun: list[int] = []  # steps in the order they were first begun
         self.again: set[int] = set()
@@ -78,6 +80,11 @@ class Told:
             self.score += self._time(column, end - begin, is_over=end < len(path))
             self.score += model.weight * sum(evidence[tick][column] for tick in range(begin, end))
             self._note(column)
+            for left in () if traces is None else traces[begin:end]:
+                self.score += model.trace_weight * sum(left[done] for done in self.begun if done != column)
+            self.at_the_end = self.score - self.lacking()
+            if end == len(path):  # what goes on ends with the recording
+                self.at_the_end += self._time(column, end - begin, True) - self._time(column, end - begin, False)
             begin = end
 
     def _turn(self, column: int) -> float:
@@ -139,11 +146,13 @@ class Told:
         return then in self.begun and first not in self.begun[: self.begun.index(then)]
 
 
-def check_against_every_course(model: CourseModel, course: Course, evidence: Floats) -> None:
+def check_against_every_course(
+    model: CourseModel, course: Course, evidence: Floats, traces: Floats | None = None
+) -> None:
     columns = range(len(model.steps))
-    every = [Told(model, path, evidence) for path in product(columns, repeat=len(evidence))]
+    every = [Told(model, path, evidence, traces) for path in product(columns, repeat=len(evidence))]
     for is_over in (False, True):
-        scores = np.array([told.score - is_over * told.lacking() for told in every])
+        scores = np.array([told.at_the_end if is_over else told.score for told in every])
         weights = np.exp(scores - scores.max())
         weights /= weights.sum()
 
@@ -184,6 +193,38 @@ def test_equals_every_course_with_two_frames_a_tick(seed: int) -> None:
     changed = [course.push(costs, number * TICK_S / 2) for number, costs in enumerate(rows)]
     assert changed == [True] + [False, True] * 4  # the first frame is a tick of its own
     check_against_every_course(model, course, np.vstack([logs[:1], (logs[1::2] + logs[2::2]) / 2]))
+
+
+@settings(derandomize=True, deadline=None, max_examples=5)
+@given(seeds)
+def test_equals_every_course_with_traces(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model = replace(model_of((1, 2, 3, 0), rng), trace_weight=float(rng.uniform(0.2, 2.0)))
+    rows, traces = rng.random((5, 4)), rng.normal(size=(5, 4)) * 3 * model.is_step
+    course = wide(model)
+    for number, (costs, left) in enumerate(zip(rows, traces, strict=True)):
+        course.push(costs, number * TICK_S, left)
+    check_against_every_course(model, course, TICK_S * np.log(1 - rows), TICK_S * traces)
+
+
+def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
+    model = plain_model((1, 2, 0), trace_weight=0.5)
+    rows = np.vstack([clear([0] * 8, 3, probability=0.5), clear([1] * 8 + [2] * 8, 3)])
+    chances = []
+    for odds in (-5.0, 0.0, 5.0):
+        course = Course(model, TICK_S)
+        for number, costs in enumerate(rows):
+            course.push(costs, number * TICK_S, np.array([odds * (number >= 8), 0.0, 0.0]))
+        chances.append(course.done()[0])
+    assert chances[0] < 0.1 < chances[1] < chances[2]
+
+
+def test_a_step_just_begun_does_not_make_up_for_its_lacking_at_the_end() -> None:
+    model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
+    course = follow(Course(model, TICK_S), np.vstack([clear([0] * 12, 3), clear([1] * 1, 3, probability=0.4)]))
+    assert course.done(is_over=True)[1] < 0.5
+    course = follow(Course(model, TICK_S), clear([0] * 12 + [1] * 6, 3))
+    assert course.done(is_over=True)[1] > 0.9
 
 
 def test_worked_by_hand() -> None:
@@ -277,8 +318,10 @@ def test_faint_evidence_is_left_to_expectations() -> None:
 
 def test_lacking_steps_speak_against_a_course_at_the_end() -> None:
     model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
-    course = follow(Course(model, TICK_S), clear([0] * 8, 3, probability=0.5))
-    assert (course.done(is_over=True)[:2] > course.done()[:2]).all()
+    free = replace(model, expectations=replace(model.expectations, lacking=0.0))
+    rows = clear([0] * 8, 3, probability=0.5)
+    priced, unpriced = (follow(Course(each, TICK_S), rows).done(is_over=True)[:2] for each in (model, free))
+    assert (priced > unpriced).all()
 
 
 def test_back_after_background_is_no_repeat() -> None:
