@@ -148,25 +148,32 @@ class Course:
         self._keep_likeliest(courses._replace(score=score))
         return True
 
+    def end(self) -> None:
+        """What goes on now ends with the last frame; nothing may be pushed any more before a reset.
+
+        A step that has only just begun has hardly come to its end: it does not make up for one that is lacking.
+        """
+        if self._at is None:
+            return
+        courses = self._courses
+        self._logs = courses.score + self.model.ending(courses.label, courses.lasted_s + self._tick_s, self._tick_s)
+        self._weights.clear()
+
     def weights(self, is_over: bool = False) -> Floats:
         """The probability (N,) of each course, none before the first frame.
 
-        At the end, what goes on now ends, and steps that are lacking speak against a course.
+        At the end, steps that are lacking speak against a course.
         """
         if is_over not in self._weights:
-            logs = self._logs_at_the_end() if is_over else self._logs
+            logs = self._logs
+            if is_over:
+                lacking = (self.model.needed & np.isinf(self._courses.first)).sum(1)
+                logs = logs - self.model.expectations.lacking * lacking
             weights = np.exp(logs - logs.max(initial=-np.inf))
             weights /= weights.sum()
             weights.setflags(write=False)  # given out, and asked for several times a tick
             self._weights[is_over] = weights
         return self._weights[is_over]
-
-    def _logs_at_the_end(self) -> Floats:
-        # A step that has only just begun has hardly come to its end: it does not make up for one that is lacking.
-        courses = self._courses
-        ended = courses.score + self.model.ending(courses.label, courses.lasted_s + self._tick_s, self._tick_s)
-        lacking = (self.model.needed & np.isinf(courses.first)).sum(1)
-        return np.asarray(ended - self.model.expectations.lacking * lacking)
 
     def done(self, is_over: bool = False) -> Floats:
         """The probability (C,) that each step was done or is being done."""

@@ -82,6 +82,7 @@ class Labeller:
     def finish(self) -> tuple[Labelled, tuple[StepEvent, ...]]:
         """The labels still held back, what was done in all, and the end of the step that is open."""
         settled = self._settle(self._window.finish())
+        self._course.end()
         belief = self.belief(is_over=True) if settled or self._told is not None else None
         return Labelled(belief, settled), self._track.finish()
 

@@ -82,9 +82,8 @@ class Told:
             self._note(column)
             for left in () if traces is None else traces[begin:end]:
                 self.score += model.trace_weight * sum(left[done] for done in self.begun if done != column)
-            self.at_the_end = self.score - self.lacking()
-            if end == len(path):  # what goes on ends with the recording
-                self.at_the_end += self._time(column, end - begin, True) - self._time(column, end - begin, False)
+            # With the last frame what goes on then ends.
+            self.ended = self.score + self._time(column, end - begin, True) - self._time(column, end - begin, False)
             begin = end
 
     def _turn(self, column: int) -> float:
@@ -151,8 +150,10 @@ def check_against_every_course(
 ) -> None:
     columns = range(len(model.steps))
     every = [Told(model, path, evidence, traces) for path in product(columns, repeat=len(evidence))]
-    for is_over in (False, True):
-        scores = np.array([told.at_the_end if is_over else told.score for told in every])
+    for is_over, has_ended in ((False, False), (True, False), (True, True)):
+        if has_ended:
+            course.end()
+        scores = np.array([(told.ended if has_ended else told.score) - is_over * told.lacking() for told in every])
         weights = np.exp(scores - scores.max())
         weights /= weights.sum()
 
@@ -221,10 +222,26 @@ def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
 
 def test_a_step_just_begun_does_not_make_up_for_its_lacking_at_the_end() -> None:
     model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
-    course = follow(Course(model, TICK_S), np.vstack([clear([0] * 12, 3), clear([1] * 1, 3, probability=0.4)]))
-    assert course.done(is_over=True)[1] < 0.5
+    course = follow(Course(model, TICK_S), np.vstack([clear([0] * 12, 3), clear([1], 3, probability=0.4)]))
+    before = course.done(is_over=True)[1]
+    course.end()
+    assert course.done(is_over=True)[1] < 0.1 < before
     course = follow(Course(model, TICK_S), clear([0] * 12 + [1] * 6, 3))
+    course.end()
     assert course.done(is_over=True)[1] > 0.9
+
+
+def test_ending_twice_is_ending_once_and_a_reset_begins_anew() -> None:
+    course = Course(plain_model((1, 2, 0)), TICK_S)
+    course.end()
+    rows = clear([0] * 6 + [1] * 2, 3)
+    follow(course, rows)
+    course.end()
+    once = course.weights().tolist()
+    course.end()
+    assert course.weights().tolist() == once
+    course.reset()
+    assert follow(course, rows).weights().tolist() == follow(Course(course.model, TICK_S), rows).weights().tolist()
 
 
 def test_worked_by_hand() -> None:
@@ -318,10 +335,8 @@ def test_faint_evidence_is_left_to_expectations() -> None:
 
 def test_lacking_steps_speak_against_a_course_at_the_end() -> None:
     model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
-    free = replace(model, expectations=replace(model.expectations, lacking=0.0))
-    rows = clear([0] * 8, 3, probability=0.5)
-    priced, unpriced = (follow(Course(each, TICK_S), rows).done(is_over=True)[:2] for each in (model, free))
-    assert (priced > unpriced).all()
+    course = follow(Course(model, TICK_S), clear([0] * 8, 3, probability=0.5))
+    assert (course.done(is_over=True)[:2] > course.done()[:2]).all()
 
 
 def test_back_after_background_is_no_repeat() -> None:
