@@ -183,6 +183,8 @@ class Session:
         self._unsaid = ()
         if action.kind == "restart":
             self._labeller.restart()
+            if self._trail is not None:
+                self._trail.restart()
         if self.listener is not None:
             self.listener.acted(self.tracker.actions[-1], said)
         return said

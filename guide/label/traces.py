@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 PREFIX = "traces_"  # begins the names of their arrays in a bundle
 ANYWHERE = 0.01  # density, over the way from one level to the other, of looking like neither
+ABSENT = -1.0  # log-odds under which a trace is clearly not there
 _LARGEST = 1e6
 
 
@@ -52,6 +53,17 @@ class Levels(NamedTuple):
         return np.where(values <= self.before, np.minimum(odds, 0.0), odds)
 
 
+def since_absent(odds: Floats) -> Floats:
+    """Log-odds (T, M) of which those that speak for a step count only once its trace was seen to be absent.
+
+    What was there from the beginning may have been left by somebody else.
+
+    >>> since_absent(np.array([[3.0], [-0.5], [2.0], [-4.0], [3.0]]))[:, 0].tolist()
+    [0.0, -0.5, 0.0, -4.0, 3.0]
+    """
+    return np.where(np.logical_or.accumulate(odds < ABSENT), odds, np.minimum(odds, 0.0))
+
+
 def _density(values: Floats, mean: Floats, spread: Floats) -> Floats:
     return np.asarray(np.exp(-0.5 * ((values - mean) / spread) ** 2) / (spread * np.sqrt(2 * np.pi)))
 
@@ -62,8 +74,9 @@ class Traces:
 
     >>> levels = Levels(*(np.array([one]) for one in (0.0, 0.2, 1.0, 0.2)))
     >>> trail = Trail(Traces((2,), np.array([[1.0], [0.0]]), levels, span_s=1.0), steps=(1, 2, 0))
-    >>> trail.push(np.array([1.0, 0.0, 7.0, 7.0], np.float32), at=0.0).round(1).tolist()
-    [0.0, 5.3, 0.0]
+    >>> bare, done = np.zeros(4, np.float32), np.array([1.0, 0.0, 7.0, 7.0], np.float32)
+    >>> trail.push(bare, at=0.0).round(1).tolist(), trail.push(done, at=9.0).round(1).tolist()
+    ([0.0, -5.3, 0.0], [0.0, 5.3, 0.0])
     """
 
     steps: tuple[int, ...]
@@ -132,10 +145,20 @@ class Trail:
         self._traces, self._count = traces, len(steps)
         self._columns = [list(steps).index(step) for step in traces.steps]
         self._seen = Fading(traces.span_s)
+        self.restart()
+
+    def restart(self) -> None:
+        """What lies on the bench now is nobody's."""
+        self._was_absent = np.zeros(len(self._columns), np.bool_)
 
     def push(self, appearance: NDArray[Any], at: float) -> Floats:
-        """How much likelier order-free features (2P,) are after each step (C,) than before it: 0 without a trace."""
+        """How much likelier order-free features (2P,) are after each step (C,) than before it: 0 without a trace.
+
+        As `since_absent` has it, what was there from the beginning does not count.
+        """
         values = self._seen.push(appearance[: len(self._traces.directions)] @ self._traces.directions, at)
+        odds = self._traces.levels.log_odds(values)
+        self._was_absent |= odds < ABSENT
         found = np.zeros(self._count)
-        found[self._columns] = self._traces.levels.log_odds(values)
+        found[self._columns] = np.where(self._was_absent, odds, np.minimum(odds, 0.0))
         return found

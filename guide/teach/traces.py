@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from guide.domain import BACKGROUND, Labels, Times
 from guide.fading import Fading
 from guide.label.directions import principal_directions, rows_along
-from guide.label.traces import Levels, Traces
+from guide.label.traces import Levels, Traces, since_absent
 from guide.perceive.appearance import SMOOTHED_STEPS, AppearanceSettings
 from guide.teach.reorder import stretches
 
@@ -66,7 +66,8 @@ def learn_traces(shown: Sequence[Shown], settings: AppearanceSettings, columns: 
         for number, one in enumerate(judged):
             others = _levels([each for place, each in enumerate(sides) if place != number], FEWEST - 1)
             if others is not None:
-                left_out[number][:, list(columns).index(step)] = others.log_odds(one.values[step])
+                odds = since_absent(others.log_odds(one.values[step])[:, None])
+                left_out[number][:, list(columns).index(step)] = odds[:, 0]
         levels, direction = _levels(sides, FEWEST), bench.direction(step)
         if levels is not None and direction is not None:
             kept.append((step, direction, [float(each[0]) for each in levels]))

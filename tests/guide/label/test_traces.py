@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as numbers_in
 
 from guide.errors import BundleError
-from guide.label.traces import ANYWHERE, Levels, Traces, Trail
+from guide.label.traces import ANYWHERE, Levels, Traces, Trail, since_absent
 
 seeds = st.integers(0, 10_000)
 STEPS = (1, 2, 3, 0, -1)
@@ -72,19 +72,31 @@ def test_odds_are_bounded_and_nothing_far_away(seed: int, value: float) -> None:
 def test_a_trail_looks_at_a_fading_mean_of_the_present(seed: int) -> None:
     rng, traces = np.random.default_rng(seed), traces_of(seed)
     times, rows = np.cumsum(rng.uniform(0.1, 0.6, 6)), rng.normal(size=(6, 8)).astype(np.float32)
-    trail = Trail(traces, STEPS)
+    trail, values = Trail(traces, STEPS), []
     for number, at in enumerate(times):
-        found = trail.push(rows[number], float(at))
         weights = np.exp(-(at - times[: number + 1]) / traces.span_s)
-        values = weights @ (rows[: number + 1, :4].astype(np.float64) @ traces.directions) / weights.sum()
-        odds = dict(zip(traces.steps, traces.levels.log_odds(values), strict=True))
+        values.append(weights @ (rows[: number + 1, :4].astype(np.float64) @ traces.directions) / weights.sum())
+        counted = since_absent(traces.levels.log_odds(np.array(values)))[-1]
+        odds = dict(zip(traces.steps, counted, strict=True))
+        found = trail.push(rows[number], float(at))
         np.testing.assert_allclose(found, [odds.get(step, 0.0) for step in STEPS], atol=1e-4)
+
+
+def test_what_was_there_from_the_beginning_speaks_for_nothing() -> None:
+    levels = Levels(*(np.array([one]) for one in (0.0, 0.2, 1.0, 0.2)))
+    trail = Trail(Traces((1,), np.ones((1, 1), np.float32), levels, span_s=0.1), (1, 0))
+    bare, done = np.zeros(2, np.float32), np.ones(2, np.float32)
+    assert [trail.push(done, at)[0] for at in (0.0, 5.0)] == [0.0, 0.0]
+    assert trail.push(bare, 10.0)[0] < -5 < 5 < trail.push(done, 15.0)[0]
+    trail.restart()
+    assert trail.push(done, 20.0)[0] == 0.0
+    assert trail.push(bare, 25.0)[0] < -5 < 5 < trail.push(done, 30.0)[0]
 
 
 def test_the_past_half_of_features_has_no_part() -> None:
     row, other = np.arange(8, dtype=np.float32), np.arange(8, dtype=np.float32)
     other[4:] = 99
-    found = [Trail(traces_of(1), STEPS).push(each, 0.0).tolist() for each in (row, other)]
+    found = [Trail(traces_of(1), STEPS).push(each, 0.0).tolist() for each in (-row, -other)]
     assert found[0] == found[1]
     assert any(found[0])
 
