@@ -33,7 +33,8 @@ class LiveSettings:
     """A step that comes back within this time went on all the while."""
     priors: tuple[Prior, ...] = PRIORS
     """What the usual course counts for beside the evidence: how long steps take, what is done, what comes first,
-    and what is usually done by then (elapsed: on labels alone, never on what is flagged)."""
+    what is usually done by then (elapsed: on labels alone, never on what is flagged), and what steps leave behind
+    (traces: where a mat lies, it was laid)."""
     precision: Precision = "float"
     """Which networks run: in full, or in 8 bits where the bundle was learned with --quantize; these are quicker."""
 
