@@ -9,13 +9,14 @@ import numpy as np
 
 from guide.domain import BACKGROUND
 from guide.label.course import Course, CourseModel, Expectations
+from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.procedure.model import Procedure
 
 Prior: TypeAlias = Literal["duration", "done", "order", "elapsed", "traces"]
 PRIORS: tuple[Prior, ...] = ("duration", "done", "order", "elapsed", "traces")  # elapsed on labels only, not on courses
 
 INDEPENDENT = 0.8  # a frame is a witness of its own after about this part of the features' smoothing
-LOOKED = 0.08  # the bench is a witness of its own once in an average step, which takes the smoothing by this
+LOOKED = 1.0  # independent looks at the bench in the time of an average step
 TICK_SHARE = 0.7  # of the smoothing: courses need not branch more often
 PAUSE_SHARE = 0.5  # of an average step that background lasts; it is long or short as it likes
 UNUSUAL = 1.2  # strangers' times vary more than those of a few demonstrations
@@ -50,7 +51,7 @@ def course_of(
         np.array([step in procedure.rules.single for step in steps]),
         INDEPENDENT / smoothing_s,
         expectations(priors),
-        trace_weight=LOOKED / smoothing_s if "traces" in priors else 0.0,
+        trace_weight=LOOKED * SMOOTHED_STEPS / smoothing_s if "traces" in priors else 0.0,
     )
     return Course(model, max(1.0 / rate, TICK_SHARE * smoothing_s))
 

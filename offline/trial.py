@@ -63,7 +63,7 @@ class TrialOptions:
     each: int = 10
     """Unseen recordings of each kind: clean, a step missed, two steps out of order."""
     priors: tuple[Prior, ...] = PRIORS
-    """What the usual course counts for beside the evidence."""
+    """What counts beside what is seen being done: the usual course, and what steps leave behind."""
     cache: Path = Path(".cache/cnc")
     """Where embeddings are kept between runs."""
 

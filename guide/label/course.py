@@ -136,7 +136,8 @@ class Course:
         since = self._tick_s if self._at is None else min(at - self._at, LONGEST_STEP * self._tick_s)
         self._at = at
         self._held += since * np.log(np.clip(1.0 - costs, LEAST_PROBABILITY, 1.0))
-        self._traces += since * traces if traces is not None else 0.0
+        if traces is not None:  # while nothing is done the bench says nothing new, however long one looks at it
+            self._traces += since * min(float((1.0 - costs) @ self._is_step), 1.0) * traces
         self._held_s += since
         if self._held_s < self._tick_s * 0.999:
             return False
@@ -149,7 +150,7 @@ class Course:
         return True
 
     def end(self) -> None:
-        """What goes on now ends with the last frame; nothing may be pushed any more before a reset.
+        """What goes on now ends with the last frame.
 
         A step that has only just begun has hardly come to its end: it does not make up for one that is lacking.
         """

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 PREFIX = "traces_"  # begins the names of their arrays in a bundle
 ANYWHERE = 0.01  # density, over the way from one level to the other, of looking like neither
 ABSENT = -1.0  # log-odds under which a trace is clearly not there
-_LARGEST = 1e6
+_LARGEST = 1e6  # no number of ours is larger; beyond it arithmetic would overflow
 
 
 class Levels(NamedTuple):
@@ -106,6 +106,8 @@ class Traces:
             numbers, directions, table, span = (
                 np.asarray(arrays[f"{PREFIX}{name}"]) for name in ("numbers", "directions", "levels", "span_s")
             )
+            if numbers.dtype.kind not in "iu" or any(each.dtype.kind != "f" for each in (directions, table, span)):
+                raise ValueError("they should be whole numbers of steps, and numbers")
             steps = tuple(int(number) for number in numbers)
             _require_fit(steps, np.asarray(directions, np.float64), width, known)
             return Traces(steps, directions.astype(np.float32), _levels(table, len(steps)), _span(span))

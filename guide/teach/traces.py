@@ -29,10 +29,11 @@ MOST_ROWS = 2000  # pieces of the demonstrations that these come from
 MOMENT = 0.4  # of an average step: the bench before and after a step is seen for so long
 SPAN = 0.25  # of an average step, over which what is seen fades
 SETTLED = 0.125  # of an average step, after which the bench has settled
-LEAST_PAUSE = 0.2  # of an average step: background so long shows what changes without any step
+LEAST_PAUSE = 0.2  # of an average step: around a pause so long the bench changes by whatever is done next to it
 PEOPLE = 2.0  # how people and rooms count against a direction, beside what other steps leave
 PASSING = 0.3  # and how hands that pass do, which the mean over a while takes out for the most part
-SHRINKAGE = 0.15
+SHRINKAGE = 0.15  # changes are fewer than directions
+SHORTEST_VISIT = 0.4  # of the time a step usually takes: what is shorter is a slip of the labels
 RELIABLE = 2.0  # spreads that the two levels of a trace lie apart at least
 LEAST_SPREAD = 0.03  # of what a step leaves
 _TINY = 1e-12
@@ -47,7 +48,10 @@ class Shown(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The traces, none where no step leaves one, and what the others' traces say of each demonstration (T, C)."""
+    """The traces, none where no step leaves one, and what the others' traces say of each demonstration (T, C).
+
+    Its own labels have no part in the directions it is seen along, and by way of the others a small one in the levels.
+    """
 
     traces: Traces | None
     left_out: list[Floats]
@@ -56,14 +60,17 @@ class Found(NamedTuple):
 def learn_traces(shown: Sequence[Shown], settings: AppearanceSettings, columns: Sequence[int]) -> Found:
     """What the steps in `columns` leave behind; any other column, such as background, leaves nothing."""
     step_s = settings.smoothing_s / SMOOTHED_STEPS
+    shown = _without_slips(shown)
     bench = _bench(shown, settings.smoothing_s, step_s)
     left_out = [np.zeros((len(one.times), len(columns))) for one in shown]
     kept: list[tuple[int, Floats, list[float]]] = []
     steps = [step for step in columns if step > BACKGROUND and len(bench.showing(step)) >= FEWEST]
     judged = _judged(shown, bench, steps, step_s)
     for step in steps:
-        sides = [one.sides[step] for one in judged]
+        sides = [one.sides.get(step) for one in judged]
         for number, one in enumerate(judged):
+            if step not in one.values:
+                continue
             others = _levels([each for place, each in enumerate(sides) if place != number], FEWEST - 1)
             if others is not None:
                 odds = since_absent(others.log_odds(one.values[step])[:, None])
@@ -72,6 +79,25 @@ def learn_traces(shown: Sequence[Shown], settings: AppearanceSettings, columns: 
         if levels is not None and direction is not None:
             kept.append((step, direction, [float(each[0]) for each in levels]))
     return Found(_traces(bench, kept, SPAN * step_s), left_out)
+
+
+def _without_slips(shown: Sequence[Shown]) -> list[Shown]:
+    """The demonstrations without stretches far shorter than the step usually takes, but for its longest: no visits."""
+    parts = [stretches(one.labels) for one in shown]
+    longest = [
+        {int(one.labels[part[0]]): len(part) for part in sorted(each, key=len)}
+        for one, each in zip(shown, parts, strict=True)
+    ]
+    usual = {step: float(np.median([one[step] for one in longest if step in one])) for one in longest for step in one}
+    solid = []
+    for one, each, most in zip(shown, parts, longest, strict=True):
+        labels = one.labels.copy()
+        for part in each:
+            step = int(one.labels[part[0]])
+            if len(part) < min(SHORTEST_VISIT * usual[step], most[step]):
+                labels[part] = BACKGROUND
+        solid.append(one._replace(labels=labels))
+    return solid
 
 
 def _traces(bench: _Bench, kept: Sequence[tuple[int, Floats, list[float]]], span_s: float) -> Traces | None:
@@ -109,7 +135,7 @@ class _Bench(NamedTuple):
         changes = [change for change in self.changes if change.recording != without]
         own = np.array([change.difference for change in changes if change.step == step])
         others = np.array([change.difference for change in changes if change.step != step])
-        if not len(own) or not len(others):
+        if not len(own) or not len(others) or not self.directions.shape[1]:
             return None
         usual = own.mean(0)
         spread = _squares(others) + _squares(own - usual) + self.common
@@ -142,8 +168,10 @@ def _pieces(shown: Sequence[Shown], span_s: float, width: int) -> Iterator[Float
     lasted_s = sum(float(one.times[-1] - one.times[0]) for one in shown)
     every_s = span_s * max(1.0, lasted_s / span_s / MOST_ROWS)
     for one in shown:
-        for start in np.arange(one.times[0], one.times[-1] + _TINY, every_s):
-            begin, end = np.searchsorted(one.times, (start - _TINY, start + span_s))
+        since = one.times - one.times[0]
+        for number in range(int(since[-1] / every_s) + 1):
+            begin = min(int(np.searchsorted(since, number * every_s)), len(since) - 1)
+            end = int(np.searchsorted(since, number * every_s + span_s))
             yield np.asarray(one.features[begin : max(end, begin + 1), :width], np.float64).mean(0)
 
 
@@ -151,7 +179,7 @@ def _changes(number: int, one: Shown, seen: Floats, smoothing_s: float, step_s: 
     """How the bench, rows (T, d), changes with each step of a demonstration, and in its pauses."""
     for frames in stretches(one.labels):
         step, start, end = int(one.labels[frames[0]]), float(one.times[frames[0]]), float(one.times[frames[-1]])
-        if step <= BACKGROUND:
+        if step <= BACKGROUND:  # around its middle: what comes and goes without having been done there
             if end - start < LEAST_PAUSE * step_s:
                 continue
             start, end = start + (end - start) / 3, end - (end - start) / 3
@@ -174,7 +202,7 @@ class _Side(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """A demonstration along the directions that the others taught, by step."""
+    """A demonstration along the directions that the others taught, by step, less those that they teach nothing of."""
 
     values: dict[int, Floats]  # (T,)
     sides: dict[int, tuple[_Side, _Side] | None]  # before and after the step, none where it lacks either
@@ -189,8 +217,9 @@ def _judged(shown: Sequence[Shown], bench: _Bench, steps: Sequence[int], step_s:
         values, sides = {}, {}
         for step in steps:
             direction = bench.direction(step, without=number)
-            values[step] = smooth @ (np.zeros(smooth.shape[1]) if direction is None else direction)
-            sides[step] = None if direction is None else _sides(values[step], one, step, SETTLED * step_s)
+            if direction is not None:
+                values[step] = smooth @ direction
+                sides[step] = _sides(values[step], one, step, SETTLED * step_s)
         judged.append(_Judged(values, sides))
     return judged
 

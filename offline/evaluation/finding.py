@@ -22,9 +22,9 @@ from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
 
 SOURCES: Final = (
-    "offline.keysteps", "guide.label", "guide.perceive.appearance", "guide.teach.collection", "guide.teach.consensus",
-    "guide.teach.refine", "guide.teach.reorder", "guide.teach.spread", "guide.teach.thin", "guide.teach.view",
-    "offline.evaluation.task", "offline.features",
+    "offline.keysteps", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.teach.collection",
+    "guide.teach.consensus", "guide.teach.refine", "guide.teach.reorder", "guide.teach.spread", "guide.teach.thin",
+    "guide.teach.view", "offline.evaluation.task", "offline.features",
 )  # fmt: skip
 """The code that decides what is found; a test sees to it that none is forgotten."""
 

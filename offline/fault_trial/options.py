@@ -47,7 +47,7 @@ class FaultTrialOptions:
     recogniser: str = ",".join(RECOGNISERS)
     """Recognisers that are compared, with commas between: embedding, appearance, both."""
     priors: str = "on,off"
-    """One row each, with commas between: on, off, or duration, done and order alone."""
+    """One row each, with commas between: on, off, or one of duration, done, order, elapsed and traces alone."""
     seed: int = 1
     """Chooses the faults and the orders. From 0 up."""
     rate: float | None = None

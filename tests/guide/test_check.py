@@ -78,9 +78,8 @@ def test_an_unknown_schema(features_task: Learned, tmp_path: Path, refuse: Calla
         ("recogniser.npz", {"mean": np.zeros((12, 1))}),
         ("recogniser.npz", {"confidence": np.full((2, 2), -1.0)}),
         ("recogniser.npz", {"far": np.array([np.nan])}),
-        ("recogniser.npz", {"traces_numbers": np.array([1]), "traces_directions": np.full((12, 1), np.nan)}),
     ],
-    ids=["nan", "narrow", "shapes", "rank", "falling confidence", "nan limit", "nan trace"],
+    ids=["nan", "narrow", "shapes", "rank", "falling confidence", "nan limit"],
 )
 def test_arrays_that_cannot_be(
     features_task: Learned, tmp_path: Path, refuse: Callable[[Path], str], name: str, arrays: dict[str, Any]

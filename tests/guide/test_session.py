@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from guide.bundle import Bundle
 from guide.domain import Alert, Frame, Resolution, Update
@@ -291,8 +292,6 @@ def test_in_a_bundle_of_before_the_embedding_sees_all_features(features_task: Le
         ("recogniser.npz", {"far": np.array([-1.0])}),
         ("recogniser.npz", {"scale": np.ones(3)}),
         ("recogniser.npz", {"own": np.array([[99.0, 1.0]])}),
-        ("recogniser.npz", {"traces_numbers": np.array([99])}),
-        ("recogniser.npz", {"traces_span_s": np.array([np.nan]), "traces_numbers": np.array([1])}),
     ],
     ids=str,
 )
@@ -322,6 +321,23 @@ def trace_of(step: int, level: float) -> dict[str, Any]:
         "traces_span_s": np.array([0.1]),
         "scalars": np.array([1e5, 1e5]),  # all steps look alike
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "spoilt"),
+    [
+        ("numbers", np.array([99])),
+        ("directions", np.zeros((FEATURE_WIDTH + 1, 1))),
+        ("levels", np.array([[1.0, 0.1, 0.0, 0.1]])),
+        ("span_s", np.array([0.0])),
+    ],
+)
+def test_traces_that_do_not_fit_are_refused(
+    features_task: Learned, tmp_path: Path, name: str, spoilt: NDArray[Any]
+) -> None:
+    arrays = trace_of(1, 0.5) | {f"traces_{name}": spoilt}
+    with pytest.raises(BundleError, match=r"the traces of steps are spoilt .* again\.$"):
+        session(altered(features_task.bundle, tmp_path, {"recogniser.npz": arrays}))
 
 
 def chances_of_done(bundle: Bundle, firsts: Sequence[float], settings: LiveSettings, restart_s: float = -1.0) -> float:

@@ -205,19 +205,24 @@ def test_equals_every_course_with_traces(seed: int) -> None:
     course = wide(model)
     for number, (costs, left) in enumerate(zip(rows, traces, strict=True)):
         course.push(costs, number * TICK_S, left)
-    check_against_every_course(model, course, TICK_S * np.log(1 - rows), TICK_S * traces)
+    busy = np.minimum((1 - rows) @ model.is_step, 1.0)[:, None]  # idle time adds nothing
+    check_against_every_course(model, course, TICK_S * np.log(1 - rows), TICK_S * busy * traces)
 
 
 def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
     model = plain_model((1, 2, 0), trace_weight=0.5)
-    rows = np.vstack([clear([0] * 8, 3, probability=0.5), clear([1] * 8 + [2] * 8, 3)])
-    chances = []
-    for odds in (-5.0, 0.0, 5.0):
+    rows = np.vstack([clear([0] * 8, 3, probability=0.5), clear([1] * 8 + [2] * 40, 3)])
+
+    def chance(odds: float, until: int) -> float:
         course = Course(model, TICK_S)
-        for number, costs in enumerate(rows):
+        for number, costs in enumerate(rows[:until]):
             course.push(costs, number * TICK_S, np.array([odds * (number >= 8), 0.0, 0.0]))
-        chances.append(course.done()[0])
-    assert chances[0] < 0.1 < chances[1] < chances[2]
+        return float(course.done()[0])
+
+    assert chance(-5.0, 16) < 0.1 < chance(0.0, 16) < chance(5.0, 16)
+    # However long one idles, a look at the bench says no more than it said.
+    assert chance(-5.0, 24) > 0.01
+    assert chance(-5.0, 56) > 0.2 * chance(-5.0, 24)
 
 
 def test_a_step_just_begun_does_not_make_up_for_its_lacking_at_the_end() -> None:

@@ -105,9 +105,29 @@ def test_too_few_show_nothing(count: int) -> None:
 def test_constant_features_and_single_frames_are_lived_through() -> None:
     one = Shown(np.zeros((1, 8), np.float32), np.array([1]), np.array([0.0]))
     still = Shown(np.ones((40, 8), np.float32), np.repeat([0, 1, 2, 0], 10), np.arange(40) / RATE)
-    found = learn_traces([one, still, still, still, one], SETTINGS, COLUMNS)
-    assert found.traces is None
-    assert all(np.isfinite(odds).all() for odds in found.left_out)
+    late = one._replace(times=np.array([1e5]))
+    for shown in ([one, still, still, still, one], [still] * 3, [late] * 3):
+        found = learn_traces(shown, SETTINGS, COLUMNS)
+        assert found.traces is None
+        assert all(np.isfinite(odds).all() for odds in found.left_out)
+
+
+def test_a_demonstration_that_the_others_teach_nothing_of_shows_nothing() -> None:
+    """Only the first has pauses, so without it there is nothing to weigh the step against."""
+    first = recording((1,), 0)
+    others = [recording((1,), seed) for seed in (1, 2, 3)]
+    others = [Shown(one.features[5:-5], one.labels[5:-5], one.times[5:-5]) for one in others]
+    found = learn_traces([first, *others], SETTINGS, COLUMNS)
+    assert not found.left_out[0].any()
+    assert found.left_out[1].any()
+
+
+def test_a_stray_frame_of_a_step_is_no_visit() -> None:
+    shown = demonstrations()
+    stray = [one._replace(labels=np.where(np.arange(len(one.labels)) == 2, 1, one.labels)) for one in shown]
+    found = [learn_traces(each, SETTINGS, COLUMNS).left_out for each in (shown, stray)]
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_levels_are_those_of_all_moments_together() -> None:

@@ -14,7 +14,8 @@ from tests.faulty_task import NAMES, USUAL, make_task
 from tests.imported import imported_by
 
 DECIDE: Final = (
-    "guide.courses", "guide.label", "guide.perceive.appearance", "guide.perceive.context", "guide.procedure",
+    "guide.courses", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.perceive.context",
+    "guide.procedure",
     "guide.teach", "offline.batches", "offline.counterfactual", "offline.embedding", "offline.fault_trial",
     "offline.flags", "offline.following", "offline.keysteps", "offline.loop", "offline.losses", "offline.metrics",
     "offline.model",
