@@ -60,6 +60,19 @@ def describe(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], r
     )
 
 
+def loosened(procedure: Procedure) -> Procedure:
+    """The procedure with questions instead of alerts on the order of steps that some leave out and some do again.
+
+    Such a step is done at will. Where labels were found or carried over, they hold it where it usually is and lose it
+    elsewhere, so that it seems to have its place.
+    """
+    loose = {one.step for one in procedure.statistics if one.present < procedure.demonstrations and one.repeated}
+    rules = procedure.rules
+    kept = tuple(edge for edge in rules.edges if not loose & set(edge))
+    asked = tuple(edge for edge in rules.edges if loose & set(edge))
+    return replace(procedure, rules=replace(rules, edges=kept, asked_edges=(*rules.asked_edges, *asked)))
+
+
 def number_steps(sequences: Sequence[Sequence[Segment]]) -> tuple[KeyStep, ...]:
     """A key-step for each number that occurs, named after it."""
     numbers = {segment.step for segments in sequences for segment in segments if segment.step > BACKGROUND}

@@ -17,7 +17,7 @@ from guide.label.traces import Traces
 from guide.label.unaries import AppearanceUnaries
 from guide.procedure.events import Event
 from guide.procedure.hush import hush
-from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure
+from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
 from guide.procedure.model import Procedure
 from guide.teach.annotations import labels_to_segments
 from guide.teach.calibrate import (
@@ -84,6 +84,8 @@ def describe(
     traces, left = _with_traces(demonstrations, recogniser, left)
     tell(0.82)
     procedure = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
+    if hold_slips:
+        procedure = loosened(procedure)
     left = some(left)
     rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.84, 0.91))
     trust = calibrate_steps(left, rehearsals)
