@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from guide.bundle import Bundle
 from guide.courses import PRIORS, Prior
 from guide.domain import Alert, Guidance, Question, Resolution
 from guide.label.judgement import Judgement
@@ -21,7 +23,7 @@ from offline.evaluation.teaching import ALL, Way, teach
 from offline.fault_trial.bench import Bench, learn
 from offline.following import Lesson, follow_sight, see
 from tests.faulty_task import make_recording, make_task
-from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, feature_rows
+from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, altered, feature_rows
 
 ON_COURSE = ("missed", "out_of_order", "repeated", "unknown")
 
@@ -41,8 +43,7 @@ def said_of_course(said: list[Guidance]) -> list[object]:
     return told
 
 
-def from_bundle(task: Learned) -> Lesson:
-    bundle = task.bundle
+def from_bundle(bundle: Bundle) -> Lesson:
     prototypes, arrays = bundle.arrays("prototypes.npz"), bundle.arrays("recogniser.npz")
     recogniser, procedure = Recogniser.from_arrays(arrays), from_plain(bundle.json("procedure.json"))
     judgement = Judgement.from_arrays(arrays, recogniser)
@@ -53,22 +54,42 @@ def from_bundle(task: Learned) -> Lesson:
     return Lesson(taught, perception_settings(bundle).appearance, rate, fuzzifier)
 
 
-@pytest.mark.parametrize("recogniser", ["appearance", "embedding", "both"])
-@pytest.mark.parametrize("priors", [PRIORS, ()])
-def test_a_session_says_the_same(features_task: Learned, recogniser: RecogniserKind, priors: tuple[Prior, ...]) -> None:
+def said_by_both(bundle: Bundle, recogniser: RecogniserKind, priors: tuple[Prior, ...]) -> list[object]:
+    """What a live session says of a recording, which is what following it without networks says."""
     prototypes = np.random.default_rng(7).normal(0, 3, (5, FEATURE_WIDTH))
     rows = feature_rows((2, 4, 1, 4), prototypes, seed=9)
-    networks = start_networks(features_task.bundle, "cpu")
-    session = Session(features_task.bundle, networks, LiveSettings(recogniser=recogniser, priors=priors))
+    networks = start_networks(bundle, "cpu")
+    session = Session(bundle, networks, LiveSettings(recogniser=recogniser, priors=priors))
     live = [word for update in follow_features(rows, FEATURE_RATE, session) for word in update.guidance]
-    lesson = from_bundle(features_task)
+    lesson = from_bundle(bundle)
     times = np.arange(len(rows)) / FEATURE_RATE
-    perceiver = Session(features_task.bundle, networks, LiveSettings()).perceiver
+    perceiver = Session(bundle, networks, LiveSettings()).perceiver
     embeddings = np.stack([perceiver.take(row, float(at)).embedding for row, at in zip(rows, times, strict=True)])
     sight = see(lesson, recogniser, appearance(rows, times, lesson.settings), embeddings, times)
     followed = follow_sight(sight, lesson, priors)
     assert said_of_course(live)
     assert said_of_course(list(followed.said)) == said_of_course(live)
+    return said_of_course(live)
+
+
+@pytest.mark.parametrize("recogniser", ["appearance", "embedding", "both"])
+@pytest.mark.parametrize("priors", [PRIORS, ()])
+def test_a_session_says_the_same(features_task: Learned, recogniser: RecogniserKind, priors: tuple[Prior, ...]) -> None:
+    said_by_both(features_task.bundle, recogniser, priors)
+
+
+def test_a_session_says_the_same_of_traces(features_task: Learned, tmp_path: Path) -> None:
+    """A trace that never appears, of a step that is done: both go by it."""
+    never = {
+        "traces_numbers": np.array([1]),
+        "traces_directions": np.zeros((FEATURE_WIDTH, 1)),
+        "traces_levels": np.array([[0.0, 1e-5, 100.0, 1.0]]),
+        "traces_span_s": np.array([1.0]),
+    }
+    bundle = altered(features_task.bundle, tmp_path, {"recogniser.npz": never})
+    without = tuple(prior for prior in PRIORS if prior != "traces")
+    assert said_by_both(bundle, "appearance", PRIORS) != said_by_both(bundle, "appearance", without)
+    assert said_by_both(bundle, "embedding", PRIORS) == said_by_both(bundle, "embedding", without)
 
 
 def test_the_last_look_back_holds_all_that_was_done(tmp_path: object) -> None:
