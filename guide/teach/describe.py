@@ -12,6 +12,7 @@ from guide.courses import course_of
 from guide.domain import Features, KeyStep, Labels, Segment
 from guide.label.energy import LinkSettings
 from guide.label.judgement import Judgement
+from guide.label.manner import SHORTEST_VISIT
 from guide.label.recogniser import Recogniser
 from guide.label.traces import Traces
 from guide.label.unaries import AppearanceUnaries
@@ -38,7 +39,6 @@ from guide.teach.traces import Shown, learn_traces
 SLIPPING_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of the labels
 MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
 FEWEST_REHEARSED = 12  # recordings, however long they are
-SHORTEST_VISIT = 0.4  # of the time a step usually takes
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from guide.domain import BACKGROUND, Labels, Times
 from guide.fading import Fading
 from guide.label.directions import principal_directions, rows_along
+from guide.label.manner import SHORTEST_VISIT
 from guide.label.traces import Levels, Traces, since_absent
 from guide.perceive.appearance import SMOOTHED_STEPS, AppearanceSettings
 from guide.teach.reorder import stretches
@@ -33,7 +34,6 @@ LEAST_PAUSE = 0.2  # of an average step: around a pause so long the bench change
 PEOPLE = 2.0  # how people and rooms count against a direction, beside what other steps leave
 PASSING = 0.3  # and how hands that pass do, which the mean over a while takes out for the most part
 SHRINKAGE = 0.15  # changes are fewer than directions
-SHORTEST_VISIT = 0.4  # of the time a step usually takes: what is shorter is a slip of the labels
 RELIABLE = 2.0  # spreads that the two levels of a trace lie apart at least
 LEAST_SPREAD = 0.03  # of what a step leaves
 _TINY = 1e-12

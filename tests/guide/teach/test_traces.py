@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from guide.domain import Labels
-from guide.label.traces import Trail
+from guide.label.traces import Traces, Trail
 from guide.perceive.appearance import AppearanceSettings, appearance
 from guide.teach.traces import MOST_ROWS, RELIABLE, Shown, _bench, _judged, _levels, _pieces, _Side, learn_traces
 
@@ -34,6 +35,13 @@ def demonstrations(mark: float = 2.0) -> list[Shown]:
     return [recording(order, seed, mark) for seed, order in enumerate(ORDERS)]
 
 
+def seen_live(traces: Traces | None, one: Shown) -> NDArray[np.float64]:
+    """What a session makes of the bench in a recording, (T, C)."""
+    assert traces is not None
+    trail = Trail(traces, COLUMNS)
+    return np.stack([trail.push(row, float(at)) for row, at in zip(one.features, one.times, strict=True)])
+
+
 def test_only_what_leaves_something_has_a_trace() -> None:
     found = learn_traces(demonstrations(), SETTINGS, COLUMNS)
     assert found.traces is not None
@@ -43,10 +51,8 @@ def test_only_what_leaves_something_has_a_trace() -> None:
 
 @pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1)])
 def test_a_stranger_leaves_it_too(order: tuple[int, ...]) -> None:
-    traces = learn_traces(demonstrations(), SETTINGS, COLUMNS).traces
-    assert traces is not None
-    trail, one = Trail(traces, COLUMNS), recording(order, seed=99)
-    odds = np.stack([trail.push(row, float(at)) for row, at in zip(one.features, one.times, strict=True)])
+    one = recording(order, seed=99)
+    odds = seen_live(learn_traces(demonstrations(), SETTINGS, COLUMNS).traces, one)
     frames = np.flatnonzero(one.labels == 1)
     assert (odds[: frames[0], 1] < 0).mean() > 0.9
     assert (odds[frames[-1] + 8 :, 1] > 0).all()
@@ -54,11 +60,8 @@ def test_a_stranger_leaves_it_too(order: tuple[int, ...]) -> None:
 
 
 def test_whoever_leaves_the_step_out_leaves_nothing() -> None:
-    traces = learn_traces(demonstrations(), SETTINGS, COLUMNS).traces
-    assert traces is not None
-    trail, one = Trail(traces, COLUMNS), recording((2, 3), seed=98)
-    odds = [trail.push(row, float(at))[1] for row, at in zip(one.features, one.times, strict=True)]
-    assert np.mean(odds[8:]) < -1.0
+    odds = seen_live(learn_traces(demonstrations(), SETTINGS, COLUMNS).traces, recording((2, 3), seed=98))
+    assert odds[8:, 1].mean() < -1.0
 
 
 def test_left_out_demonstrations_show_it_as_strangers_do() -> None:
@@ -86,12 +89,8 @@ def test_own_labels_have_no_part_in_what_a_demonstration_is_judged_along(number:
 def test_live_sees_along_the_learned_direction_as_demonstrations_do() -> None:
     """What the bundle keeps, not centred and in full width, gives the values that the levels are of."""
     shown = demonstrations()
-    traces = learn_traces(shown, SETTINGS, COLUMNS).traces
-    assert traces is not None
-    trail_of = Trail(traces, COLUMNS)
-    odds = np.stack([trail_of.push(row, float(at)) for row, at in zip(shown[0].features, shown[0].times, strict=True)])
-    left_out = learn_traces(shown, SETTINGS, COLUMNS).left_out[0]
-    assert np.corrcoef(odds[:, 1], left_out[:, 1])[0, 1] > 0.95
+    traces, left_out = learn_traces(shown, SETTINGS, COLUMNS)
+    assert np.corrcoef(seen_live(traces, shown[0])[:, 1], left_out[0][:, 1])[0, 1] > 0.95
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -1,0 +1,167 @@
+"""Rival courses of events against every course there can be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import groupby, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.label.course import Course, CourseModel, Expectations
+from guide.label.course_model import Floats
+from tests.made_courses import TICK_S, follow, model_of, wide
+
+seeds = st.integers(0, 10_000)
+
+
+# Every course there can be, one column a tick, in plain Python.
+
+
+class Told:
+    """One course told from its beginning: its score, and what is true of it."""
+
+    def __init__(
+        self, model: CourseModel, path: tuple[int, ...], evidence: Floats, traces: Floats | None = None
+    ) -> None:
+        self.model, self.score = model, 0.0
+        self.begun: list[int] = []  # steps in the order they were first begun
+        self.again: set[int] = set()
+        self.newest = self.now = -1
+        begin = 0
+        for column, stretch in groupby(path):
+            end = begin + len(list(stretch))
+            self.score += self._turn(column) + self._choice(column)
+            self.score += self._time(column, end - begin, is_over=end < len(path))
+            self.score += model.weight * sum(evidence[tick][column] for tick in range(begin, end))
+            self._note(column)
+            for left in () if traces is None else traces[begin:end]:
+                self.score += model.trace_weight * sum(left[done] for done in self.begun if done != column)
+            # With the last frame what goes on then ends.
+            self.ended = self.score + self._time(column, end - begin, True) - self._time(column, end - begin, False)
+            begin = end
+
+    def _turn(self, column: int) -> float:
+        number = self.model.steps[column]
+        if number == -1:
+            return -self.model.expectations.unknown
+        if self.now < 0:
+            return math.log(0.5)
+        if number == 0:
+            return math.log(self.model.to_background)
+        return math.log(1 - self.model.to_background if self.model.steps[self.now] > 0 else 1.0)
+
+    def _choice(self, column: int) -> float:
+        """The logarithm of the share that a step has among all that can follow."""
+        if self.model.steps[column] <= 0:
+            return 0.0
+        others = [other for other, step in enumerate(self.model.steps) if step > 0 and other != self.now]
+        return -self._price(column) - math.log(max(sum(math.exp(-self._price(other)) for other in others), 1.0))
+
+    def _price(self, column: int) -> float:
+        expected = self.model.expectations
+        if self.model.steps[column] <= 0 or column == self.newest:
+            return 0.0
+        if column in self.begun:
+            return expected.repeat if self.model.single[column] else expected.again
+        lacks = any(
+            self.model.before[other, column] and other not in self.begun for other in range(len(self.model.steps))
+        )
+        return expected.order if lacks else 0.0
+
+    def _time(self, column: int, ticks: int, is_over: bool) -> float:
+        """The density of a stretch that ended; the last one lasts at least to the next tick."""
+        timed, lasted = self.model.expectations.is_timed, ticks * TICK_S
+        usual = float(self.model.usual_s[column] if timed else self.model.usual_s.mean())
+        if not timed or self.model.steps[column] <= 0:
+            return math.log(TICK_S / usual if is_over else 1.0) - lasted / usual
+        away = math.log(lasted / usual) / self.model.spread
+        if not is_over:
+            return math.log(math.erfc(away / math.sqrt(2)) / 2)
+        return math.log(TICK_S * math.exp(-(away**2) / 2) / (lasted * self.model.spread * math.sqrt(2 * math.pi)))
+
+    def _note(self, column: int) -> None:
+        self.now = column
+        if self.model.steps[column] <= 0:
+            return
+        if column not in self.begun:
+            self.begun.append(column)
+        elif column != self.newest:
+            self.again.add(column)
+        self.newest = column
+
+    def lacking(self) -> float:
+        needed = sum(
+            self.model.needed[c] and c not in self.begun for c, step in enumerate(self.model.steps) if step > 0
+        )
+        return self.model.expectations.lacking * int(needed)
+
+    def is_early(self, first: int, then: int) -> bool:
+        return then in self.begun and first not in self.begun[: self.begun.index(then)]
+
+
+def check_against_every_course(
+    model: CourseModel, course: Course, evidence: Floats, traces: Floats | None = None
+) -> None:
+    columns = range(len(model.steps))
+    every = [Told(model, path, evidence, traces) for path in product(columns, repeat=len(evidence))]
+    for is_over, has_ended in ((False, False), (True, False), (True, True)):
+        if has_ended:
+            course.end()
+        scores = np.array([(told.ended if has_ended else told.score) - is_over * told.lacking() for told in every])
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+
+        def share(facts: list[bool], weights: Floats = weights) -> float:
+            return float(weights[np.array(facts)].sum())
+
+        for c in columns:
+            assert course.done(is_over)[c] == pytest.approx(share([c in told.begun for told in every]), abs=1e-9)
+            assert course.again(is_over)[c] == pytest.approx(share([c in told.again for told in every]), abs=1e-9)
+            if not is_over:
+                assert course.now()[c] == pytest.approx(share([c == told.now for told in every]), abs=1e-9)
+                assert course.newest()[c] == pytest.approx(share([c == told.newest for told in every]), abs=1e-9)
+        for first, then in zip(*np.nonzero(model.before & model.is_step & model.is_step[:, None]), strict=True):
+            early = [told.is_early(first, then) for told in every]
+            both = [is_early and first in told.begun for told, is_early in zip(every, early, strict=True)]
+            assert course.early(first, then, is_over) == pytest.approx(share(early), abs=1e-9)
+            assert course.both(first, then, is_over) == pytest.approx(share(both), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("steps", "ticks"), [((1, 0), 6), ((1, 2, 0), 6), ((1, 2, -1), 5), ((1, 2, 3), 5), ((1, 2, 3, 0), 5), ((0,), 3)]
+)
+@settings(derandomize=True, deadline=None, max_examples=5)
+@given(seeds, st.booleans())
+def test_equals_every_course(steps: tuple[int, ...], ticks: int, seed: int, is_timed: bool) -> None:
+    rng = np.random.default_rng(seed)
+    model = model_of(steps, rng, replace(Expectations(*rng.uniform(0, 4, 5)), is_timed=is_timed))
+    rows = rng.random((ticks, len(steps)))
+    check_against_every_course(model, follow(wide(model), rows), TICK_S * np.log(1 - rows))
+
+
+@settings(derandomize=True, deadline=None, max_examples=5)
+@given(seeds)
+def test_equals_every_course_with_two_frames_a_tick(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model, rows = model_of((1, 2, 0), rng), rng.random((9, 3))
+    course, logs = wide(model), TICK_S * np.log(1 - rows)
+    changed = [course.push(costs, number * TICK_S / 2) for number, costs in enumerate(rows)]
+    assert changed == [True] + [False, True] * 4  # the first frame is a tick of its own
+    check_against_every_course(model, course, np.vstack([logs[:1], (logs[1::2] + logs[2::2]) / 2]))
+
+
+@settings(derandomize=True, deadline=None, max_examples=5)
+@given(seeds)
+def test_equals_every_course_with_traces(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model = replace(model_of((1, 2, 3, 0), rng), trace_weight=float(rng.uniform(0.2, 2.0)))
+    rows, traces = rng.random((5, 4)), rng.normal(size=(5, 4)) * 3 * model.is_step
+    course = wide(model)
+    for number, (costs, left) in enumerate(zip(rows, traces, strict=True)):
+        course.push(costs, number * TICK_S, left)
+    busy = np.minimum((1 - rows) @ model.is_step, 1.0)[:, None]  # idle time adds nothing
+    check_against_every_course(model, course, TICK_S * np.log(1 - rows), TICK_S * busy * traces)

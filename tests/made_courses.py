@@ -1,0 +1,54 @@
+"""Models of tasks that courses are followed in, for tests."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from guide.label.course import Course, CourseModel, Expectations
+from guide.label.course_model import Floats
+
+TICK_S = 0.5
+
+
+def model_of(steps: tuple[int, ...], rng: np.random.Generator, expectations: Expectations | None = None) -> CourseModel:
+    count = len(steps)
+    return CourseModel(
+        steps,
+        usual_s=rng.uniform(0.4, 3.0, count),
+        spread=float(rng.uniform(0.3, 0.8)),
+        before=(rng.random((count, count)) < 0.5) & ~np.eye(count, dtype=bool),
+        needed=rng.random(count) < 0.5,
+        single=rng.random(count) < 0.5,
+        weight=float(rng.uniform(0.5, 3.0)),
+        expectations=expectations or Expectations(),
+        to_background=float(rng.uniform(0.2, 0.8)),
+    )
+
+
+def plain_model(steps: tuple[int, ...], **changes: object) -> CourseModel:
+    """Steps of four seconds, the rest of two, and no rules."""
+    no = np.zeros(len(steps), bool)
+    usual_s = np.where(np.array(steps) > 0, 4.0, 2.0)
+    model = CourseModel(steps, usual_s, 0.4, np.zeros((len(no), len(no)), bool), no, no, weight=2.0)
+    return replace(model, **changes)  # type: ignore[arg-type]
+
+
+def wide(model: CourseModel) -> Course:
+    """Follows every course there is."""
+    return Course(model, TICK_S, most=10**6, spawning=10**6, width=math.inf)
+
+
+def follow(course: Course, rows: Floats, tick_s: float = TICK_S) -> Course:
+    for number, costs in enumerate(rows):
+        course.push(costs, number * tick_s)
+    return course
+
+
+def clear(columns: list[int], count: int, probability: float = 0.9) -> Floats:
+    """Costs (T, C) of frames that each say one column clearly."""
+    rows = np.full((len(columns), count), 1 - (1 - probability) / max(count - 1, 1))
+    rows[np.arange(len(columns)), columns] = 1 - probability
+    return rows
