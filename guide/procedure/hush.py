@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from guide.domain import Alert
 from guide.procedure.events import Event
@@ -38,6 +39,34 @@ def hush(procedure: Procedure, rehearsals: Sequence[Sequence[Event]], rate: floa
             break
         procedure = replace(procedure, rules=rules)
     return procedure
+
+
+class Seen(NamedTuple):
+    """The steps that somebody who knows no rules sees in a demonstration, and those that are come back to."""
+
+    done: frozenset[int]
+    again: frozenset[int]
+
+
+def doubt(procedure: Procedure, seen: Sequence[Seen]) -> Procedure:
+    """The procedure without alerts on presence and repeats that too many of the demonstrations would break.
+
+    Labels that were found or carried over hold a step also where it was left out, and by these its rule looks sound.
+    """
+    rules = procedure.rules
+    for kind, steps, is_broken in (("missed", rules.required, _is_lacking), ("repeated", rules.single, _is_again)):
+        for step in steps:
+            if sum(is_broken(step, each) for each in seen) > MOST_SHARE * len(seen):
+                rules = _without(rules, kind, step, None)
+    return replace(procedure, rules=rules)
+
+
+def _is_lacking(step: int, seen: Seen) -> bool:
+    return step not in seen.done
+
+
+def _is_again(step: int, seen: Seen) -> bool:
+    return step in seen.again
 
 
 def _cause(alert: Alert) -> tuple[str, int, int | None]:

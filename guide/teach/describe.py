@@ -17,8 +17,8 @@ from guide.label.recogniser import Recogniser
 from guide.label.traces import Traces
 from guide.label.unaries import AppearanceUnaries
 from guide.procedure.events import Event
-from guide.procedure.hush import hush
-from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
+from guide.procedure.hush import Seen, doubt, hush
+from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened, without_rules
 from guide.procedure.model import Procedure
 from guide.teach.annotations import labels_to_segments
 from guide.teach.calibrate import (
@@ -31,7 +31,7 @@ from guide.teach.calibrate import (
 )
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.likeness import with_likeness
-from guide.teach.rehearse import Taught, chosen, rehearse, teach_judged
+from guide.teach.rehearse import Taught, chosen, rehearse, see_freely, teach_judged
 from guide.teach.strangers import Lessons, manners_of, strangers
 from guide.teach.telling import Tell, part_of, say_nothing
 from guide.teach.traces import Shown, learn_traces
@@ -84,9 +84,9 @@ def describe(
     traces, left = _with_traces(demonstrations, recogniser, left)
     tell(0.82)
     procedure = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
-    if hold_slips:
-        procedure = loosened(procedure)
     left = some(left)
+    if hold_slips:
+        procedure = doubt(loosened(procedure), _seen(solid(segments), steps, demonstrations, recogniser, left))
     rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.84, 0.91))
     trust = calibrate_steps(left, rehearsals)
     return Learned(
@@ -152,6 +152,19 @@ def _rehearsals(
         heard.append(rehearse(one.costs, one.times, course_of(procedure, steps, smoothing_s, rate), one.traces))
         tell(count / len(left))
     return heard
+
+
+def _seen(
+    segments: Sequence[Sequence[Segment]],
+    steps: Sequence[KeyStep],
+    demonstrations: Demonstrations,
+    recogniser: Recogniser,
+    left: Sequence[LeftOut],
+) -> list[Seen]:
+    """What is seen in each demonstration by what the others teach, without any rule."""
+    free, columns = without_rules(segments, steps), AppearanceUnaries(recogniser).steps
+    smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
+    return [see_freely(one.costs, one.times, course_of(free, columns, smoothing_s, rate), one.traces) for one in left]
 
 
 def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:

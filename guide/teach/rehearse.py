@@ -24,6 +24,7 @@ from guide.label.unaries import costs_of, label_costs_of
 from guide.label.window import WindowSettings, WindowTimes
 from guide.perceive.appearance import appearance
 from guide.procedure.events import Event, Finished, Reviewed, Ticked, news_of
+from guide.procedure.hush import Seen
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.reorder import elsewhere, shuffled, turned
 from guide.teach.thin import room_for
@@ -36,6 +37,8 @@ BENCHES = 3  # other moments of a recording whose bench its steps are also taugh
 REORDERED_STRIDE = 2  # reordered recordings teach with every other frame
 MOST_WIDE = 30_000  # frames of the usual number of features, whose memory neither may exceed where there are more
 MOST_REHEARSALS = 40
+LEAST_DONE = 0.02  # chance of a step, read without wanting it, from which on it counts as done
+LEAST_AGAIN = 0.5  # chance, read so, that a step is come back to
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,18 @@ def rehearse(costs: Floats, times: Times, course: Course, traces: Floats | None 
     labelled, ended = labeller.finish()
     last = [news for event in ended if (news := news_of(event)) is not None]
     return (*events, *_heard(labelled), *last, Finished(float(times[-1])))
+
+
+def see_freely(costs: Floats, times: Times, course: Course, traces: Floats | None = None) -> Seen:
+    """The steps in costs and traces (T, C) of a demonstration; `course` should want none of them, nor any order.
+
+    A step counts as done unless it is all but sure that it was not: labels say it was.
+    """
+    for place, (row, at) in enumerate(zip(costs, times, strict=True)):
+        course.push(row, float(at), None if traces is None else traces[place])
+    course.end()
+    pairs = (course.done() >= LEAST_DONE, course.again() >= LEAST_AGAIN)
+    return Seen(*(frozenset(np.array(course.model.steps)[each].tolist()) for each in pairs))
 
 
 def _heard(labelled: Labelled) -> list[Event]:

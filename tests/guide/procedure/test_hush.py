@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from guide.domain import KeyStep
 from guide.procedure.events import Confirmed, Ended, Event, Finished
-from guide.procedure.hush import _alarms, _cause, hush
+from guide.procedure.hush import Seen, _alarms, _cause, doubt, hush
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.thresholds import expected
 
@@ -51,6 +51,34 @@ def test_a_rule_that_slips_in_more_than_one_of_twenty_is_silenced_though_the_rat
     rehearsals = [*[rehearsal([1, 2, 3])] * clean, rehearsal([1, 3])]
     assert expected(1, clean + 1) <= 0.2
     assert hush(TASK, rehearsals, 0.2).rules.required == required
+
+
+def seen(*steps: int) -> Seen:
+    """What somebody without rules saw, in this order."""
+    return Seen(frozenset(steps), frozenset(step for step in steps if steps.count(step) > 1))
+
+
+@pytest.mark.parametrize(("clean", "required"), [(9, (1, 3)), (18, (1, 3)), (19, (1, 2, 3))])
+def test_a_step_that_more_than_one_of_twenty_do_not_show_is_asked_about(clean: int, required: tuple[int, ...]) -> None:
+    doubted = doubt(TASK, [*[seen(1, 2, 3)] * clean, seen(1, 3)]).rules
+    assert doubted.required == required
+    assert doubted.asked_steps == tuple({1, 2, 3} - set(required))
+    assert (doubted.single, doubted.edges) == (RULES.single, RULES.edges)
+
+
+def test_a_step_that_is_seen_again_may_be_done_again() -> None:
+    doubted = doubt(TASK, [seen(1, 2, 3)] * 3 + [seen(1, 2, 1, 3)]).rules
+    assert doubted == replace(RULES, single=(2, 3))
+
+
+def test_what_every_demonstration_shows_once_is_not_doubted() -> None:
+    assert doubt(TASK, [seen(3, 1, 2)] * 3) == TASK
+    assert doubt(TASK, []) == TASK
+
+
+def test_steps_without_a_rule_are_not_asked_about() -> None:
+    loose = replace(TASK, rules=replace(RULES, required=(1, 3), single=(1,)))
+    assert doubt(loose, [seen(1, 3, 3)] * 4) == loose
 
 
 def test_what_is_told_twice_in_one_rehearsal_was_wrong_in_one() -> None:

@@ -10,6 +10,7 @@ from guide.perceive.appearance import AppearanceSettings
 from guide.teach.calibrate import LeftOut
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.describe import FEWEST_REHEARSED, MOST_REHEARSED, describe, some
+from guide.teach.rehearse import see_freely
 
 RATE = 2.0
 TRUTH: list[Labels] = [np.repeat([1, 2, 0, 3], 20), np.repeat([1, 2, 3, 0], 20)]
@@ -87,6 +88,22 @@ def test_slips_of_labels_do_not_silence_the_rules(hold_slips: bool) -> None:
     shown = Demonstrations(items, RATE, AppearanceSettings.for_step(4.0))
     required = describe(shown, labels, steps, hold_slips=hold_slips).procedure.rules.required
     assert set(required) == ({1, 3, 4, 5, 8} if hold_slips else set())
+
+
+@pytest.mark.parametrize("hold_slips", [False, True])
+def test_labels_of_our_own_are_doubted_where_nothing_is_seen_of_a_step(
+    demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch, hold_slips: bool
+) -> None:
+    def see_no_third(costs, times, course, traces):  # type: ignore[no-untyped-def]
+        assert not any(each.any() for each in (course.model.needed, course.model.single, course.model.before))
+        seen = see_freely(costs, times, course, traces)
+        assert {1, 2, 3} <= seen.done
+        return seen._replace(done=seen.done - {3})
+
+    monkeypatch.setattr("guide.teach.describe.see_freely", see_no_third)
+    rules = describe(demonstrations, TRUTH, STEPS, hold_slips=hold_slips).procedure.rules
+    assert rules.required == ((1, 2) if hold_slips else (1, 2, 3))
+    assert rules.asked_steps == ((3,) if hold_slips else ())
 
 
 def left_out(frames: int) -> LeftOut:

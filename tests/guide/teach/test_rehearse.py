@@ -28,7 +28,7 @@ from guide.procedure.events import Confirmed, Event, Finished, Reviewed
 from guide.procedure.model import Procedure
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.rehearse import rehearse, rehearsed, teach_judged, teach_live
+from guide.teach.rehearse import LEAST_DONE, rehearse, rehearsed, see_freely, teach_judged, teach_live
 
 RATE = 5.0
 PLAIN = Procedure(tuple(KeyStep(number, str(number)) for number in (1, 2, 3)), demonstrations=4)
@@ -64,6 +64,48 @@ def rehearsals_of(rows: list[NDArray[np.float64]], labels: list[Labels]) -> list
         rehearse(each, times, course_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE))
         for each, times in zip(costs, rehearsed(demonstrations), strict=True)
     ]
+
+
+def sights(order: Sequence[int], doubt: float = 0.05) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Costs (T, 4) of background and three steps, each shown for 25 frames, and their times."""
+    columns = np.repeat(order, 25)
+    costs = np.full((len(columns), 4), 1 - doubt / 3)
+    costs[np.arange(len(columns)), columns] = doubt
+    return costs, np.arange(len(columns)) / RATE
+
+
+@pytest.mark.parametrize(
+    ("order", "done", "again"),
+    [
+        ([1, 0, 2, 3], {1, 2, 3}, set()),
+        ([3, 0, 1], {1, 3}, set()),
+        ([1, 2, 1, 0], {1, 2}, {1}),
+        ([2, 0, 2], {2}, set()),  # a pause is no end
+        ([0], set(), set()),
+    ],
+)
+def test_somebody_without_rules_sees_what_is_there(order: list[int], done: set[int], again: set[int]) -> None:
+    seen = see_freely(*sights(order), course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE))
+    assert seen == (frozenset(done), frozenset(again))
+
+
+def test_a_step_that_may_have_been_done_counts_as_done() -> None:
+    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    costs, times = sights([1, 2], doubt=0.05)
+    costs[30:, 2:] = 0.5  # either the second or the third
+    seen, chances = see_freely(costs, times, course), course.done()
+    assert LEAST_DONE < chances[3] < 0.5
+    assert seen.done == {1, 2, 3}
+
+
+def test_what_is_left_behind_is_seen_too() -> None:
+    costs, times = sights([1, 0, 3, 0])
+    costs[25:50, :3] = [0.5, 0.9, 0.6]  # hardly to be seen; but what follows lies before what it leaves
+    traces = np.zeros_like(costs)
+    traces[50:75, 2] = -20.0
+    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    assert 2 in see_freely(costs, times, course).done
+    assert 2 not in see_freely(costs, times, course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE), traces).done
 
 
 def test_a_single_frame_is_rehearsed() -> None:
