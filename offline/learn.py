@@ -46,8 +46,10 @@ def find_steps(
         )
         _keep(found, kept)
     steps = _numbered_steps(found, recipe) if given is None else given.steps
-    hold_slips = given is None or any(each is None for each in given.labels(demonstrations.items))
-    return describe(demonstrations, found.labels, steps, found.notes, hold_slips)
+    own = [] if given is None else given.labels(demonstrations.items)
+    labelled = [place for place, labels in enumerate(own) if labels is not None]
+    is_slipping = len(labelled) < len(demonstrations.items)
+    return describe(demonstrations, found.labels, steps, found.notes, is_slipping, labelled)
 
 
 def _find(collection: Collection, recipe: Recipe, seed: int) -> Found:

@@ -172,7 +172,7 @@ def learn(task: Sequence[Drawn], labelled: int, cache: Path) -> tuple[Learned, d
         given = [labels if number < labelled else None for number, labels in enumerate(truth)]
         labels = Spread().spread(found.collection(), given).labels
         steps = [KeyStep(step.number, step.name) for step in TASK.steps]
-        learned = describe(found, labels, steps, hold_slips=labelled < len(task))
+        learned = describe(found, labels, steps, hold_slips=labelled < len(task), given=range(labelled))
         return learned, {step.number: step.number for step in TASK.steps}
     embeddings = _embeddings(task, recipe, cache)
     collection = collection_of([one.features for one in task], embeddings)

@@ -1,9 +1,9 @@
-"""Silences rules that cry wolf in rehearsal: what the live side would say of the demonstrations themselves."""
+"""Silences rules that the demonstrations themselves, seen as live, do not bear out or that cry wolf there."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,21 +14,30 @@ from guide.procedure.replay import standing_alerts
 from guide.procedure.thresholds import expected
 from guide.procedure.tracker import Tracker
 
-# Of the rehearsals in which one rule may raise a false alarm. Faults are rare: a rule that is wrong more often than
-# this is wrong more often than people are.
+# Of the demonstrations in which one rule may be wrong. Faults are rare: a rule that is wrong more often than this is
+# wrong more often than people are.
 MOST_SHARE = 0.05
 
 
-def hush(procedure: Procedure, rehearsals: Sequence[Sequence[Event]], rate: float) -> Procedure:
+def hush(
+    procedure: Procedure,
+    rehearsals: Sequence[Sequence[Event]],
+    rate: float,
+    hidden: Sequence[Collection[int]] | None = None,
+) -> Procedure:
     """The procedure without the rules that raise most false alarms, until those expected stay within `rate`.
 
     A rehearsal is what the tracker would hear of a demonstration, seen by what the others teach. Demonstrations are
     right, so every alert that stands at the end is false. A rule that cries wolf in more than a twentieth of them, so
     in a single one of less than twenty, is silenced whatever the others do. A silenced rule on order or presence may
-    still ask.
+    still ask. That a step was missed is no false alarm where it is `hidden`: a demonstration that hardly shows it.
     """
+    excused = hidden or [()] * len(rehearsals)
     while rehearsals:
-        alarms = [_alarms(procedure, events) for events in rehearsals]
+        alarms = [
+            [alert for alert in _alarms(procedure, events) if alert.kind != "missed" or alert.step not in steps]
+            for events, steps in zip(rehearsals, excused, strict=True)
+        ]
         causes = Counter(cause for each in alarms for cause in dict.fromkeys(map(_cause, each))).most_common(1)
         is_within = expected(sum(map(len, alarms)), len(rehearsals)) <= rate
         if not causes or (is_within and causes[0][1] <= MOST_SHARE * len(rehearsals)):
@@ -42,16 +51,22 @@ def hush(procedure: Procedure, rehearsals: Sequence[Sequence[Event]], rate: floa
 
 
 class Seen(NamedTuple):
-    """The steps that somebody who knows no rules sees in a demonstration, and those that are come back to."""
+    """The steps that somebody who knows no rules sees in a demonstration, and those that are come back to.
+
+    >>> Seen(done=frozenset({1, 2}), again=frozenset({1})).again
+    frozenset({1})
+    """
 
     done: frozenset[int]
     again: frozenset[int]
 
 
 def doubt(procedure: Procedure, seen: Sequence[Seen]) -> Procedure:
-    """The procedure without alerts on presence and repeats that too many of the demonstrations would break.
+    """The procedure without alerts that what is `seen` in the demonstrations does not bear out.
 
     Labels that were found or carried over hold a step also where it was left out, and by these its rule looks sound.
+    A step that is not seen in more than a twentieth of the demonstrations, so in a single one of less than twenty, is
+    asked about; one that is come back to in as many may be repeated.
     """
     rules = procedure.rules
     for kind, steps, is_broken in (("missed", rules.required, _is_lacking), ("repeated", rules.single, _is_again)):

@@ -60,11 +60,6 @@ def describe(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], r
     )
 
 
-def without_rules(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep]) -> Procedure:
-    """What somebody knows who saw how long steps take, and nothing of what should be done when, or how often."""
-    return describe(sequences, steps, Rules())
-
-
 def loosened(procedure: Procedure) -> Procedure:
     """The procedure with questions instead of alerts on the order of steps that some leave out and some do again.
 

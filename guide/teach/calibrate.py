@@ -58,6 +58,7 @@ class LeftOut:
     manner: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # (T, r), along the directions of the manners
     label_costs: Floats | None = None  # (T, C + 1) for labels, where they go by others
     traces: Floats | None = None  # (T, C + 1), what the bench says of each step having been done
+    is_given: bool = False  # whether a person labelled it
 
     @property
     def nearest(self) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,8 +18,8 @@ from guide.label.traces import Traces
 from guide.label.unaries import AppearanceUnaries
 from guide.procedure.events import Event
 from guide.procedure.hush import Seen, doubt, hush
-from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened, without_rules
-from guide.procedure.model import Procedure
+from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
+from guide.procedure.model import Procedure, Rules
 from guide.teach.annotations import labels_to_segments
 from guide.teach.calibrate import (
     LeftOut,
@@ -37,6 +37,7 @@ from guide.teach.telling import Tell, part_of, say_nothing
 from guide.teach.traces import Shown, learn_traces
 
 SLIPPING_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of the labels
+MOMENT = 0.1  # of what a step usually takes: so short a stretch of a label is hardly the step
 MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
 FEWEST_REHEARSED = 12  # recordings, however long they are
 
@@ -65,13 +66,14 @@ def describe(
     steps: Sequence[KeyStep],
     notes: Sequence[str] = (),
     hold_slips: bool = False,
+    given: Collection[int] = (),
     tell: Tell = say_nothing,
 ) -> Learned:
     """Everything that follows from labels, found or given; `tell` hears how much of the work is done, about.
 
-    Labels that people did not give to every recording `hold_slips`, found or carried over from a few: they look like
-    steps left out or done twice. Rules may then seem to be broken more often than they are; rehearsals still decide
-    what is alarmed.
+    Labels that people did not give to every recording `hold_slips`, found or carried over from the `given` ones: they
+    look like steps left out or done twice. Rules may then seem to be broken more often than they are; what the other
+    recordings show to somebody without rules, and rehearsals, still decide what is alarmed.
     """
     segments = tuple(
         tuple(labels_to_segments(each, one.times, demonstrations.rate))
@@ -80,19 +82,20 @@ def describe(
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / len(steps))
     taught = teach_judged(demonstrations, labels)
     tell(0.4)
-    recogniser, judgement, left = _left_out(demonstrations, labels, taught)
+    recogniser, judgement, left = _left_out(demonstrations, labels, taught, given)
     traces, left = _with_traces(demonstrations, recogniser, left)
     tell(0.82)
     procedure = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
     left = some(left)
     if hold_slips:
-        procedure = doubt(loosened(procedure), _seen(solid(segments), steps, demonstrations, recogniser, left))
-    rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.84, 0.91))
+        seen = _seen(procedure, demonstrations, recogniser, left, part_of(tell, 0.82, 0.86))
+        procedure = doubt(loosened(procedure), seen)
+    rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.86, 0.91))
     trust = calibrate_steps(left, rehearsals)
     return Learned(
         labels=tuple(labels),
         segments=segments,
-        procedure=hush(procedure, [heard_with(each, trust) for each in rehearsals], FALSE_ALARM_RATE),
+        procedure=hush(procedure, [heard_with(each, trust) for each in rehearsals], FALSE_ALARM_RATE, hidden(left)),
         centres=_centres(demonstrations.embeddings, labels, steps),
         recogniser=recogniser,
         links=links,
@@ -107,7 +110,7 @@ def describe(
 
 
 def _left_out(
-    demonstrations: Demonstrations, labels: Sequence[Labels], taught: Taught
+    demonstrations: Demonstrations, labels: Sequence[Labels], taught: Taught, given: Collection[int]
 ) -> tuple[Recogniser, Judgement, list[LeftOut]]:
     places = chosen(demonstrations)
     features, own = [demonstrations.features[place] for place in places], [labels[place] for place in places]
@@ -116,7 +119,10 @@ def _left_out(
     times = [demonstrations.items[place].times for place in places]
     recogniser, judgement, left = leave_out(taught.recogniser, scale, taught.judged, strange, own, times)
     costs = taught.label_costs([one.costs for one in left])
-    left = [replace(one, label_costs=each) for one, each in zip(left, costs, strict=True)]
+    left = [
+        replace(one, label_costs=each, is_given=place in given)
+        for one, each, place in zip(left, costs, places, strict=True)
+    ]
     return recogniser, replace(judgement, manners=manners_of(recogniser, features, own)), left
 
 
@@ -155,16 +161,25 @@ def _rehearsals(
 
 
 def _seen(
-    segments: Sequence[Sequence[Segment]],
-    steps: Sequence[KeyStep],
+    procedure: Procedure,
     demonstrations: Demonstrations,
     recogniser: Recogniser,
     left: Sequence[LeftOut],
+    tell: Tell,
 ) -> list[Seen]:
-    """What is seen in each demonstration by what the others teach, without any rule."""
-    free, columns = without_rules(segments, steps), AppearanceUnaries(recogniser).steps
+    """What is seen, by what the others teach and without any rule, in the demonstrations that nobody labelled.
+
+    A step that labels hold there for a moment only counts as seen: that nobody could see it says nothing of the rule.
+    """
+    free, steps = replace(procedure, rules=Rules()), AppearanceUnaries(recogniser).steps
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
-    return [see_freely(one.costs, one.times, course_of(free, columns, smoothing_s, rate), one.traces) for one in left]
+    found = []
+    for count, (one, unseen) in enumerate(zip(left, hidden(left), strict=True), 1):
+        if not one.is_given:
+            seen = see_freely(one.costs, one.times, course_of(free, steps, smoothing_s, rate), one.traces)
+            found.append(seen._replace(done=seen.done | unseen))
+        tell(count / len(left))
+    return found
 
 
 def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
@@ -186,6 +201,18 @@ def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
         tuple(one for one in each if one.duration >= least[one.step] or one == best[one.step])
         for each, best in zip(segments, longest, strict=True)
     ]
+
+
+def hidden(left: Sequence[LeftOut]) -> list[frozenset[int]]:
+    """The steps that each demonstration holds for a moment only: nobody could see them there.
+
+    >>> frames = [np.repeat([1, 2], count) for count in ([20, 20], [20, 20], [20, 1])]
+    >>> hidden([LeftOut(np.arange(len(each)) / 2, each, np.ones((40, 2)), np.ones((40, 2))) for each in frames])
+    [frozenset(), frozenset(), frozenset({2})]
+    """
+    counts = [dict(zip(*np.unique(one.labels, return_counts=True), strict=True)) for one in left]
+    usual = {step: np.median([each[step] for each in counts if step in each]) for each in counts for step in each}
+    return [frozenset(int(step) for step, count in each.items() if count < MOMENT * usual[step]) for each in counts]
 
 
 def _longest(segments: Sequence[Segment]) -> dict[int, Segment]:

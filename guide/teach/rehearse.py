@@ -37,8 +37,10 @@ BENCHES = 3  # other moments of a recording whose bench its steps are also taugh
 REORDERED_STRIDE = 2  # reordered recordings teach with every other frame
 MOST_WIDE = 30_000  # frames of the usual number of features, whose memory neither may exceed where there are more
 MOST_REHEARSALS = 40
-LEAST_DONE = 0.02  # chance of a step, read without wanting it, from which on it counts as done
-LEAST_AGAIN = 0.5  # chance, read so, that a step is come back to
+# Labels say that a step was done, and a hard one is often missed, so it takes more than doubt to say it was not. That a
+# step is come back to is what labels do not say: it counts once it is likelier than not.
+LEAST_DONE = 0.02
+LEAST_AGAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)

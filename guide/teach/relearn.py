@@ -87,7 +87,14 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
     # To carry labels over takes about half as long as all the rest.
     say(begun := 0.0 if reviewed is review.result else 0.35)
     rest = part_of(say, begun, 1.0)
-    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps, hold_slips=hold_slips, tell=rest)
+    learned = describe(
+        review.demonstrations,
+        reviewed.labels,
+        reviewed.steps,
+        hold_slips=hold_slips,
+        given=reviewed.labelled,
+        tell=rest,
+    )
     procedure = without_edges(learned.procedure, reviewed.off)
     return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
 

@@ -126,7 +126,8 @@ def learn(task: LabelledTask, way: Way, taught: Taught, head: Head | None) -> Le
     """All that the recordings of a task teach the live side with these labels."""
     embeddings = None if head is None else [head.embed(one) for one in task.recordings]
     demonstrations = demonstrations_of(task, embeddings)
-    learned = describe(demonstrations, taught.labels, _steps(task, way, taught), hold_slips=way.holds_slips)
+    steps = _steps(task, way, taught)
+    learned = describe(demonstrations, taught.labels, steps, hold_slips=way.holds_slips, given=way.chosen)
     return Lesson(learned, demonstrations.settings, demonstrations.rate)
 
 

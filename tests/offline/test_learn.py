@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from guide.domain import Features, Labels
+from guide.teach.annotations import LabelFile, labels_to_segments
+from guide.teach.given import Given
 from offline.config import resolve
 from offline.embedding import Inputs, prepare_inputs
 from offline.features import RecordingFeatures
@@ -41,3 +43,27 @@ def test_steps_are_found_by_any_clusterer(inputs: Inputs, embeddings: list[Featu
     assert learned.centres.shape == (3, 4)
     shortest_step_s = inputs.recordings[0].duration_s / 3
     assert 0 < learned.links.weight <= shortest_step_s
+
+
+@pytest.mark.parametrize(
+    ("labelled", "told"), [(None, (True, [])), ([0], (True, [0])), ([1], (True, [1])), ([0, 1], (False, [0, 1]))]
+)
+def test_which_recordings_people_labelled_is_told(
+    inputs: Inputs,
+    embeddings: list[Features],
+    monkeypatch: pytest.MonkeyPatch,
+    labelled: list[int] | None,
+    told: tuple[bool, list[int]],
+) -> None:
+    heard = []
+
+    def hear(demonstrations, labels, steps, notes, hold_slips, given):  # type: ignore[no-untyped-def]
+        heard.append((hold_slips, list(given)))
+
+    monkeypatch.setattr("offline.learn.describe", hear)
+    given = None
+    if labelled is not None:
+        segments = {str(n): labels_to_segments(TRUTH[n], inputs.recordings[n].times, RATE) for n in labelled}
+        given = Given({id_: LabelFile(tuple(own), {}) for id_, own in segments.items()})
+    find_steps(inputs, embeddings, resolve("default", None, {"k": 3, "clusterer": "equal"}), seed=0, given=given)
+    assert heard == [told]

@@ -53,6 +53,17 @@ def test_a_rule_that_slips_in_more_than_one_of_twenty_is_silenced_though_the_rat
     assert hush(TASK, rehearsals, 0.2).rules.required == required
 
 
+def test_a_step_that_a_demonstration_hardly_shows_may_be_missed_there() -> None:
+    rehearsals = [*[rehearsal([1, 2, 3])] * 9, rehearsal([1, 3])]
+    assert hush(TASK, rehearsals, 0.2, [(), *[()] * 8, (2,)]) is TASK
+    assert hush(TASK, rehearsals, 0.2, [(2,), *[()] * 8, (1, 3)]).rules.required == (1, 3)
+
+
+def test_what_is_hidden_excuses_no_other_alert() -> None:
+    rehearsals = [*[rehearsal([1, 2, 3])] * 9, rehearsal([1, 2, 1, 3])]
+    assert hush(TASK, rehearsals, 0.2, [(1, 2, 3)] * 10).rules.single == (2, 3)
+
+
 def seen(*steps: int) -> Seen:
     """What somebody without rules saw, in this order."""
     return Seen(frozenset(steps), frozenset(step for step in steps if steps.count(step) > 1))
@@ -78,7 +89,7 @@ def test_what_every_demonstration_shows_once_is_not_doubted() -> None:
 
 def test_steps_without_a_rule_are_not_asked_about() -> None:
     loose = replace(TASK, rules=replace(RULES, required=(1, 3), single=(1,)))
-    assert doubt(loose, [seen(1, 3, 3)] * 4) == loose
+    assert doubt(loose, [seen(3, 1, 3)] * 4) == loose
 
 
 def test_what_is_told_twice_in_one_rehearsal_was_wrong_in_one() -> None:

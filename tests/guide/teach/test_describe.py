@@ -90,20 +90,62 @@ def test_slips_of_labels_do_not_silence_the_rules(hold_slips: bool) -> None:
     assert set(required) == ({1, 3, 4, 5, 8} if hold_slips else set())
 
 
-@pytest.mark.parametrize("hold_slips", [False, True])
-def test_labels_of_our_own_are_doubted_where_nothing_is_seen_of_a_step(
-    demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch, hold_slips: bool
-) -> None:
-    def see_no_third(costs, times, course, traces):  # type: ignore[no-untyped-def]
-        assert not any(each.any() for each in (course.model.needed, course.model.single, course.model.before))
-        seen = see_freely(costs, times, course, traces)
-        assert {1, 2, 3} <= seen.done
-        return seen._replace(done=seen.done - {3})
+ORDER = (1, 2, 3, 0, 4, 5)
 
-    monkeypatch.setattr("guide.teach.describe.see_freely", see_no_third)
-    rules = describe(demonstrations, TRUTH, STEPS, hold_slips=hold_slips).procedure.rules
-    assert rules.required == ((1, 2) if hold_slips else (1, 2, 3))
-    assert rules.asked_steps == ((3,) if hold_slips else ())
+
+def eight_recordings(hard: float = 0.0, last: int = 20) -> tuple[Demonstrations, list[Labels]]:
+    """Eight recordings of five steps; in the last one the third step looks so much like the second (a share).
+
+    The fifth step takes `last` frames there.
+    """
+    looks, rng, items, labels = np.eye(6, 12) * 5, np.random.default_rng(3), [], []
+    for number in range(8):
+        is_odd = number == 7
+        own = np.repeat(ORDER, [20, 20, 20, 20, 20, last if is_odd else 20])
+        rows = looks[own] + rng.normal(0, 0.3, (len(own), 12))
+        rows[own == 3] += hard * is_odd * (looks[2] - looks[3])
+        labels.append(own)
+        items.append(
+            Demonstration(
+                str(number), np.arange(len(own)) / RATE, rows.astype(np.float32), np.zeros((len(own), 1), np.float32)
+            )
+        )
+    return Demonstrations(tuple(items), RATE, AppearanceSettings.for_step(10.0)), labels
+
+
+FIVE = [KeyStep(number, f"step {number}") for number in range(1, 6)]
+
+
+def test_a_step_that_our_labels_hold_and_nobody_sees_is_asked_about() -> None:
+    shown, labels = eight_recordings(hard=0.625)
+    given = describe(shown, labels, FIVE).procedure.rules
+    ours = describe(shown, labels, FIVE, hold_slips=True).procedure.rules
+    by_person = describe(shown, labels, FIVE, hold_slips=True, given=[7]).procedure.rules
+    by_others = describe(shown, labels, FIVE, hold_slips=True, given=range(7)).procedure.rules
+    assert (given.required, given.asked_steps) == ((1, 2, 3, 4, 5), ())
+    assert (ours.required, ours.asked_steps) == ((1, 2, 4, 5), (3,))
+    assert by_person.required == given.required
+    assert by_others.required == ours.required
+
+
+@pytest.mark.parametrize("hold_slips", [False, True])
+def test_a_recording_that_ends_as_a_step_begins_silences_nothing(hold_slips: bool) -> None:
+    shown, labels = eight_recordings(last=1)
+    assert describe(shown, labels, FIVE, hold_slips=hold_slips).procedure.rules.required == (1, 2, 3, 4, 5)
+
+
+def test_without_rules_nothing_is_wanted(demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch) -> None:
+    met = []
+
+    def see(costs, times, course, traces):  # type: ignore[no-untyped-def]
+        met.append(course.model)
+        return see_freely(costs, times, course, traces)
+
+    monkeypatch.setattr("guide.teach.describe.see_freely", see)
+    describe(demonstrations, TRUTH, STEPS, hold_slips=True)
+    assert len(met) == 2
+    assert not any(each.any() for model in met for each in (model.needed, model.single, model.before))
+    assert met[0].usual_s[1:4] == pytest.approx([10.0] * 3)
 
 
 def left_out(frames: int) -> LeftOut:

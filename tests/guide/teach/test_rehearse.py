@@ -28,7 +28,7 @@ from guide.procedure.events import Confirmed, Event, Finished, Reviewed
 from guide.procedure.model import Procedure
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.rehearse import LEAST_DONE, rehearse, rehearsed, see_freely, teach_judged, teach_live
+from guide.teach.rehearse import LEAST_AGAIN, LEAST_DONE, rehearse, rehearsed, see_freely, teach_judged, teach_live
 
 RATE = 5.0
 PLAIN = Procedure(tuple(KeyStep(number, str(number)) for number in (1, 2, 3)), demonstrations=4)
@@ -96,6 +96,21 @@ def test_a_step_that_may_have_been_done_counts_as_done() -> None:
     seen, chances = see_freely(costs, times, course), course.done()
     assert LEAST_DONE < chances[3] < 0.5
     assert seen.done == {1, 2, 3}
+
+
+def test_a_step_that_only_just_begins_at_the_end_is_not_done() -> None:
+    costs, times = sights([1, 0, 2])
+    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    assert see_freely(costs[:53], times[:53], course).done == {1}
+
+
+def test_a_return_that_is_less_likely_than_not_is_none() -> None:
+    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    costs, times = sights([1, 2, 1])
+    costs[50:] = [1.0, 0.55, 1.0, 0.45]  # rather the third
+    seen = see_freely(costs, times, course)
+    assert 0.001 < course.again()[1] < LEAST_AGAIN
+    assert not seen.again
 
 
 def test_what_is_left_behind_is_seen_too() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -54,18 +56,22 @@ def test_what_was_given_by_hand_is_remembered_and_can_be_taken_back(features_tas
     assert not is_quick([Mark(2, "optional", is_on=False)])
 
 
+@pytest.mark.parametrize("labelled", [(), (1,)])
 def test_labels_that_people_gave_no_recording_hold_slips(
-    features_task: Learned, monkeypatch: pytest.MonkeyPatch
+    features_task: Learned, monkeypatch: pytest.MonkeyPatch, labelled: tuple[int, ...]
 ) -> None:
     class ToldError(Exception):
         pass
 
-    def hear(*_: object, hold_slips: bool, **__: object) -> None:
-        raise ToldError(hold_slips)
+    def hear(*_: object, hold_slips: bool, given: Collection[int], **__: object) -> None:
+        raise ToldError(hold_slips, tuple(given))
 
     monkeypatch.setattr(module, "describe", hear)
-    with pytest.raises(ToldError, match="True"):
-        relearn(features_task.bundle, begin_review(features_task.bundle).edited(Merge((1, 2))))
+    review = begin_review(features_task.bundle)
+    review = replace(review, start=replace(review.start, labelled=frozenset(labelled)))
+    with pytest.raises(ToldError) as told:
+        relearn(features_task.bundle, review.edited(Merge((1, 2))))
+    assert told.value.args == (True, labelled)
 
 
 def test_merged_split_and_dropped_steps_are_followed_live(features_task: Learned, tmp_path: Path) -> None:
