@@ -49,7 +49,9 @@ def read_sequences(path: Path) -> list[NamedSequence]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} should be a readable text file of JSON lines, got: {error}.") from error
+        raise InputError(
+            f"{path} should be a readable text file of JSON lines, got: {error}: write it with offline.sequences."
+        ) from error
     found = parse_sequences(lines, str(path))
     if not found:
         raise InputError(f"{path} should hold one sequence a line, got none: write it with offline.sequences.")

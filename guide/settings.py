@@ -39,8 +39,11 @@ class LiveSettings:
     """Which networks run: in full, or in 8 bits where the bundle was learned with --quantize; these are quicker."""
 
     def __post_init__(self) -> None:
-        times = (self.lag_s, self.confirm_s, self.bridge_s)
-        if not all(0 <= time < math.inf for time in times) or self.window_frames < 1:
-            raise InputError(f"times of 0 s or more and a window of at least one frame were expected, got {self}.")
+        times = {"lag": self.lag_s, "confirm": self.confirm_s, "bridge": self.bridge_s}
+        for name, time in times.items():
+            if not 0 <= time < math.inf:
+                raise InputError(f"--{name}-s is a time of 0 s or more, got {time}: give another.")
+        if self.window_frames < 1:
+            raise InputError(f"--window-frames is one frame or more, got {self.window_frames}: give another.")
         if strange := set(self.priors) - set(PRIORS):
             raise InputError(f"priors are among {', '.join(PRIORS)}, got {sorted(map(str, strange))[0]!r:.40}.")

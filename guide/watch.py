@@ -40,6 +40,7 @@ from guide.settings import LiveSettings
 Row = NDArray[np.float32]  # (P,)
 
 FEATURE_SUFFIXES = frozenset({".npy", ".npz"})
+LEAST_SIDE = 16  # points of a picture: no hand can be made out in fewer
 MARKS = {"alarm": "✖", "warning": "▲", "info": "●"}
 
 
@@ -139,7 +140,15 @@ def _follow(source: FrameSource, session: Session, hands: Hands, aside: Aside, b
 
     The session is locked until an update was shown: hands that act in between would be shown before what they act on.
     """
+    is_told = False
     for frame in source.frames(session.perceiver.is_due):
+        if not is_told and min(frame.image.shape[:2]) < LEAST_SIDE:
+            height, width = frame.image.shape[:2]
+            aside.say(
+                f"pictures of {LEAST_SIDE} x {LEAST_SIDE} or more were expected, {source.name} has {width} x {height}: "
+                "nothing can be made out in them, do not trust what is said."
+            )
+            is_told = True
         if began is not None:
             time.sleep(max(0.0, frame.at - (time.monotonic() - began)))
         percept = session.perceive(frame)  # takes its time, and touches nothing that an action would
@@ -189,7 +198,7 @@ def _load(path: Path) -> tuple[NDArray[Any], float | None]:
 def _rate(options: WatchOptions, path: Path) -> float:
     if options.rate is None or not 0 < options.rate < math.inf:
         raise InputError(
-            f"{path} does not say its rate: give how many rows or pictures a second there are with --rate."
+            f"{path} does not say its rate: give how many rows or pictures a second there are with --rate, above 0."
         )
     return options.rate
 

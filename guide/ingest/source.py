@@ -76,5 +76,7 @@ def _recording(text: str, rate: float | None) -> FrameSource:
             f"one recording or a folder of pictures was expected, {path} holds no pictures: name one video."
         )
     if rate is None or not 0 < rate < math.inf:
-        raise InputError(f"{path} does not say its rate: give how many pictures a second there are with --rate.")
+        raise InputError(
+            f"{path} does not say its rate: give how many pictures a second there are with --rate, above 0."
+        )
     return StillFolder(path, rate)

@@ -52,7 +52,9 @@ def _sequence(line: str, where: str) -> NamedSequence:
     try:
         item = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: should be one JSON object, got text that does not parse ({error}).") from error
+        raise InputError(
+            f"{where}: should be one JSON object, got text that does not parse ({error}): write one sequence a line."
+        ) from error
     if not isinstance(item, dict) or not isinstance(item.get("id"), str) or not isinstance(item.get("steps"), list):
         raise InputError(f'{where}: should be an object with "id" (text) and "steps" (a list), got {_short(item)}.')
     steps = [_step(step, f"{where}, step {number}") for number, step in enumerate(item["steps"], 1)]

@@ -201,11 +201,16 @@ def test_realtime_keeps_the_pace_of_videos(
     assert [round(pause / 20) for pause in slept] == [0, 1, 2, 3]
 
 
-def test_pictures_of_one_pixel_are_watched(frames_task: Learned, run: Callable[..., str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("side", "warnings"), [(1, 1), (watch.LEAST_SIDE, 0)])
+def test_pictures_of_one_pixel_are_watched_with_a_warning(
+    frames_task: Learned, run: Callable[..., str], tmp_path: Path, side: int, warnings: int
+) -> None:
     for number in range(6):
-        cv2.imwrite(str(tmp_path / f"{number}.png"), np.full((1, 1, 3), 40 * number, np.uint8))
+        cv2.imwrite(str(tmp_path / f"{number}.png"), np.full((side, 40, 3), 40 * number, np.uint8))
     lines = parse(run(tmp_path, frames_task, "--jsonl", "--rate", "5"))
     assert lines[-1]["frames"] == 6
+    told = " ".join(run(tmp_path, frames_task, "--rate", "5").split())
+    assert told.count(f"has 40 x {side}: nothing can be made out in them") == warnings
 
 
 def test_a_varying_rate_is_watched(frames_task: Learned, run: Callable[..., str], tmp_path: Path) -> None:
