@@ -2,57 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import sys
 
-import tyro
-
-from guide import bench, cameras, check, order, replay, report, review, sessions, watch
-from guide.command import run
-from guide.serve.options import ServeOptions
-
-Command = (
-    Annotated[watch.WatchOptions, tyro.conf.subcommand("watch")]
-    | Annotated[cameras.CamerasOptions, tyro.conf.subcommand("cameras")]
-    | Annotated[check.CheckOptions, tyro.conf.subcommand("check")]
-    | Annotated[order.OrderConfig, tyro.conf.subcommand("order")]
-    | Annotated[replay.ReplayOptions, tyro.conf.subcommand("replay")]
-    | Annotated[report.ReportOptions, tyro.conf.subcommand("report")]
-    | Annotated[review.ReviewOptions, tyro.conf.subcommand("review")]
-    | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
-    | Annotated[bench.BenchOptions, tyro.conf.subcommand("bench")]
-    | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
-)
+FOLLOWING = frozenset({"watch", "serve", "bench", "check"})  # commands that take frame after frame
+THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def main() -> None:
-    """Reads the command and runs it; settings are checked while they are read, so that is done inside too."""
-    run(lambda: _run(tyro.cli(Command, prog="python -m guide")))
+    """Runs the command; one that follows frames leaves the cores to the networks.
 
+    What is multiplied for one frame is too small to be shared out, and threads that wait for more of it keep a core
+    busy all the while. The libraries ask only once, when they are loaded; who sets a number keeps it.
+    """
+    if FOLLOWING & set(sys.argv[1:2]):
+        os.environ.setdefault(THREADS, "1")
+    from guide import commands  # loads numpy
 
-def _run(options: Command) -> None:
-    match options:
-        case watch.WatchOptions():
-            watch.main(options)
-        case cameras.CamerasOptions():
-            cameras.main(options)
-        case check.CheckOptions():
-            check.main(options)
-        case order.OrderConfig():
-            print(order.report(options))
-        case replay.ReplayOptions():
-            replay.main(options)
-        case report.ReportOptions():
-            report.main(options)
-        case review.ReviewOptions():
-            review.main(options)
-        case sessions.SessionsOptions():
-            sessions.main(options)
-        case bench.BenchOptions():
-            bench.main(options)
-        case ServeOptions():
-            from guide.serve import command  # the web server's packages take a moment that no other command needs
-
-            command.main(options)
+    commands.main()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from guide import __main__ as program
@@ -12,6 +16,7 @@ def test_each_command_explains_itself(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["guide", command, "--help"])
+    monkeypatch.setenv(program.THREADS, "1")  # which the command would set for good
     with pytest.raises(SystemExit) as left:
         program.main()
     assert left.value.code == 0
@@ -22,7 +27,34 @@ def test_a_senseless_setting_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["guide", "watch", "a.mp4", "--lag-s", "-1"])
+    monkeypatch.setenv(program.THREADS, "1")
     with pytest.raises(SystemExit) as left:
         program.main()
     assert left.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("words", "threads"), [(["watch", "--help"], "1"), (["review", "--help"], None), ([], None)])
+def test_only_commands_that_follow_frames_keep_to_one_thread(words: list[str], threads: str | None) -> None:
+    code = f"""if True:
+        import os, sys
+        from guide import __main__ as program
+        assert "numpy" not in sys.modules
+        sys.argv = ["guide", *{words!r}]
+        try:
+            program.main()
+        except SystemExit:
+            pass
+        assert "numpy" in sys.modules
+        assert os.environ.get(program.THREADS) == {threads!r}
+    """
+    plain = {name: value for name, value in os.environ.items() if name != program.THREADS}
+    subprocess.run([sys.executable, "-c", code], check=True, env=plain, capture_output=True, timeout=120)
+
+
+def test_a_number_of_threads_that_somebody_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["guide", "watch", "--help"])
+    monkeypatch.setenv(program.THREADS, "2")
+    with pytest.raises(SystemExit):
+        program.main()
+    assert os.environ[program.THREADS] == "2"
