@@ -29,7 +29,21 @@ def page(app: App) -> Iterator[Page]:
 
 
 def top(page: Page, part: str) -> float:
-    return float(page.locator(part).first.evaluate("each => each.getBoundingClientRect().top"))
+    """Where a part begins, once it has stood still for ten pictures: a page just drawn may settle by some points."""
+    return float(
+        page.locator(part).first.evaluate(
+            """async (each) => {
+              let at = NaN;
+              for (let still = 0; still < 10; ) {
+                await new Promise(requestAnimationFrame);
+                const now = each.getBoundingClientRect().top;
+                still = now === at ? still + 1 : 0;
+                at = now;
+              }
+              return at;
+            }"""
+        )
+    )
 
 
 def test_the_form_goes_away_at_once_when_something_is_started(page: Page) -> None:
