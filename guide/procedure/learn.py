@@ -61,16 +61,19 @@ def describe(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], r
 
 
 def loosened(procedure: Procedure) -> Procedure:
-    """The procedure with questions instead of alerts on the order of steps that some leave out and some do again.
+    """The procedure without alerts on what is done at will.
 
-    Such a step is done at will. Where labels were found or carried over, they hold it where it usually is and lose it
-    elsewhere, so that it seems to have its place.
+    A step that some leave out may be done twice, also where no demonstration shows it. One that some leave out and some
+    do again has no place either: labels that were found or carried over hold it where it usually is and lose it
+    elsewhere, so that it seems to have one. Its order is asked about.
     """
-    loose = {one.step for one in procedure.statistics if one.present < procedure.demonstrations and one.repeated}
-    rules = procedure.rules
+    rules, count = procedure.rules, procedure.demonstrations
+    at_will = {one.step for one in procedure.statistics if _is_left_out(one, count, rules)}
+    loose = {one.step for one in procedure.statistics if one.present < count and one.repeated}
     kept = tuple(edge for edge in rules.edges if not loose & set(edge))
     asked = tuple(edge for edge in rules.edges if loose & set(edge))
-    return replace(procedure, rules=replace(rules, edges=kept, asked_edges=(*rules.asked_edges, *asked)))
+    single = tuple(step for step in rules.single if step not in at_will)
+    return replace(procedure, rules=replace(rules, edges=kept, asked_edges=(*rules.asked_edges, *asked), single=single))
 
 
 def number_steps(sequences: Sequence[Sequence[Segment]]) -> tuple[KeyStep, ...]:

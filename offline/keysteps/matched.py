@@ -16,6 +16,7 @@ from offline.keysteps.base import check_k, rank_by_time, rows_of, unused
 from offline.keysteps.grouping import Evidence, Parts, put_together
 from offline.keysteps.ours import Ours
 from offline.keysteps.parts import cut
+from offline.keysteps.sense import sense
 from offline.keysteps.ties import Grain, Metric, fixed, groups, leave_two_out, match
 
 LEAST_RECORDINGS = 3  # two alone can be paired off any way
@@ -89,20 +90,28 @@ class Paired:
     change: float
     """What a change of label costs, in frames."""
     candidate: Candidate
+    likeness: float
+    """How much steps are like steps, on average, in the candidate whose least step is most like one."""
 
     @staticmethod
     def by(finder: Matched, some: Collection, k: int, seed: int, is_timeless: bool) -> Paired:
-        """The best of all candidates by a view that is timeless or not."""
+        """The best of all candidates by a view that is timeless or not.
+
+        How much steps are like steps is told by the groups themselves; how much sense they make also by the looks
+        that are background. A candidate must be good at both.
+        """
         features, step_s = some.features or some.embeddings, _step_s(some, k)
         view, rows = learn_view(features, some.times, step_s, finder.settings, is_timeless)
         pairing = Pairing(finder, rows, some.rate, step_s, seed)
-        best = max(pairing.candidates(k), key=lambda candidate: candidate.worth)
-        return Paired(view, rows, finder.settings.change * step_s * some.rate, best)
+        candidates = list(pairing.candidates(k))
+        likeness = max(candidate.worth for candidate in candidates)[1]
 
-    @property
-    def likeness(self) -> float:
-        """How much its steps are like steps, on average."""
-        return self.candidate.worth[1]
+        def worth(candidate: Candidate) -> tuple[float, float]:
+            least, mean = candidate.worth
+            return least * sense(rows, candidate.steps, k, finder.settings), mean
+
+        best = max(candidates, key=worth)
+        return Paired(view, rows, finder.settings.change * step_s * some.rate, best, likeness)
 
     def others(self, few: Fewer, settings: RefineSettings) -> dict[int, Labels]:
         """The groups of recordings that were not paired off, by what the others teach."""
@@ -153,6 +162,12 @@ class Candidate:
         in_order = np.full(len(rank), BACKGROUND, np.int64)
         in_order[rank[rank != BACKGROUND]] = np.arange(1, len(rank))
         return in_order[found]
+
+    @property
+    def steps(self) -> list[Labels]:
+        """The key-step of every frame (T,) of each recording; 0 for background."""
+        numbers = self.numbers
+        return [numbers[each] for each in self.labels]
 
 
 class Pairing:

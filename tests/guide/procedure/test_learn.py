@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from guide.domain import KeyStep, Ordering, Precedence, Segment
@@ -45,6 +47,20 @@ def test_what_is_done_at_will_has_no_place_that_is_alarmed() -> None:
     assert loosened(loose) == loose
     firm = learn_procedure([recording(1, 2, 3)] * 6)
     assert loosened(firm) == firm
+
+
+def test_what_some_leave_out_may_be_done_twice() -> None:
+    orders = [(1, 2, 3)] * 8 + [(1, 3)] * 4
+    task = learn_procedure([recording(*order) for order in orders])
+    assert task.rules.single == (1, 2, 3)
+    assert task.rules.required == (1, 3)
+    assert loosened(task).rules == replace(task.rules, single=(1, 3))
+
+
+def test_what_is_left_out_once_and_still_required_may_not_be_done_twice() -> None:
+    task = learn_procedure([recording(1, 2, 3)] * 39 + [recording(1, 3)], rate=0.6)
+    assert 2 in task.rules.required
+    assert loosened(task).rules.single == task.rules.single == (1, 2, 3)
 
 
 def test_no_demonstrations_give_a_procedure_that_says_nothing() -> None:

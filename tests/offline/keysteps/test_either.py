@@ -12,8 +12,9 @@ from guide.label.discriminant import fit_discriminant
 from guide.teach.collection import Collection, Found
 from guide.teach.refine import RefineSettings
 from guide.teach.thin import Fewer
-from offline.keysteps.either import Either, sense
+from offline.keysteps.either import Either
 from offline.keysteps.equal import Equal
+from offline.keysteps.sense import sense
 
 K = 3
 LOOKS = 5 * np.random.default_rng(5).normal(size=(K + 1, 6))

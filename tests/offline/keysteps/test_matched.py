@@ -11,7 +11,7 @@ from guide.domain import Features, Labels
 from guide.teach.collection import Collection
 from guide.teach.thin import Fewer
 from offline.keysteps.equal import Equal
-from offline.keysteps.matched import Candidate, Matched, Paired
+from offline.keysteps.matched import Candidate, Matched, Paired, Pairing
 from offline.keysteps.ours import Ours
 from offline.metrics import PROTOCOLS
 
@@ -56,13 +56,28 @@ def test_a_look_with_a_clock_must_be_worth_it() -> None:
     made, _ = collection(4)
     quick = Matched(lengths=(0.5,), spare=(0.5,), tries=1, rounds=1)
     timeless, past = (Paired.by(quick, made, K, 0, is_timeless) for is_timeless in (True, False))
-    wanted = [[each.candidate.numbers[own] for own in each.candidate.labels] for each in (timeless, past)]
+    wanted = [each.candidate.steps for each in (timeless, past)]
     assert any((one != other).any() for one, other in zip(*wanted, strict=True))
     gain = past.likeness / timeless.likeness
     for labels, needed in zip(wanted, (1.01 * gain, 0.99 * gain), strict=True):
         found = replace(quick, clock_gain=needed).find(made, K, seed=0).labels
         for one, other in zip(found, labels, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+def test_the_best_candidate_is_like_steps_and_makes_sense(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five equal parts are said to be most like steps and make none; of two that are the truth likeness decides."""
+    made, truth = collection(4)
+    parts = [np.arange(len(each)) * K // len(each) + 1 for each in truth]
+    alike, worse, better = (
+        Candidate(list(labels), {(0,): 0.0, **{(step,): value for step in range(2, K + 1)}, (1,): least}, K)
+        for labels, value, least in ((parts, 0.9, 0.8), (truth, 0.7, 0.5), (truth, 0.6, 0.6))
+    )
+    monkeypatch.setattr(Pairing, "candidates", lambda *_: iter([alike, worse, better]))
+    for is_timeless in (True, False):
+        paired = Paired.by(Matched(), made, K, 0, is_timeless)
+        assert paired.candidate is better
+        assert paired.likeness == pytest.approx((4 * 0.9 + 0.8) / 5)
 
 
 def test_it_gives_the_same_each_time_and_numbers_steps_by_time() -> None:
