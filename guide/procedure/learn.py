@@ -61,18 +61,19 @@ def describe(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], r
 
 
 def loosened(procedure: Procedure) -> Procedure:
-    """The procedure without alerts on what is done at will.
+    """The procedure with less to alarm about steps that some leave out, where labels were found or carried over.
 
-    A step that some leave out may be done twice, also where no demonstration shows it. One that some leave out and some
-    do again has no place either: labels that were found or carried over hold it where it usually is and lose it
-    elsewhere, so that it seems to have one. Its order is asked about.
+    A step that more than one demonstration lacks, so that it is not required, may be done twice, also where none shows
+    it twice; that a single one lacks it may be a slip of its labels. One that some lack and some do again is done at
+    will: labels hold it where it usually is and lose it elsewhere, so that it seems to have a place. Its order is asked
+    about.
     """
     rules, count = procedure.rules, procedure.demonstrations
-    at_will = {one.step for one in procedure.statistics if _is_left_out(one, count, rules)}
-    loose = {one.step for one in procedure.statistics if one.present < count and one.repeated}
-    kept = tuple(edge for edge in rules.edges if not loose & set(edge))
-    asked = tuple(edge for edge in rules.edges if loose & set(edge))
-    single = tuple(step for step in rules.single if step not in at_will)
+    optional = {one.step for one in procedure.statistics if _is_left_out(one, count - 1, rules)}
+    at_will = {one.step for one in procedure.statistics if one.present < count and one.repeated}
+    kept = tuple(edge for edge in rules.edges if not at_will & set(edge))
+    asked = tuple(edge for edge in rules.edges if at_will & set(edge))
+    single = tuple(step for step in rules.single if step not in optional)
     return replace(procedure, rules=replace(rules, edges=kept, asked_edges=(*rules.asked_edges, *asked), single=single))
 
 

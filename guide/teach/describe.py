@@ -169,15 +169,14 @@ def _seen(
 ) -> list[Seen]:
     """What is seen, by what the others teach and without any rule, in the demonstrations that nobody labelled.
 
-    A step that labels hold there for a moment only counts as seen: that nobody could see it says nothing of the rule.
+    A step that their labels hold for a moment only was mostly put there because the labelled ones end with it.
     """
     free, steps = replace(procedure, rules=Rules()), AppearanceUnaries(recogniser).steps
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
     found = []
-    for count, (one, unseen) in enumerate(zip(left, hidden(left), strict=True), 1):
+    for count, one in enumerate(left, 1):
         if not one.is_given:
-            seen = see_freely(one.costs, one.times, course_of(free, steps, smoothing_s, rate), one.traces)
-            found.append(seen._replace(done=seen.done | unseen))
+            found.append(see_freely(one.costs, one.times, course_of(free, steps, smoothing_s, rate), one.traces))
         tell(count / len(left))
     return found
 

@@ -76,7 +76,9 @@ class Matched:
         numbers = best.candidate.numbers
         labels = tuple(few.all_frames(number, numbers[every[number]]) for number in sorted(every))
         look = "the past" if best is past else "what is around"
-        told = f"paired off by how frames differ from {look} (likeness to steps {timeless.likeness:.2f} around, "
+        told = (
+            f"paired off by how frames differ from {look} (likeness to steps at best {timeless.likeness:.2f} around, "
+        )
         told += f"{past.likeness:.2f} by the past)"
         return Found(labels, notes=(told, *unused([each[each > BACKGROUND] for each in labels], k)))
 
@@ -97,20 +99,20 @@ class Paired:
     def by(finder: Matched, some: Collection, k: int, seed: int, is_timeless: bool) -> Paired:
         """The best of all candidates by a view that is timeless or not.
 
-        How much steps are like steps is told by the groups themselves; how much sense they make also by the looks
-        that are background. A candidate must be good at both.
+        How much steps are like steps is told by the chosen groups; how much sense they make also by whether every
+        recording has them, and whether frames left for background are taken for them. It must be good at both.
         """
         features, step_s = some.features or some.embeddings, _step_s(some, k)
         view, rows = learn_view(features, some.times, step_s, finder.settings, is_timeless)
         pairing = Pairing(finder, rows, some.rate, step_s, seed)
         candidates = list(pairing.candidates(k))
-        likeness = max(candidate.worth for candidate in candidates)[1]
+        likeness = max(candidate.worth for candidate in candidates)[1]  # as when `clock_gain` was measured
 
-        def worth(candidate: Candidate) -> tuple[float, float]:
-            least, mean = candidate.worth
-            return least * sense(rows, candidate.steps, k, finder.settings), mean
+        def promise(candidate: Candidate) -> tuple[float, float]:
+            made, (least, mean) = sense(rows, candidate.steps, k, finder.settings), candidate.worth
+            return made * least, made * mean
 
-        best = max(candidates, key=worth)
+        best = max(candidates, key=promise)
         return Paired(view, rows, finder.settings.change * step_s * some.rate, best, likeness)
 
     def others(self, few: Fewer, settings: RefineSettings) -> dict[int, Labels]:

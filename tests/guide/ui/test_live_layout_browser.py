@@ -29,13 +29,14 @@ def page(app: App) -> Iterator[Page]:
 
 
 def top(page: Page, part: str) -> float:
-    """Where a part begins, once it has stood still for ten pictures: a page just drawn may settle by some points."""
+    """Where a part begins, once it has stood still for ten frames: a page just drawn may settle by a few pixels."""
     return float(
         page.locator(part).first.evaluate(
             """async (each) => {
               let at = NaN;
-              for (let still = 0; still < 10; ) {
+              for (let still = 0, seen = 0; still < 10; seen++) {
                 await new Promise(requestAnimationFrame);
+                if (seen > 600 || !each.isConnected) throw new Error("it does not come to rest");
                 const now = each.getBoundingClientRect().top;
                 still = now === at ? still + 1 : 0;
                 at = now;
@@ -90,12 +91,14 @@ def test_long_names_move_nothing(app: App, page: Page) -> None:
         LONG,
     )
     assert abs(top(page, ".st-key-body") - before) < 2
+    expect(page.locator(".guide-next strong")).to_have_text(LONG)
     phone = new_page(app.browser, 390, 844)
     phone.goto(app.address)
     expect(phone.locator(".guide-now.paused")).to_be_visible()
     before = top(phone, ".st-key-top")
     phone.locator(".guide-head").evaluate("(each, words) => { each.textContent = words }", LONG)
     assert top(phone, ".st-key-top") == before
+    expect(phone.locator(".guide-head")).to_have_text(LONG)
     phone.context.close()
 
 

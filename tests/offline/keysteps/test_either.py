@@ -1,4 +1,4 @@
-"""Either keeps the finder whose steps the recordings recognise in each other, and its measure is a literal count."""
+"""Either keeps the finder whose steps the recordings recognise in each other."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 
 from guide.domain import Labels
-from guide.label.discriminant import fit_discriminant
 from guide.teach.collection import Collection, Found
-from guide.teach.refine import RefineSettings
 from guide.teach.thin import Fewer
 from offline.keysteps.either import Either
 from offline.keysteps.equal import Equal
-from offline.keysteps.sense import sense
 
 K = 3
 LOOKS = 5 * np.random.default_rng(5).normal(size=(K + 1, 6))
@@ -72,26 +69,3 @@ def test_two_recordings_are_left_to_the_first() -> None:
     made, truth = recordings(2)
     slices = Says(Equal().find(made, K, 0).labels)
     assert Either((("slices", slices), ("true", Says(truth)))).find(made, K, 0).labels == slices.labels
-
-
-def test_sense_is_what_it_says() -> None:
-    rng = np.random.default_rng(6)
-    rows = [rng.normal(size=(length, 4)) for length in (30, 25, 20)]
-    labels: list[Labels] = [np.sort(rng.integers(0, K, len(each))) for each in rows]
-    labels[0] = labels[0][rng.permutation(30)]  # begun more than once
-    settings = RefineSettings()
-    judged = []
-    for left in range(3):
-        others = [number for number in range(3) if number != left]
-        learned = fit_discriminant([rows[n] for n in others], [labels[n] for n in others], settings.shrinkage)
-        apart = (rows[left][:, None] - learned.centres[None]) @ learned.whitening
-        judged.append(learned.numbers[(apart**2).sum(-1).argmin(1)])
-    expected = []
-    for step in range(1, K + 1):  # the last labels no frame
-        hit = sum(int(((a == step) & (b == step)).sum()) for a, b in zip(judged, labels, strict=True))
-        have = [each for each in labels if step in each]
-        total = sum(int((a == step).sum()) for a in (*judged, *labels))
-        begun = [int((np.diff(np.concatenate([[-1], each])) != 0)[each == step].sum()) for each in have]
-        once = sum(count == 1 for count in begun) / max(len(have), 1)
-        expected.append((2 * hit / total if total else 0.0) * once * len(have) / 3)
-    assert sense(rows, labels, K, settings) == pytest.approx(np.mean(expected))

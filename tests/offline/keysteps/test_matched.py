@@ -66,7 +66,7 @@ def test_a_look_with_a_clock_must_be_worth_it() -> None:
 
 
 def test_the_best_candidate_is_like_steps_and_makes_sense(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five equal parts are said to be most like steps and make none; of two that are the truth likeness decides."""
+    """Equal parts are said to be most like steps but make little sense; of the truth twice the worst step decides."""
     made, truth = collection(4)
     parts = [np.arange(len(each)) * K // len(each) + 1 for each in truth]
     alike, worse, better = (
