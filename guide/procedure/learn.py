@@ -69,7 +69,7 @@ def loosened(procedure: Procedure) -> Procedure:
     about.
     """
     rules, count = procedure.rules, procedure.demonstrations
-    optional = {one.step for one in procedure.statistics if _is_left_out(one, count - 1, rules)}
+    optional = {one.step for one in procedure.statistics if one.present < count - 1 and one.step not in rules.required}
     at_will = {one.step for one in procedure.statistics if one.present < count and one.repeated}
     kept = tuple(edge for edge in rules.edges if not at_will & set(edge))
     asked = tuple(edge for edge in rules.edges if at_will & set(edge))

@@ -169,7 +169,8 @@ def _seen(
 ) -> list[Seen]:
     """What is seen, by what the others teach and without any rule, in the demonstrations that nobody labelled.
 
-    A step that their labels hold for a moment only was mostly put there because the labelled ones end with it.
+    Their labels have no say, also where they hold a step for a moment: carried ones put it there because it was done in
+    those that they come from.
     """
     free, steps = replace(procedure, rules=Rules()), AppearanceUnaries(recogniser).steps
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate

@@ -76,10 +76,8 @@ class Matched:
         numbers = best.candidate.numbers
         labels = tuple(few.all_frames(number, numbers[every[number]]) for number in sorted(every))
         look = "the past" if best is past else "what is around"
-        told = (
-            f"paired off by how frames differ from {look} (likeness to steps at best {timeless.likeness:.2f} around, "
-        )
-        told += f"{past.likeness:.2f} by the past)"
+        told = f"paired off by how frames differ from {look} (likeness to steps at best "
+        told += f"{timeless.likeness:.2f} around, {past.likeness:.2f} by the past)"
         return Found(labels, notes=(told, *unused([each[each > BACKGROUND] for each in labels], k)))
 
 
