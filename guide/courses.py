@@ -16,7 +16,7 @@ Prior: TypeAlias = Literal["duration", "done", "order", "elapsed", "traces"]
 PRIORS: tuple[Prior, ...] = ("duration", "done", "order", "elapsed", "traces")  # elapsed on labels only, not on courses
 
 INDEPENDENT = 0.8  # a frame is a witness of its own after about this part of the features' smoothing
-LOOKED = 1.0  # independent looks at the bench in the time of an average step
+LOOKED = 2.0  # independent looks at the bench in the time of an average step
 TICK_SHARE = 0.7  # of the smoothing: courses need not branch more often
 PAUSE_SHARE = 0.5  # of an average step that background lasts; it is long or short as it likes
 UNUSUAL = 1.2  # strangers' times vary more than those of a few demonstrations

@@ -14,6 +14,7 @@ from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import check_k, rank_by_time, rows_of, unused
 from offline.keysteps.grouping import Evidence, Parts, put_together
+from offline.keysteps.opening import without_waiting
 from offline.keysteps.ours import Ours
 from offline.keysteps.parts import cut
 from offline.keysteps.sense import sense
@@ -75,6 +76,7 @@ class Matched:
             every |= best.others(few, self.settings)
         numbers = best.candidate.numbers
         labels = tuple(few.all_frames(number, numbers[every[number]]) for number in sorted(every))
+        labels = without_waiting(few, labels, _step_s(collection, k))
         look = "the past" if best is past else "what is around"
         told = f"paired off by how frames differ from {look} (likeness to steps at best "
         told += f"{timeless.likeness:.2f} around, {past.likeness:.2f} by the past)"

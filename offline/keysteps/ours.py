@@ -25,6 +25,7 @@ from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import check_k, numbered, rows_of
 from offline.keysteps.hc import HardClusters
+from offline.keysteps.opening import without_waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ class Ours:
         found = numbered(best, _centres(some, best, k))
         columns = [each - 1 for each in found.labels]
         carrier = _Carrier(few, view, self.settings, self.settings.change * step_s * some.rate)
-        return replace(found, labels=carrier.labels(rows, columns, k))
+        labels = carrier.labels(rows, columns, k)
+        return replace(found, labels=without_waiting(few, labels, step_s) if self.settings.background else labels)
 
     def _best(self, collection: Collection, rows: list[Floats], k: int, seed: int, step_s: float) -> list[Labels]:
         candidates = [
