@@ -29,7 +29,7 @@ class Half:
     def rows(self, part: NDArray[np.floating]) -> Floats:
         """Features (T, P) of a recording in these directions, (T, d)."""
         # Smoothing in time and projection commute; it is cheaper after.
-        reduced = gaussian_filter1d(_centred(part) @ self.directions, self.smoothing, axis=0)
+        reduced = gaussian_filter1d(centred(part) @ self.directions, self.smoothing, axis=0)
         return np.asarray(reduced / self.scale)
 
 
@@ -91,7 +91,7 @@ def _learn_half(
 ) -> tuple[Half, list[Floats]]:
     """One recording at a time is held in full width; the directions come from a sample."""
     stride = -(-sum(len(each) for each in rows) // SAMPLE)
-    sample = [gaussian_filter1d(_centred(each), smoothing, axis=0)[::stride] for each in rows]
+    sample = [gaussian_filter1d(centred(each), smoothing, axis=0)[::stride] for each in rows]
     half = Half(principal_directions(np.concatenate(sample), settings.directions), 1.0, smoothing)
     reduced = [half.rows(each) for each in rows]
     scale = float(np.concatenate(reduced).std()) or 1.0
@@ -132,7 +132,7 @@ def _unit(rows: NDArray[np.floating]) -> Floats:
     return np.asarray(full / np.maximum(np.linalg.norm(full, axis=1, keepdims=True), 1e-12))
 
 
-def _centred(rows: NDArray[np.floating]) -> Floats:
+def centred(rows: NDArray[np.floating]) -> Floats:
     """Rows of unit length, less their mean."""
     unit = _unit(rows)
     return np.asarray(unit - unit.mean(0))

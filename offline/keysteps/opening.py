@@ -4,12 +4,15 @@ Somebody starts the camera, and then the work. Until then a recording looks like
 else, since the bench is as the first step finds it; so that time is found as part of this step, and whoever leaves the
 step out seems to do it by waiting. But waiting leaves everything as it was. Along the way from a recording's first
 moment to the moment after its first step, as the other recordings teach it, one that waits stays where it began.
+
+A step may also be at work for long and change what is seen only as it ends. That says nothing about when it began, so a
+step of which hardly anything would be left in the usual recording is not cut back in any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,102 +20,136 @@ from scipy.ndimage import uniform_filter1d
 
 from guide.domain import BACKGROUND, Labels, Times
 from guide.label.directions import principal_directions
+from guide.label.discriminant import whiten_scatter
+from guide.teach.refine import Floats
 from guide.teach.thin import Fewer
+from guide.teach.view import centred
 
-Floats = NDArray[np.float64]
-Rows = NDArray[Any]
-
-FEWEST_OTHERS = 2  # recordings that begin with the same step and teach what it changes
-FIRST = 0.12  # of an average step, from the beginning: nothing has been done yet
-MOMENT = 0.4  # of an average step: what is seen right after a step is seen for so long
+FEWEST_OTHERS = (
+    2  # recordings that begin with the same step and teach what it changes: one alone teaches its own person
+)
+FIRST = 0.12  # of an average step, from the beginning: nothing has been done yet, or hardly
+MOMENT = 0.4  # of an average step: as long as the bench after a step is looked at for what it leaves behind
 SMOOTHED = 0.06  # of an average step to either side: the look of one frame is noisy
 LEAST_WAY = 0.3  # of the way that the others go: a recording that goes less far shows no change
+LEAST_LEFT = 0.33  # of a step's frames in the usual recording: where more goes, the step itself changes nothing yet
 COMPONENTS = 100  # directions in which looks vary that are looked at
 MOST_ROWS = 3000  # frames that these come from
-SHRINKAGE = 0.15  # how far the covariance is drawn towards a sphere
-_TINY = 1e-12
+SHRINKAGE = 0.15  # how far the covariance is drawn towards a sphere: frames are many, people few
 
 
-class Recording(NamedTuple):
-    """What was seen (T, P) of somebody doing a task, when (T,), and the key-steps found in it (T,)."""
+class Labelled(NamedTuple):
+    """What was seen (T, P) of somebody doing a task, when (T,), and the key-steps found in it (T,).
 
-    seen: Rows
+    >>> Labelled(np.zeros((2, 3)), np.array([0.0, 0.2]), np.array([1, 2])).labels.tolist()
+    [1, 2]
+    """
+
+    seen: NDArray[np.floating]
     times: Times
     labels: Labels
 
 
 class _Opening(NamedTuple):
-    """The step that a recording begins with, for how many frames, and what is seen before and after it."""
+    """The step that a recording begins with, for how many frames, and the way from before it to after it."""
 
     step: int
     frames: int
     before: Floats  # (d,)
-    after: Floats  # (d,)
+    way: Floats  # (d,)
 
-    @property
-    def way(self) -> Floats:
-        return self.after - self.before
+
+class _Told(NamedTuple):
+    """How many frames of a recording's first step come before any change, and which share of them is left."""
+
+    step: int
+    waited: int
+    left: float
 
 
 class Openings:
-    """How the first step changes what is seen, by recordings of one task whose average step takes `step_s` seconds."""
+    """How the first step changes what is seen, by recordings of one task whose average step takes `step_s` seconds.
 
-    def __init__(self, recordings: Sequence[Recording], step_s: float) -> None:
+    >>> seen = np.eye(2)[np.repeat([0, 0, 1], 30)] + np.linspace(0, 1, 30).repeat(3)[:, None]
+    >>> Openings([Labelled(seen, np.arange(90) / 5, np.zeros(90, np.int64))] * 3, 6.0).waited()
+    [0, 0, 0]
+    """
+
+    def __init__(self, recordings: Sequence[Labelled], step_s: float) -> None:
         self._step_s = step_s
-        looks = [_looks(one.seen) for one in recordings]
-        every = max(1, sum(map(len, looks)) // MOST_ROWS)
-        self._directions = principal_directions(np.concatenate([each[::every] for each in looks]), COMPONENTS)
-        rows = [each @ self._directions for each in looks]
-        self._spread = _covariance(np.concatenate(rows))
+        every = -(-sum(len(one.labels) for one in recordings) // MOST_ROWS)
+        some = np.concatenate([centred(one.seen)[::every] for one in recordings])
+        self._directions = principal_directions(some, COMPONENTS)
+        if self._directions.shape[1]:
+            rows = [self._rows(one) for one in recordings]
+            scatter = np.sum([each.T @ each for each in rows], axis=0)
+            whitening = whiten_scatter(scatter, sum(map(len, rows)), SHRINKAGE)
+            self._directions = self._directions @ whitening
+            rows = [each @ whitening for each in rows]
+        else:  # nothing ever changes
+            rows = [np.zeros((len(one.labels), 0)) for one in recordings]
         self._openings = [self._opening(one, each) for one, each in zip(recordings, rows, strict=True)]
+        pairs = enumerate(zip(recordings, rows, strict=True))
+        self._told = [self._tell(one, each, number) for number, (one, each) in pairs]
+        left = {
+            told.step: [each.left for each in self._told if each and each.step == told.step]
+            for told in self._told
+            if told
+        }
+        self._cut = {step for step, shares in left.items() if np.median(shares) >= LEAST_LEFT}
 
-    def waited(self, recording: Recording, number: int | None = None) -> int:
-        """How many frames at a recording's beginning are found as its first step before anything changes.
+    def waited(self) -> list[int]:
+        """How many frames at each recording's beginning are found as its first step before anything changes."""
+        return [told.waited if told and told.step in self._cut else 0 for told in self._told]
 
-        `number` is the recording's place among those that teach, if it is one of them: it has no say about itself.
-        """
-        rows = _looks(recording.seen) @ self._directions
-        own = self._opening(recording, rows)
-        if own is None:
-            return 0
-        others = [one for place, one in enumerate(self._openings) if one and one.step == own.step and place != number]
-        if len(others) < FEWEST_OTHERS:
-            return 0
-        usual = np.mean([one.way for one in others], axis=0)
-        direction = np.linalg.solve(self._spread, usual)
-        way = float(own.way @ direction)
-        if way <= max(LEAST_WAY * float(usual @ direction), _TINY):
-            return 0
-        frame_s = float(np.median(np.diff(recording.times)))
-        width = 2 * max(1, round(SMOOTHED * self._step_s / frame_s)) + 1
-        along = uniform_filter1d(rows @ direction, width, mode="nearest")
-        return ramp((along[: own.frames] - own.before @ direction) / way)[0]
+    def waited_in(self, other: Labelled) -> int:
+        """The same for a recording that did not teach."""
+        told = self._tell(other, self._rows(other), None)
+        return told.waited if told and told.step in self._cut else 0
 
-    def _opening(self, recording: Recording, rows: Floats) -> _Opening | None:
-        labels, since = recording.labels, recording.times - recording.times[0]
-        changes = np.flatnonzero(np.diff(labels))
-        if labels[0] <= BACKGROUND or not len(changes):
+    def _rows(self, one: Labelled) -> Floats:
+        return centred(one.seen) @ self._directions
+
+    def _opening(self, one: Labelled, rows: Floats) -> _Opening | None:
+        since, first_s = one.times - one.times[0], FIRST * self._step_s
+        step, frames = int(one.labels[0]), _first_visit(one.labels, since, first_s)
+        if step <= BACKGROUND or frames == len(since) or since[frames - 1] < first_s:
             return None
-        last = int(changes[0])
-        after = (since > since[last]) & (since <= since[last] + MOMENT * self._step_s)
+        after = (since > since[frames - 1]) & (since <= since[frames - 1] + MOMENT * self._step_s)
         if not after.any():
             return None
-        before = rows[since <= FIRST * self._step_s].mean(0)
-        return _Opening(int(labels[0]), last + 1, before, rows[after].mean(0))
+        before = rows[since <= first_s].mean(0)
+        return _Opening(step, frames, before, rows[after].mean(0) - before)
+
+    def _tell(self, one: Labelled, rows: Floats, number: int | None) -> _Told | None:
+        """What the others teach about a recording; `number` is its own place among those that teach."""
+        own = self._opening(one, rows)
+        if own is None:
+            return None
+        others = [each for place, each in enumerate(self._openings) if each and place != number]
+        ways = [each.way for each in others if each.step == own.step]
+        if len(ways) < FEWEST_OTHERS:
+            return None
+        usual = np.mean(ways, axis=0)
+        if own.way @ usual <= LEAST_WAY * (usual @ usual):
+            return None
+        width = 2 * max(1, round(SMOOTHED * self._step_s / float(np.median(np.diff(one.times))))) + 1
+        along = uniform_filter1d((rows - own.before) @ usual / (own.way @ usual), width, mode="nearest")
+        begin, _ = ramp(along[: own.frames])
+        return _Told(own.step, begin, 1 - begin / own.frames)
 
 
 def without_waiting(few: Fewer, labels: Sequence[Labels], step_s: float) -> tuple[Labels, ...]:
     """Key-steps (T,) of every recording with background instead of the first step where nothing changes yet."""
 
-    def recordings(numbers: Sequence[int]) -> list[Recording]:
+    def labelled(numbers: Sequence[int]) -> list[Labelled]:
         some = few.collection(numbers)
         thin = [few.thin(labels[number]) for number in numbers]
-        return [Recording(*each) for each in zip(some.features or some.embeddings, some.times, thin, strict=True)]
+        return [Labelled(*each) for each in zip(some.features or some.embeddings, some.times, thin, strict=True)]
 
-    taught = recordings(few.numbers)
-    openings = Openings(taught, step_s)
-    waited = {n: openings.waited(one, place) for place, (n, one) in enumerate(zip(few.numbers, taught, strict=True))}
-    waited |= {number: openings.waited(recordings([number])[0]) for number in few.others}
+    openings = Openings(labelled(few.numbers), step_s)
+    waited = dict(zip(few.numbers, openings.waited(), strict=True))
+    waited |= {number: openings.waited_in(labelled([number])[0]) for number in few.others}
     found = [each.copy() for each in labels]
     for number, frames in waited.items():
         found[number][: frames * few.every] = BACKGROUND
@@ -122,7 +159,7 @@ def without_waiting(few: Fewer, labels: Sequence[Labels], step_s: float) -> tupl
 def ramp(values: Floats) -> tuple[int, int]:
     """Where values (T,) that stay at 0, rise evenly to 1 and stay there begin to rise, and where they have risen.
 
-    The first of all least squares, if there are several.
+    By least squares; of several that are equally good, the earliest.
 
     >>> ramp(np.array([0.0, 0.1, 0.0, 0.25, 0.75, 1.0, 0.9]))
     (3, 5)
@@ -136,6 +173,7 @@ def ramp(values: Floats) -> tuple[int, int]:
         ends = np.arange(begin, count + 1)
         length = np.maximum(ends - begin, 1)
         products = (moments[ends] - moments[begin] - begin * (sums[ends] - sums[begin])) / length
+        # Of a rise over L frames, ((1/2)² + (3/2)² + ... + (L - 1/2)²) / L².
         squares = np.where(ends > begin, (4.0 * length**2 - 1) / (12.0 * length), 0.0)
         errors = at_0[ends] - 2 * products + squares + at_1[count] - at_1[ends]
         least = int(errors.argmin())
@@ -144,14 +182,14 @@ def ramp(values: Floats) -> tuple[int, int]:
     return place
 
 
-def _looks(seen: Rows) -> Floats:
-    """What was seen, of unit length, less its mean over the recording: people and rooms differ."""
-    rows = np.asarray(seen, np.float64)
-    unit = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _TINY)
-    return np.asarray(unit - unit.mean(0))
-
-
-def _covariance(rows: Floats) -> Floats:
-    spread = rows.T @ rows / len(rows)
-    mean = max(float(np.trace(spread)) / max(len(spread), 1), _TINY)
-    return np.asarray((1 - SHRINKAGE) * spread + SHRINKAGE * mean * np.eye(len(spread)))
+def _first_visit(labels: Labels, since: Times, blink_s: float) -> int:
+    """How many frames the first label lasts; background for a moment in between is no end."""
+    frames = 0
+    while True:
+        frames += int(np.argmin(np.append(labels[frames:] == labels[0], False)))
+        rest = labels[frames:] != BACKGROUND
+        again = frames + int(np.argmax(rest)) if rest.any() else len(labels)
+        is_blink = again < len(labels) and labels[again] == labels[0] and since[again] - since[frames - 1] <= blink_s
+        if again == frames or not is_blink:
+            return frames
+        frames = again

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Labels
+from guide.domain import BACKGROUND, Labels
 from guide.teach.collection import Collection, Found
 from guide.teach.refine import (
     Floats,
@@ -23,7 +23,7 @@ from guide.teach.refine import (
 )
 from guide.teach.thin import Fewer, fewer
 from guide.teach.view import View, learn_view
-from offline.keysteps.base import check_k, numbered, rows_of
+from offline.keysteps.base import check_k, numbered, rows_of, unused
 from offline.keysteps.hc import HardClusters
 from offline.keysteps.opening import without_waiting
 
@@ -57,7 +57,9 @@ class Ours:
         columns = [each - 1 for each in found.labels]
         carrier = _Carrier(few, view, self.settings, self.settings.change * step_s * some.rate)
         labels = carrier.labels(rows, columns, k)
-        return replace(found, labels=without_waiting(few, labels, step_s) if self.settings.background else labels)
+        if self.settings.background:
+            labels = without_waiting(few, labels, step_s)
+        return replace(found, labels=labels, notes=unused([each[each > BACKGROUND] for each in labels], k))
 
     def _best(self, collection: Collection, rows: list[Floats], k: int, seed: int, step_s: float) -> list[Labels]:
         candidates = [
