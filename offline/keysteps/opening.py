@@ -51,10 +51,14 @@ class Labelled(NamedTuple):
 
 
 class _Opening(NamedTuple):
-    """The step that a recording begins with, for how many frames, and the way from before it to after it."""
+    """The step that a recording begins with, for how many frames, and the way from before it to after it.
+
+    Looks are smoothed over `width` frames.
+    """
 
     step: int
     frames: int
+    width: int
     before: Floats  # (d,)
     way: Floats  # (d,)
 
@@ -70,9 +74,11 @@ class _Told(NamedTuple):
 class Openings:
     """How the first step changes what is seen, by recordings of one task whose average step takes `step_s` seconds.
 
-    >>> seen = np.eye(2)[np.repeat([0, 0, 1], 30)] + np.linspace(0, 1, 30).repeat(3)[:, None]
-    >>> Openings([Labelled(seen, np.arange(90) / 5, np.zeros(90, np.int64))] * 3, 6.0).waited()
-    [0, 0, 0]
+    >>> laid = np.r_[np.zeros(20), np.linspace(0, 1, 30), np.ones(40)]  # nothing for 20 frames, then by and by
+    >>> seen, labels = np.stack([np.ones(90), laid], axis=1), np.repeat([1, 2], [50, 40])
+    >>> waited = Openings([Labelled(seen, np.arange(90) / 5, labels)] * 3, step_s=6.0).waited()
+    >>> [abs(frames - 20) < 3 for frames in waited]
+    [True, True, True]
     """
 
     def __init__(self, recordings: Sequence[Labelled], step_s: float) -> None:
@@ -89,13 +95,11 @@ class Openings:
         else:  # nothing ever changes
             rows = [np.zeros((len(one.labels), 0)) for one in recordings]
         self._openings = [self._opening(one, each) for one, each in zip(recordings, rows, strict=True)]
-        pairs = enumerate(zip(recordings, rows, strict=True))
-        self._told = [self._tell(one, each, number) for number, (one, each) in pairs]
-        left = {
-            told.step: [each.left for each in self._told if each and each.step == told.step]
-            for told in self._told
-            if told
-        }
+        self._told = [self._tell(*each, number) for number, each in enumerate(zip(self._openings, rows, strict=True))]
+        left: dict[int, list[float]] = {}
+        for told in self._told:
+            if told:
+                left.setdefault(told.step, []).append(told.left)
         self._cut = {step for step, shares in left.items() if np.median(shares) >= LEAST_LEFT}
 
     def waited(self) -> list[int]:
@@ -104,7 +108,8 @@ class Openings:
 
     def waited_in(self, other: Labelled) -> int:
         """The same for a recording that did not teach."""
-        told = self._tell(other, self._rows(other), None)
+        rows = self._rows(other)
+        told = self._tell(self._opening(other, rows), rows, None)
         return told.waited if told and told.step in self._cut else 0
 
     def _rows(self, one: Labelled) -> Floats:
@@ -119,11 +124,11 @@ class Openings:
         if not after.any():
             return None
         before = rows[since <= first_s].mean(0)
-        return _Opening(step, frames, before, rows[after].mean(0) - before)
+        width = 2 * max(1, round(SMOOTHED * self._step_s / float(np.median(np.diff(one.times))))) + 1
+        return _Opening(step, frames, width, before, rows[after].mean(0) - before)
 
-    def _tell(self, one: Labelled, rows: Floats, number: int | None) -> _Told | None:
+    def _tell(self, own: _Opening | None, rows: Floats, number: int | None) -> _Told | None:
         """What the others teach about a recording; `number` is its own place among those that teach."""
-        own = self._opening(one, rows)
         if own is None:
             return None
         others = [each for place, each in enumerate(self._openings) if each and place != number]
@@ -133,8 +138,7 @@ class Openings:
         usual = np.mean(ways, axis=0)
         if own.way @ usual <= LEAST_WAY * (usual @ usual):
             return None
-        width = 2 * max(1, round(SMOOTHED * self._step_s / float(np.median(np.diff(one.times))))) + 1
-        along = uniform_filter1d((rows - own.before) @ usual / (own.way @ usual), width, mode="nearest")
+        along = uniform_filter1d((rows - own.before) @ usual / (own.way @ usual), own.width, mode="nearest")
         begin, _ = ramp(along[: own.frames])
         return _Told(own.step, begin, 1 - begin / own.frames)
 
