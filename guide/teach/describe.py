@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.courses import course_of
+from guide.courses import PRIORS, course_of
 from guide.domain import Features, KeyStep, Labels, Segment
 from guide.label.energy import LinkSettings
 from guide.label.judgement import Judgement
@@ -92,14 +92,15 @@ def describe(
         procedure = doubt(loosened(procedure), seen)
     rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.86, 0.91))
     trust = calibrate_steps(left, rehearsals)
+    hushed = hush(procedure, [heard_with(each, trust) for each in rehearsals], FALSE_ALARM_RATE, hidden(left))
     return Learned(
         labels=tuple(labels),
         segments=segments,
-        procedure=hush(procedure, [heard_with(each, trust) for each in rehearsals], FALSE_ALARM_RATE, hidden(left)),
+        procedure=hushed,
         centres=_centres(demonstrations.embeddings, labels, steps),
         recogniser=recogniser,
         links=links,
-        notes=tuple(notes),
+        notes=(*notes, *_timid(procedure.rules, hushed.rules)),
         judgement=replace(
             with_likeness(judgement, left, rehearsals, recogniser.numbers),
             labels=calibrate_labels(recogniser, left, links, demonstrations.rate, demonstrations.settings.smoothing_s),
@@ -172,12 +173,14 @@ def _seen(
     Their labels have no say, also where they hold a step for a moment: carried ones put it there because it was done in
     those that they come from.
     """
-    free, steps = replace(procedure, rules=Rules()), AppearanceUnaries(recogniser).steps
+    free = replace(procedure, rules=Rules(edges=procedure.rules.edges))  # to be told of, not to be kept
+    steps, priors = AppearanceUnaries(recogniser).steps, tuple(one for one in PRIORS if one not in ("order", "done"))
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
     found = []
     for count, one in enumerate(left, 1):
         if not one.is_given:
-            found.append(see_freely(one.costs, one.times, course_of(free, steps, smoothing_s, rate), one.traces))
+            course = course_of(free, steps, smoothing_s, rate, priors)
+            found.append(see_freely(one.costs, one.times, course, one.traces))
         tell(count / len(left))
     return found
 
@@ -213,6 +216,17 @@ def hidden(left: Sequence[LeftOut]) -> list[frozenset[int]]:
     counts = [dict(zip(*np.unique(one.labels, return_counts=True), strict=True)) for one in left]
     usual = {step: np.median([each[step] for each in counts if step in each]) for each in counts for step in each}
     return [frozenset(int(step) for step, count in each.items() if count < MOMENT * usual[step]) for each in counts]
+
+
+def _timid(before: Rules, after: Rules) -> tuple[str, ...]:
+    """A note where most of what could be alarmed is not: whoever made the bundle can do something about it."""
+    could, can = (len(rules.required) + len(rules.edges) + len(rules.single) for rules in (before, after))
+    if 2 * can >= could:
+        return ()
+    return (
+        f"{can} of {could} rules raise alarms, the others ask at most: demonstrations followed by what others teach "
+        f"would raise more than {FALSE_ALARM_RATE:g} false alarms each; more demonstrations or labels make it surer",
+    )
 
 
 def _longest(segments: Sequence[Segment]) -> dict[int, Segment]:

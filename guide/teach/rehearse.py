@@ -38,9 +38,9 @@ REORDERED_STRIDE = 2  # reordered recordings teach with every other frame
 MOST_WIDE = 30_000  # frames of the usual number of features, whose memory neither may exceed where there are more
 MOST_REHEARSALS = 40
 # Labels say that a step was done, and a hard one is often missed, so it takes more than doubt to say it was not. That a
-# step is come back to is what labels do not say: it counts once it is likelier than not.
+# step is come back to, or done before another, is what labels do not say: it counts once it is likelier than not.
 LEAST_DONE = 0.02
-LEAST_AGAIN = 0.5
+LEAST_OTHERWISE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +102,22 @@ def rehearse(costs: Floats, times: Times, course: Course, traces: Floats | None 
 
 
 def see_freely(costs: Floats, times: Times, course: Course, traces: Floats | None = None) -> Seen:
-    """The steps in costs and traces (T, C) of a demonstration; `course` should want none of them, nor any order.
+    """The steps in costs and traces (T, C) of a demonstration, and which of the orders of `course` it does not keep.
 
-    A step counts as done unless it is all but sure that it was not: labels say it was.
+    The course should want no step, and no order be worth anything to it. A step counts as done unless it is all but
+    sure that it was not: labels say it was.
     """
     for place, (row, at) in enumerate(zip(costs, times, strict=True)):
         course.push(row, float(at), None if traces is None else traces[place])
     course.end()
-    pairs = (course.done() >= LEAST_DONE, course.again() >= LEAST_AGAIN)
-    return Seen(*(frozenset(np.array(course.model.steps)[each].tolist()) for each in pairs))
+    model, steps = course.model, np.array(course.model.steps)
+    pairs = [(int(first), int(then)) for first, then in np.argwhere(model.before)]
+    swapped = [pair for pair in pairs if course.both(*pair) >= LEAST_OTHERWISE]
+    return Seen(
+        frozenset(steps[course.done() >= LEAST_DONE].tolist()),
+        frozenset(steps[course.again() >= LEAST_OTHERWISE].tolist()),
+        frozenset((model.steps[first], model.steps[then]) for first, then in swapped),
+    )
 
 
 def _heard(labelled: Labelled) -> list[Event]:

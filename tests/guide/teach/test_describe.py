@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from guide.domain import KeyStep, Labels, Segment
 from guide.perceive.appearance import AppearanceSettings
+from guide.procedure.model import Rules
 from guide.teach.calibrate import LeftOut
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.describe import FEWEST_REHEARSED, MOST_REHEARSED, describe, some
@@ -137,6 +140,34 @@ def test_a_recording_that_ends_as_a_step_begins_silences_nothing_where_people_sa
     assert (ours.required, ours.asked_steps) == ((1, 2, 3, 4), (5,))
 
 
+def test_an_order_that_our_labels_hold_and_nobody_keeps_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guide.teach.describe.hush", lambda procedure, *_: procedure)  # rehearsals may silence it too
+    shown, labels = eight_recordings()
+    odd = shown.items[7]
+    other = np.r_[20:60, 0:20, 60 : len(odd)]  # the first of its steps is done after the next two, whatever labels say
+    items = (*shown.items[:7], replace(odd, pooled=odd.pooled[other]))
+    shown = replace(shown, items=items)
+    given = describe(shown, labels, FIVE).procedure.rules
+    ours = describe(shown, labels, FIVE, hold_slips=True).procedure.rules
+    first, *rest = [step for step in ORDER if step > 0]
+    early = [step for step in np.unique(labels[7][20:60]).tolist() if step > 0]
+    assert early
+    assert set(given.edges) - set(ours.edges) == {(first, step) for step in early}
+    assert set(ours.asked_edges) - set(given.asked_edges) == {(first, step) for step in early}
+    assert {(first, step) for step in rest} - set(ours.edges) == {(first, step) for step in early}
+
+
+def test_where_most_rules_only_ask_a_note_says_so(
+    demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert describe(demonstrations, TRUTH, STEPS).notes == ()
+    monkeypatch.setattr(
+        "guide.teach.describe.hush", lambda procedure, *_: replace(procedure, rules=Rules(required=(1,)))
+    )
+    (note,) = describe(demonstrations, TRUTH, STEPS).notes
+    assert note.startswith("1 of 9 rules raise alarms, the others ask at most")
+
+
 def test_without_rules_nothing_is_wanted(demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch) -> None:
     met = []
 
@@ -147,7 +178,8 @@ def test_without_rules_nothing_is_wanted(demonstrations: Demonstrations, monkeyp
     monkeypatch.setattr("guide.teach.describe.see_freely", see)
     describe(demonstrations, TRUTH, STEPS, hold_slips=True)
     assert len(met) == 2
-    assert not any(each.any() for model in met for each in (model.needed, model.single, model.before))
+    assert not any(each.any() for model in met for each in (model.needed, model.single))
+    assert all((one.order, one.repeat, one.again, one.lacking) == (0,) * 4 for one in (m.expectations for m in met))
     assert met[0].usual_s[1:4] == pytest.approx([10.0] * 3)
 
 

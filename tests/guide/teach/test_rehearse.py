@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from guide.courses import course_of
+from guide.courses import PRIORS, course_of
 from guide.domain import KeyStep, Labels
 from guide.label.directions import Reduction, find_reduction, principal_directions
 from guide.label.energy import LinkSettings
@@ -25,13 +26,15 @@ from guide.label.unaries import AppearanceUnaries
 from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed
-from guide.procedure.model import Procedure
+from guide.procedure.model import Procedure, Rules
+from guide.procedure.precedence import Edge
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.rehearse import LEAST_AGAIN, LEAST_DONE, rehearse, rehearsed, see_freely, teach_judged, teach_live
+from guide.teach.rehearse import LEAST_DONE, LEAST_OTHERWISE, rehearse, rehearsed, see_freely, teach_judged, teach_live
 
 RATE = 5.0
 PLAIN = Procedure(tuple(KeyStep(number, str(number)) for number in (1, 2, 3)), demonstrations=4)
+NO_ORDER = tuple(prior for prior in PRIORS if prior != "order")
 DIRECTIONS = np.random.default_rng(7).normal(size=(4, 12)) * 2
 
 
@@ -86,7 +89,7 @@ def sights(order: Sequence[int], doubt: float = 0.05) -> tuple[NDArray[np.float6
 )
 def test_somebody_without_rules_sees_what_is_there(order: list[int], done: set[int], again: set[int]) -> None:
     seen = see_freely(*sights(order), course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE))
-    assert seen == (frozenset(done), frozenset(again))
+    assert seen == (frozenset(done), frozenset(again), frozenset())
 
 
 def test_a_step_that_may_have_been_done_counts_as_done() -> None:
@@ -109,8 +112,33 @@ def test_a_return_that_is_less_likely_than_not_is_none() -> None:
     costs, times = sights([1, 2, 1])
     costs[50:] = [1.0, 0.55, 1.0, 0.45]  # rather the third
     seen = see_freely(costs, times, course)
-    assert 0.001 < course.again()[1] < LEAST_AGAIN
+    assert 0.001 < course.again()[1] < LEAST_OTHERWISE
     assert not seen.again
+
+
+@pytest.mark.parametrize(
+    ("order", "swapped"),
+    [
+        ([1, 0, 2, 3], set()),
+        ([2, 0, 1, 3], {(1, 2)}),
+        ([3, 1, 0, 2], {(2, 3)}),  # no rule says that 1 comes before 3
+        ([2, 3], set()),  # what is never done was not done later
+        ([3, 2, 1], {(1, 2), (2, 3)}),
+    ],
+)
+def test_somebody_without_rules_sees_which_orders_are_not_kept(order: list[int], swapped: set[Edge]) -> None:
+    task = replace(PLAIN, rules=Rules(edges=((1, 2), (2, 3))))
+    seen = see_freely(*sights(order), course_of(task, (0, 1, 2, 3), 1.0, RATE, NO_ORDER))
+    assert seen.swapped == swapped
+
+
+def test_an_order_that_is_kept_as_likely_as_not_counts_as_kept() -> None:
+    course = course_of(replace(PLAIN, rules=Rules(edges=((1, 2),))), (0, 1, 2, 3), 1.0, RATE, NO_ORDER)
+    costs, times = sights([2, 1, 2])
+    costs[:25] = [1.0, 0.45, 0.55, 1.0]  # rather the first
+    seen = see_freely(costs, times, course)
+    assert 0.001 < course.both(1, 2) < LEAST_OTHERWISE
+    assert not seen.swapped
 
 
 def test_what_is_left_behind_is_seen_too() -> None:
