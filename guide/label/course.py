@@ -180,6 +180,12 @@ class Course:
         """The probability (C,) that each step was done or is being done."""
         return np.asarray(self.weights(is_over) @ np.isfinite(self._courses.first))
 
+    def lacking(self, is_over: bool = False) -> Floats:
+        """The probability (C,) that each step was not done; exactly 0 where every course that is followed has it."""
+        if self._at is None:
+            return np.ones(len(self.model.steps))
+        return np.asarray(self.weights(is_over) @ np.isinf(self._courses.first))
+
     def again(self, is_over: bool = False) -> Floats:
         """The probability (C,) that each step was come back to after another."""
         return np.asarray(self.weights(is_over) @ self._courses.again)

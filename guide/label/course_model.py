@@ -75,6 +75,11 @@ class CourseModel:
         """Whether each column (C,) is a key-step."""
         return np.asarray(np.array(self.steps) > BACKGROUND)
 
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The columns of steps that are wanted in an order."""
+        return [(int(first), int(then)) for first, then in np.argwhere(self.before)]
+
     def turns(self) -> Floats:
         """The logarithm (C + 1, C) of how readily some step, background or unknown activity follows each column.
 

@@ -94,25 +94,27 @@ class Labeller:
         self._since = self._at
 
     def belief(self, is_over: bool = False) -> Belief:
-        """What has probably been done until now."""
+        """What has probably been done until now; of orders those that the likeliest course breaks, at the end all."""
         course, steps = self._course, self._course.model.steps
         visits = self._visits(is_over)
-        done, again = course.done(is_over), course.again(is_over)
-        order = list(dict.fromkeys(visit.step for visit in visits))
-        swapped = [
-            ((first, then), course.both(steps.index(first), steps.index(then), is_over))
-            for place, first in enumerate(order)
-            for then in order[:place]
-            if course.model.before[steps.index(first), steps.index(then)]
-        ]
+        lacking, again = course.lacking(is_over), course.again(is_over)
+        pairs = course.model.pairs if is_over else self._broken(visits)
         return Belief(
             self._at,
             visits,
-            tuple((step, 1 - float(chance)) for step, chance in zip(steps, done, strict=True) if step > BACKGROUND),
+            tuple((step, float(chance)) for step, chance in zip(steps, lacking, strict=True) if step > BACKGROUND),
             tuple((step, float(chance)) for step, chance in zip(steps, again, strict=True) if step > BACKGROUND),
-            tuple(swapped),
+            tuple(((steps[first], steps[then]), course.both(first, then, is_over)) for first, then in pairs),
             self._since,
         )
+
+    def _broken(self, visits: Sequence[Segment]) -> list[tuple[int, int]]:
+        """The columns of steps whose order these visits do not keep."""
+        model = self._course.model
+        order = list(dict.fromkeys(model.steps.index(visit.step) for visit in visits))
+        return [
+            (first, then) for place, first in enumerate(order) for then in order[:place] if model.before[first, then]
+        ]
 
     def _visits(self, is_over: bool) -> tuple[Segment, ...]:
         stretches = [Segment(*stretch) for stretch in self._course.likeliest(is_over) if stretch[0] > BACKGROUND]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from guide.domain import Alert
+from guide.domain import Alert, Belief
 from guide.procedure.events import Event, Reviewed
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import Edge
@@ -18,11 +19,11 @@ from guide.procedure.tracker import Tracker
 # Of the demonstrations in which one rule may be wrong. Faults are rare: a rule that is wrong more often than this is
 # wrong more often than people are.
 MOST_SHARE = 0.05
-# Greatest chance, at the end of any rehearsal, that a rule was broken there; beyond it the rule asks at most. Tried
-# from bold to timid: 1 silences nothing, 0 all that any rehearsal held for possible.
-LIMITS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6, 0.0)
+# Chances of having been broken, at the end of any rehearsal, beyond which a rule alarms no more. Tried from bold to
+# timid: the first silences nothing, 0 all that any rehearsal held for possible, the last everything.
+LIMITS = (math.inf, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6, 0.0, -1.0)
 
-Cause: TypeAlias = tuple[str, int, int | None]  # kind, step, and the step that should have come before
+Breach: TypeAlias = tuple[str, int, int | None]  # kind, step, and the step that should have come before
 
 
 def hush(
@@ -38,70 +39,72 @@ def hush(
     in a single one of less than twenty, is silenced whatever the others do. A silenced rule on order or presence may
     still ask. That a step was missed is no false alarm where it is `hidden`: a demonstration that hardly shows it.
 
-    Rules that cried are gone then, but the next recording cries about others: what it would raise is what each
-    rehearsal raises after the others have silenced what they can. Where that is beyond the rate, rules that came near
-    to crying are silenced too, nearer and farther ones, until it is within; what no rehearsal held for possible stays.
+    These rehearsals are quiet then, but the next recording cries about other rules: about what each rehearsal does
+    once the others alone have silenced rules. Where that is more than the rate, rules on presence, order and repeating
+    that came near to crying are silenced too, farther and farther ones, until it is within, at worst all of them.
     """
     excused = hidden or [()] * len(rehearsals)
-    rehearsed = [_rehearsed(procedure, events, steps) for events, steps in zip(rehearsals, excused, strict=True)]
-    timid = _without_near(_without_loud(procedure, rehearsals, rate, excused), rehearsed, _limit(rehearsed, rate))
-    return procedure if timid == procedure.rules else replace(procedure, rules=timid)
+    outcomes = [_outcome(procedure, events, steps) for events, steps in zip(rehearsals, excused, strict=True)]
+    quiet = _without_loud(procedure, rehearsals, rate, excused)
+    rules = _without_near(quiet, _worst(outcomes), _limit(outcomes, rate))
+    return procedure if rules == procedure.rules else replace(procedure, rules=rules)
 
 
-class _Rehearsed(NamedTuple):
-    """A demonstration as it was followed: the rules it seemed to break, and the chance of each that it did."""
+class _Outcome(NamedTuple):
+    """How a rehearsal ended under all rules: those it seemed to break, and the chance of each that it did."""
 
-    cried: frozenset[Cause]
-    chances: Mapping[Cause, float]
+    cried: frozenset[Breach]
+    chances: Mapping[Breach, float]
 
 
-def _rehearsed(procedure: Procedure, events: Sequence[Event], hidden: Collection[int]) -> _Rehearsed:
+def _outcome(procedure: Procedure, events: Sequence[Event], hidden: Collection[int]) -> _Outcome:
+    rules = [one for one in _breaches(procedure.rules) if one[0] != "missed" or one[1] not in hidden]
+    cried = {_breach(alert) for alert in _alarms(procedure, events, hidden)}
     beliefs = [event.belief for event in events if isinstance(event, Reviewed)]
-    chances: dict[Cause, float] = {}
-    for cause in _causes(procedure.rules) if beliefs else ():
-        kind, step, before = cause
-        if before is not None:
-            chances[cause] = beliefs[-1].chance_swapped(before, step)
-        elif kind == "repeated":
-            chances[cause] = beliefs[-1].chance_again(step)
-        elif step not in hidden:
-            chances[cause] = beliefs[-1].chance_lacking(step)
-    known = set(_causes(procedure.rules))
-    cried = {_cause(alert) for alert in _alarms(procedure, events, hidden)}
-    return _Rehearsed(frozenset(cried & known), chances)
+    chances = {one: _chance(beliefs[-1], *one) for one in rules} if beliefs else {}
+    return _Outcome(frozenset(cried.intersection(rules)), chances)
 
 
-def _limit(rehearsed: Sequence[_Rehearsed], rate: float) -> float:
-    """The boldest limit at which false alarms stay within `rate` in rehearsals that had no part in silencing."""
-    return next((limit for limit in LIMITS if _left(rehearsed, limit) <= rate * len(rehearsed)), LIMITS[-1])
+def _chance(belief: Belief, kind: str, step: int, before: int | None) -> float:
+    """How probably a rule was broken."""
+    if before is not None:
+        return belief.chance_swapped(before, step)
+    return belief.chance_again(step) if kind == "repeated" else belief.chance_lacking(step)
 
 
-def _left(rehearsed: Sequence[_Rehearsed], limit: float) -> int:
-    """How many false alarms are left where each rehearsal is followed by the rules that the others leave."""
-    count = 0
-    for place, one in enumerate(rehearsed):
-        others = [*rehearsed[:place], *rehearsed[place + 1 :]]
-        loud = Counter(cause for other in others for cause in other.cried)
-        worst = _worst(others)
-        count += sum(loud[cause] <= MOST_SHARE * len(others) and worst.get(cause, 0.0) <= limit for cause in one.cried)
-    return count
+def _limit(outcomes: Sequence[_Outcome], rate: float) -> float:
+    """The boldest limit that leaves false alarms within `rate` where each rehearsal has no part in silencing.
+
+    Alerts are those under all rules: one that another rule hid is not known.
+    """
+    others = [[*outcomes[:place], *outcomes[place + 1 :]] for place in range(len(outcomes))]
+    loud = [Counter(breach for other in each for breach in other.cried) for each in others]
+    worst = [_worst(each) for each in others]
+
+    def left(limit: float) -> int:
+        return sum(
+            loud[place][breach] <= MOST_SHARE * (len(outcomes) - 1) and worst[place].get(breach, 0.0) <= limit
+            for place, one in enumerate(outcomes)
+            for breach in one.cried
+        )
+
+    return next(limit for limit in LIMITS if left(limit) <= rate * len(outcomes))
 
 
-def _worst(rehearsed: Sequence[_Rehearsed]) -> Mapping[Cause, float]:
-    """The greatest chance of each cause in any rehearsal."""
-    worst: dict[Cause, float] = {}
-    for one in rehearsed:
-        for cause, chance in one.chances.items():
-            worst[cause] = max(worst.get(cause, 0.0), chance)
+def _worst(outcomes: Sequence[_Outcome]) -> Mapping[Breach, float]:
+    """The greatest chance of each breach in any rehearsal."""
+    worst: dict[Breach, float] = {}
+    for one in outcomes:
+        for breach, chance in one.chances.items():
+            worst[breach] = max(worst.get(breach, 0.0), chance)
     return worst
 
 
-def _without_near(rules: Rules, rehearsed: Sequence[_Rehearsed], limit: float) -> Rules:
+def _without_near(rules: Rules, worst: Mapping[Breach, float], limit: float) -> Rules:
     """The rules that no rehearsal came nearer to breaking than the limit allows."""
-    worst = _worst(rehearsed)
-    for cause in tuple(_causes(rules)):
-        if worst.get(cause, 0.0) > limit:
-            rules = _without(rules, *cause)
+    for breach in tuple(_breaches(rules)):
+        if worst.get(breach, 0.0) > limit:
+            rules = _without(rules, *breach)
     return rules
 
 
@@ -113,12 +116,12 @@ def _without_loud(
     while rehearsals:
         task = replace(procedure, rules=rules)
         alarms = [_alarms(task, events, steps) for events, steps in zip(rehearsals, hidden, strict=True)]
-        causes = Counter(cause for each in alarms for cause in dict.fromkeys(map(_cause, each))).most_common(1)
+        breaches = Counter(breach for each in alarms for breach in dict.fromkeys(map(_breach, each))).most_common(1)
         is_within = expected(sum(map(len, alarms)), len(rehearsals)) <= rate
-        if not causes or (is_within and causes[0][1] <= MOST_SHARE * len(rehearsals)):
+        if not breaches or (is_within and breaches[0][1] <= MOST_SHARE * len(rehearsals)):
             break
-        ((cause, _),) = causes
-        fewer = _without(rules, *cause)
+        ((breach, _),) = breaches
+        fewer = _without(rules, *breach)
         if fewer == rules:  # an alert that no rule answers for: nothing more can be silenced
             break
         rules = fewer
@@ -147,24 +150,24 @@ def doubt(procedure: Procedure, seen: Sequence[Seen]) -> Procedure:
     asked about; one that is come back to in as many may be repeated; an order that as many do not keep is asked about.
     """
     rules = procedure.rules
-    for cause in tuple(_causes(rules)):
-        if sum(_is_broken(cause, each) for each in seen) > MOST_SHARE * len(seen):
-            rules = _without(rules, *cause)
+    for breach in tuple(_breaches(rules)):
+        if sum(_is_broken(breach, each) for each in seen) > MOST_SHARE * len(seen):
+            rules = _without(rules, *breach)
     return replace(procedure, rules=rules)
 
 
-def _is_broken(cause: Cause, seen: Seen) -> bool:
-    kind, step, before = cause
+def _is_broken(breach: Breach, seen: Seen) -> bool:
+    kind, step, before = breach
     if before is not None:
         return (before, step) in seen.swapped
     return step in seen.again if kind == "repeated" else step not in seen.done
 
 
-def _cause(alert: Alert) -> Cause:
+def _breach(alert: Alert) -> Breach:
     return alert.kind, alert.step, alert.before
 
 
-def _causes(rules: Rules) -> Iterator[Cause]:
+def _breaches(rules: Rules) -> Iterator[Breach]:
     """What may be alarmed of presence, order and repeating."""
     yield from (("missed", step, None) for step in rules.required)
     yield from (("out_of_order", then, first) for first, then in rules.edges)

@@ -86,7 +86,7 @@ def describe(
     traces, left = _with_traces(demonstrations, recogniser, left)
     tell(0.82)
     procedure = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
-    left = some(left)
+    left, learned = some(left), procedure.rules
     if hold_slips:
         seen = _seen(procedure, demonstrations, recogniser, left, part_of(tell, 0.82, 0.86))
         procedure = doubt(loosened(procedure), seen)
@@ -100,7 +100,7 @@ def describe(
         centres=_centres(demonstrations.embeddings, labels, steps),
         recogniser=recogniser,
         links=links,
-        notes=(*notes, *_timid(procedure.rules, hushed.rules)),
+        notes=(*notes, *_timid(learned, hushed.rules)),
         judgement=replace(
             with_likeness(judgement, left, rehearsals, recogniser.numbers),
             labels=calibrate_labels(recogniser, left, links, demonstrations.rate, demonstrations.settings.smoothing_s),
@@ -218,14 +218,14 @@ def hidden(left: Sequence[LeftOut]) -> list[frozenset[int]]:
     return [frozenset(int(step) for step, count in each.items() if count < MOMENT * usual[step]) for each in counts]
 
 
-def _timid(before: Rules, after: Rules) -> tuple[str, ...]:
-    """A note where most of what could be alarmed is not: whoever made the bundle can do something about it."""
-    could, can = (len(rules.required) + len(rules.edges) + len(rules.single) for rules in (before, after))
+def _timid(learned: Rules, kept: Rules) -> tuple[str, ...]:
+    """A note where most of what was learned is not alarmed: whoever made the bundle can do something about it."""
+    could, can = (len(rules.required) + len(rules.edges) + len(rules.single) for rules in (learned, kept))
     if 2 * can >= could:
         return ()
     return (
-        f"{can} of {could} rules raise alarms, the others ask at most: demonstrations followed by what others teach "
-        f"would raise more than {FALSE_ALARM_RATE:g} false alarms each; more demonstrations or labels make it surer",
+        f"{can} of {could} rules raise alarms, the others ask at most: demonstrations followed by what others teach do "
+        "not bear them out, or would raise too many false alarms; more demonstrations or labels make it surer",
     )
 
 

@@ -111,8 +111,7 @@ def see_freely(costs: Floats, times: Times, course: Course, traces: Floats | Non
         course.push(row, float(at), None if traces is None else traces[place])
     course.end()
     model, steps = course.model, np.array(course.model.steps)
-    pairs = [(int(first), int(then)) for first, then in np.argwhere(model.before)]
-    swapped = [pair for pair in pairs if course.both(*pair) >= LEAST_OTHERWISE]
+    swapped = [pair for pair in model.pairs if course.both(*pair) >= LEAST_OTHERWISE]
     return Seen(
         frozenset(steps[course.done() >= LEAST_DONE].tolist()),
         frozenset(steps[course.again() >= LEAST_OTHERWISE].tolist()),

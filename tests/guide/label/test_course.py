@@ -82,6 +82,23 @@ def test_few_courses_whose_weights_sum_to_one(seed: int, most: int, spawning: in
         assert (course.again() <= course.done() + 1e-9).all()
 
 
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(seeds, st.booleans())
+def test_what_is_lacking_is_what_is_not_done(seed: int, is_over: bool) -> None:
+    rng = np.random.default_rng(seed)
+    course = Course(model_of((1, 2, 3, 0, -1), rng), TICK_S)
+    np.testing.assert_array_equal(course.lacking(is_over), np.ones(len(course.model.steps)))
+    follow(course, rng.uniform(0, 1, (30, len(course.model.steps))))
+    np.testing.assert_allclose(course.lacking(is_over), 1 - course.done(is_over), atol=1e-12)
+
+
+def test_what_every_course_has_lacks_with_no_chance_at_all() -> None:
+    course = Course(plain_model((1, 2, 0)), TICK_S, width=6.0)
+    follow(course, clear([0] * 20 + [1] * 20, 3, probability=0.999))
+    assert course.lacking()[:2].tolist() == [0.0, 0.0]
+    assert course.lacking()[2] == 1.0  # of background nothing is ever done
+
+
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(seeds, st.sampled_from([0.1, 1.0]))
 def test_stretches_tile_the_time_and_neighbours_differ(seed: int, spread: float) -> None:

@@ -141,3 +141,26 @@ def test_a_step_that_was_done_stays_so_while_the_next_one_begins() -> None:
         labeller.push(np.array([0.5, 0.38, 0.95]), number / RATE)
         assert labeller.belief().visits[0].step == 1
     assert [visit.step for visit in labeller.belief().visits] == [1, 2]
+
+
+def test_in_the_end_all_orders_are_told_until_then_those_that_seem_broken() -> None:
+    steps = (1, 2, 3, 0)
+    labeller = make_labeller(steps)
+    show(labeller, steps, [1, 3, 2])
+    assert [pair for pair, _ in labeller.belief().swapped] == [(2, 3)]
+    last, _ = labeller.finish()
+    assert last.belief is not None
+    assert [pair for pair, _ in last.belief.swapped] == [(1, 2), (1, 3), (2, 3)]
+    assert last.belief.chance_swapped(2, 3) > 0.9 > 0.1 > last.belief.chance_swapped(1, 2)
+
+
+def test_an_order_that_may_have_been_broken_is_told_in_the_end_though_it_is_likelier_kept() -> None:
+    steps = (1, 2, 0)
+    labeller = make_labeller(steps)
+    for number in range(45):
+        shown = costs_of(steps, 1) if 15 <= number < 30 else costs_of(steps, 2)
+        labeller.push(np.array([0.9, 0.6, 0.4]) if number < 15 else shown, number / RATE)
+    assert labeller.belief().swapped == ()
+    last, _ = labeller.finish()
+    assert last.belief is not None
+    assert 1e-4 < last.belief.chance_swapped(1, 2) < 0.5

@@ -157,15 +157,27 @@ def test_an_order_that_our_labels_hold_and_nobody_keeps_is_asked_about(monkeypat
     assert {(first, step) for step in rest} - set(ours.edges) == {(first, step) for step in early}
 
 
+@pytest.mark.parametrize(
+    ("kept", "noted"),
+    [(Rules(required=(1, 2, 3), single=(1,)), "4 of 9"), (Rules(((1, 2),), required=(1, 2, 3), single=(1,)), "")],
+)
 def test_where_most_rules_only_ask_a_note_says_so(
-    demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch
+    demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch, kept: Rules, noted: str
 ) -> None:
     assert describe(demonstrations, TRUTH, STEPS).notes == ()
+    monkeypatch.setattr("guide.teach.describe.hush", lambda procedure, *_: replace(procedure, rules=kept))
+    notes = describe(demonstrations, TRUTH, STEPS, ("a note",)).notes
+    assert notes[0] == "a note"
+    assert [note.split(" rules ")[0] for note in notes[1:]] == [noted][: bool(noted)]
+
+
+def test_rules_that_are_doubted_count_as_learned_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "guide.teach.describe.hush", lambda procedure, *_: replace(procedure, rules=Rules(required=(1,)))
+        "guide.teach.describe.doubt", lambda procedure, _: replace(procedure, rules=Rules(required=(1,)))
     )
-    (note,) = describe(demonstrations, TRUTH, STEPS).notes
-    assert note.startswith("1 of 9 rules raise alarms, the others ask at most")
+    shown, labels = eight_recordings()
+    (note,) = describe(shown, labels, FIVE, hold_slips=True).notes
+    assert note.startswith("1 of 20 rules raise alarms")
 
 
 def test_without_rules_nothing_is_wanted(demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,13 +132,16 @@ def test_somebody_without_rules_sees_which_orders_are_not_kept(order: list[int],
     assert seen.swapped == swapped
 
 
-def test_an_order_that_is_kept_as_likely_as_not_counts_as_kept() -> None:
+@pytest.mark.parametrize(("early", "least", "most", "is_seen"), [(0.34, 0.45, 0.5, False), (0.33, 0.5, 0.55, True)])
+def test_an_order_counts_as_broken_once_that_is_likelier_than_not(
+    early: float, least: float, most: float, is_seen: bool
+) -> None:
     course = course_of(replace(PLAIN, rules=Rules(edges=((1, 2),))), (0, 1, 2, 3), 1.0, RATE, NO_ORDER)
     costs, times = sights([2, 1, 2])
-    costs[:25] = [1.0, 0.45, 0.55, 1.0]  # rather the first
+    costs[:25] = [1.0, 1.0 - early, early, 1.0]  # the second, or the first already
     seen = see_freely(costs, times, course)
-    assert 0.001 < course.both(1, 2) < LEAST_OTHERWISE
-    assert not seen.swapped
+    assert least < course.both(1, 2) < most
+    assert bool(seen.swapped) == is_seen
 
 
 def test_what_is_left_behind_is_seen_too() -> None:
