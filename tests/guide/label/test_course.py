@@ -93,10 +93,14 @@ def test_what_is_lacking_is_what_is_not_done(seed: int, is_over: bool) -> None:
 
 
 def test_what_every_course_has_lacks_with_no_chance_at_all() -> None:
-    course = Course(plain_model((1, 2, 0)), TICK_S, width=6.0)
-    follow(course, clear([0] * 20 + [1] * 20, 3, probability=0.999))
-    assert course.lacking()[:2].tolist() == [0.0, 0.0]
-    assert course.lacking()[2] == 1.0  # of background nothing is ever done
+    rounded = 0
+    for seed in range(20):
+        rows = np.vstack([clear([0] * 20, 3, probability=0.9999), np.random.default_rng(seed).uniform(0, 1, (20, 3))])
+        course = follow(Course(plain_model((1, 2, 0)), TICK_S, width=6.0), rows)
+        assert course.lacking()[0] == 0.0
+        assert course.lacking()[2] == pytest.approx(1.0)  # of background nothing is ever done
+        rounded += 1 - course.done()[0] != 0.0
+    assert rounded  # which is why it is not worked out so
 
 
 @settings(derandomize=True, deadline=None, max_examples=25)

@@ -119,10 +119,14 @@ def test_where_nobody_saw_it_coming_all_fall_silent_unless_the_rate_bears_it(
 
 
 def test_the_last_look_back_counts() -> None:
-    events = believed({2: 0.2})
-    thought_before = Reviewed(30.0, Belief(30.0, (Segment(1, 10.0, 18.0),), ((1, 0.0), (2, 1.0), (3, 0.2))))
-    rehearsals = [CRIES, [thought_before, *events], believed({}), believed({})]
-    assert hush(TASK, rehearsals, 0.2).rules.required == (1, 3)  # not 3, which was doubtful for a while
+    thought_before = Reviewed(30.0, Belief(30.0, (Segment(1, 10.0, 18.0),), ((1, 0.0), (2, 0.0), (3, 0.4))))
+    rehearsals = [CRIES, [thought_before, *believed({2: 0.2})], believed({}), believed({})]
+    assert hush(TASK, rehearsals, 0.2).rules.required == (1, 3)
+
+
+def test_what_came_less_near_than_what_must_fall_silent_stays() -> None:
+    rehearsals = [CRIES, believed({2: 5e-6}), believed({3: 2e-6}), believed({1: 5e-7})]
+    assert hush(TASK, rehearsals, 0.2).rules.required == (1,)
 
 
 def test_other_alerts_do_not_make_rules_timid() -> None:
