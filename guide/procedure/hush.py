@@ -59,7 +59,7 @@ class _Outcome(NamedTuple):
 
 def _outcome(procedure: Procedure, events: Sequence[Event], hidden: Collection[int]) -> _Outcome:
     rules = [one for one in _breaches(procedure.rules) if one[0] != "missed" or one[1] not in hidden]
-    cried = {_breach(alert) for alert in _alarms(procedure, events, hidden)}
+    cried = {_breach(alert) for alert in _alarms(procedure, events)}
     beliefs = [event.belief for event in events if isinstance(event, Reviewed)]
     chances = {one: _chance(beliefs[-1], *one) for one in rules} if beliefs else {}
     return _Outcome(frozenset(cried.intersection(rules)), chances)
