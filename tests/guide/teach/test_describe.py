@@ -140,7 +140,9 @@ def test_a_recording_that_ends_as_a_step_begins_silences_nothing_where_people_sa
     assert (ours.required, ours.asked_steps) == ((1, 2, 3, 4), (5,))
 
 
-def test_an_order_that_our_labels_hold_and_nobody_keeps_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_order_that_our_labels_hold_and_somebody_does_not_keep_is_asked_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("guide.teach.describe.hush", lambda procedure, *_: procedure)  # rehearsals may silence it too
     shown, labels = eight_recordings()
     odd = shown.items[7]
@@ -159,16 +161,16 @@ def test_an_order_that_our_labels_hold_and_nobody_keeps_is_asked_about(monkeypat
 
 @pytest.mark.parametrize(
     ("kept", "noted"),
-    [(Rules(required=(1, 2, 3), single=(1,)), "4 of 9"), (Rules(((1, 2),), required=(1, 2, 3), single=(1,)), "")],
+    [(Rules(required=(1, 2, 3), single=(1,)), ["4 of 9"]), (Rules(((1, 2),), required=(1, 2, 3), single=(1,)), [])],
 )
 def test_where_most_rules_only_ask_a_note_says_so(
-    demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch, kept: Rules, noted: str
+    demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch, kept: Rules, noted: list[str]
 ) -> None:
     assert describe(demonstrations, TRUTH, STEPS).notes == ()
     monkeypatch.setattr("guide.teach.describe.hush", lambda procedure, *_: replace(procedure, rules=kept))
     notes = describe(demonstrations, TRUTH, STEPS, ("a note",)).notes
     assert notes[0] == "a note"
-    assert [note.split(" rules ")[0] for note in notes[1:]] == [noted][: bool(noted)]
+    assert [note.split(" rules ")[0] for note in notes[1:]] == noted
 
 
 def test_rules_that_are_doubted_count_as_learned_ones(monkeypatch: pytest.MonkeyPatch) -> None:
