@@ -140,6 +140,8 @@ class Seen(NamedTuple):
     """Steps that are come back to."""
     swapped: frozenset[Edge] = frozenset()
     """Pairs of steps of which the second is done before the first."""
+    unlabelled: frozenset[int] = frozenset()
+    """Steps that are surely done though the demonstration's labels lack them."""
 
 
 def doubt(procedure: Procedure, seen: Sequence[Seen]) -> Procedure:

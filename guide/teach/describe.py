@@ -18,7 +18,8 @@ from guide.label.traces import Traces
 from guide.label.unaries import AppearanceUnaries
 from guide.procedure.events import Event
 from guide.procedure.hush import Seen, doubt, hush
-from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
+from guide.procedure.learn import FALSE_ALARM_RATE, believe, learn_procedure, loosened
+from guide.procedure.learn import describe as describe_procedure
 from guide.procedure.model import Procedure, Rules
 from guide.teach.annotations import labels_to_segments
 from guide.teach.calibrate import (
@@ -85,11 +86,13 @@ def describe(
     recogniser, judgement, left = _left_out(demonstrations, labels, taught, given)
     traces, left = _with_traces(demonstrations, recogniser, left)
     tell(0.82)
-    procedure = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
-    left, learned = some(left), procedure.rules
+    visits, left = solid(segments), some(left)
+    procedure = learn_procedure(visits, steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
+    learned = procedure.rules
     if hold_slips:
         seen = _seen(procedure, demonstrations, recogniser, left, part_of(tell, 0.82, 0.86))
-        procedure = doubt(loosened(procedure), seen)
+        learned = believe(procedure, steps, seen)
+        procedure = doubt(loosened(describe_procedure(visits, steps, learned)), seen)
     rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.86, 0.91))
     trust = calibrate_steps(left, rehearsals)
     hushed = hush(procedure, [heard_with(each, trust) for each in rehearsals], FALSE_ALARM_RATE, hidden(left))
@@ -180,7 +183,7 @@ def _seen(
     for count, one in enumerate(left, 1):
         if not one.is_given:
             course = course_of(free, steps, smoothing_s, rate, priors)
-            found.append(see_freely(one.costs, one.times, course, one.traces))
+            found.append(see_freely(one.costs, one.times, course, one.traces, one.labels))
         tell(count / len(left))
     return found
 

@@ -131,6 +131,18 @@ def test_a_step_that_our_labels_hold_and_nobody_sees_is_asked_about() -> None:
     assert by_others.required == ours.required
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_step_that_our_labels_lack_and_everybody_does_is_required(is_there: bool) -> None:
+    shown, labels = eight_recordings(hard=0.0 if is_there else 1.0)
+    labels[7] = np.where(labels[7] == 3, 0 if is_there else 2, labels[7])
+    ours = describe(shown, labels, FIVE, hold_slips=True).procedure
+    assert (3 in ours.rules.required, ours.steps[2].is_optional) == (is_there, not is_there)
+    assert dict(ours.reasons) == ({} if is_there else {3: "optional: in 7 of 8 demonstrations"})
+    by_person = describe(shown, labels, FIVE, hold_slips=True, given=[7]).procedure
+    assert 3 not in by_person.rules.required
+    assert 3 not in describe(shown, labels, FIVE).procedure.rules.required
+
+
 def test_a_recording_that_ends_as_a_step_begins_silences_nothing_where_people_say_so() -> None:
     shown, labels = eight_recordings(last=1)
     assert describe(shown, labels, FIVE).procedure.rules.required == (1, 2, 3, 4, 5)
@@ -185,9 +197,9 @@ def test_rules_that_are_doubted_count_as_learned_ones(monkeypatch: pytest.Monkey
 def test_without_rules_nothing_is_wanted(demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch) -> None:
     met = []
 
-    def see(costs, times, course, traces):  # type: ignore[no-untyped-def]
+    def see(costs, times, course, traces, labels):  # type: ignore[no-untyped-def]
         met.append(course.model)
-        return see_freely(costs, times, course, traces)
+        return see_freely(costs, times, course, traces, labels)
 
     monkeypatch.setattr("guide.teach.describe.see_freely", see)
     describe(demonstrations, TRUTH, STEPS, hold_slips=True)

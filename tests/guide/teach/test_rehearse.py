@@ -26,11 +26,21 @@ from guide.label.unaries import AppearanceUnaries
 from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed
+from guide.procedure.hush import Seen
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import Edge
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.rehearse import LEAST_DONE, LEAST_OTHERWISE, rehearse, rehearsed, see_freely, teach_judged, teach_live
+from guide.teach.rehearse import (
+    LEAST_DONE,
+    LEAST_OTHERWISE,
+    LEAST_SURE,
+    rehearse,
+    rehearsed,
+    see_freely,
+    teach_judged,
+    teach_live,
+)
 
 RATE = 5.0
 PLAIN = Procedure(tuple(KeyStep(number, str(number)) for number in (1, 2, 3)), demonstrations=4)
@@ -89,7 +99,18 @@ def sights(order: Sequence[int], doubt: float = 0.05) -> tuple[NDArray[np.float6
 )
 def test_somebody_without_rules_sees_what_is_there(order: list[int], done: set[int], again: set[int]) -> None:
     seen = see_freely(*sights(order), course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE))
-    assert seen == (frozenset(done), frozenset(again), frozenset())
+    assert seen == Seen(frozenset(done), frozenset(again))
+
+
+def test_a_step_that_labels_lack_counts_where_it_is_surely_there() -> None:
+    costs, times = sights([1, 2, 0, 3])
+    costs[75:, [0, 3]] = 0.5  # the third step, or nothing at all
+    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    seen = see_freely(costs, times, course, labels=np.repeat([0, 2, 0, 0], 25))
+    assert LEAST_DONE < course.done()[3] < LEAST_SURE
+    assert seen == Seen(frozenset({1, 2, 3}), frozenset(), unlabelled=frozenset({1}))
+    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    assert see_freely(*sights([1, 2, 0, 3]), course, labels=np.repeat([2, 0], 50)).unlabelled == {1, 3}
 
 
 def test_a_step_that_may_have_been_done_counts_as_done() -> None:
