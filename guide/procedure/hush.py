@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from guide.domain import Alert, Belief
+from guide.domain import Alert, Belief, Segment
 from guide.procedure.events import Event, Reviewed
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import Edge
@@ -140,8 +140,8 @@ class Seen(NamedTuple):
     """Steps that are come back to."""
     swapped: frozenset[Edge] = frozenset()
     """Pairs of steps of which the second is done before the first."""
-    unlabelled: frozenset[int] = frozenset()
-    """Steps that are surely done though the demonstration's labels lack them."""
+    unlabelled: tuple[Segment, ...] = ()
+    """Visits to steps that are surely done and that the demonstration's labels lack."""
 
 
 def doubt(procedure: Procedure, seen: Sequence[Seen]) -> Procedure:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from guide.domain import BACKGROUND, KeyStep, Segment
 from guide.errors import InputError
 from guide.procedure.counts import longest_pause_s, step_statistics
-from guide.procedure.hush import Seen
 from guide.procedure.model import Procedure, Rules, StepStatistics, Transition
 from guide.procedure.orderings import ordering_of_segments, rank_orderings
 from guide.procedure.precedence import count_precedence, count_transitions
@@ -60,31 +58,6 @@ def describe(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], r
         ),
         rules=rules,
     )
-
-
-def believe(procedure: Procedure, steps: Sequence[KeyStep], seen: Sequence[Seen]) -> Rules:
-    """The rules of a procedure, with steps required that labels lack here and there, but no demonstration does.
-
-    Labels that were found miss a step that is hard to see, and by these it looks optional. It is required after all
-    where most labels hold it, and in every demonstration whose labels do not it is surely `seen`; unless it is given
-    as optional.
-
-    >>> some = [[Segment(1, 0.0, 2.0), Segment(2, 2.0, 4.0)], [Segment(1, 0.0, 2.0)]] + [[Segment(2, 0.0, 2.0)]] * 3
-    >>> task = learn_procedure(some)
-    >>> seen = [Seen(frozenset({1, 2}), frozenset(), unlabelled=frozenset({2}))]
-    >>> task.rules.required, believe(task, [KeyStep(1, "cut"), KeyStep(2, "glue")], seen).required
-    ((), (2,))
-    """
-    rules, count = procedure.rules, procedure.demonstrations
-    unlabelled = Counter(step for each in seen for step in each.unlabelled)
-    optional = {step.number for step in steps if step.is_optional}
-    believed = {
-        one.step
-        for one in procedure.statistics
-        if count / 2 < one.present < count and not one.repeated and one.present + unlabelled[one.step] == count
-    } - optional
-    asked = tuple(step for step in rules.asked_steps if step not in believed)
-    return replace(rules, required=tuple(sorted({*rules.required, *believed})), asked_steps=asked)
 
 
 def loosened(procedure: Procedure) -> Procedure:

@@ -59,6 +59,7 @@ class LeftOut:
     label_costs: Floats | None = None  # (T, C + 1) for labels, where they go by others
     traces: Floats | None = None  # (T, C + 1), what the bench says of each step having been done
     is_given: bool = False  # whether a person labelled it
+    place: int = 0  # among all demonstrations
 
     @property
     def nearest(self) -> Floats:

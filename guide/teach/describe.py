@@ -18,8 +18,7 @@ from guide.label.traces import Traces
 from guide.label.unaries import AppearanceUnaries
 from guide.procedure.events import Event
 from guide.procedure.hush import Seen, doubt, hush
-from guide.procedure.learn import FALSE_ALARM_RATE, believe, learn_procedure, loosened
-from guide.procedure.learn import describe as describe_procedure
+from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
 from guide.procedure.model import Procedure, Rules
 from guide.teach.annotations import labels_to_segments
 from guide.teach.calibrate import (
@@ -32,6 +31,7 @@ from guide.teach.calibrate import (
 )
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.likeness import with_likeness
+from guide.teach.mend import mended
 from guide.teach.rehearse import Taught, chosen, rehearse, see_freely, teach_judged
 from guide.teach.strangers import Lessons, manners_of, strangers
 from guide.teach.telling import Tell, part_of, say_nothing
@@ -91,8 +91,11 @@ def describe(
     learned = procedure.rules
     if hold_slips:
         seen = _seen(procedure, demonstrations, recogniser, left, part_of(tell, 0.82, 0.86))
-        learned = believe(procedure, steps, seen)
-        procedure = doubt(loosened(describe_procedure(visits, steps, learned)), seen)
+        procedure = learn_procedure(mended(visits, seen), steps, SLIPPING_RATE)
+        if procedure.rules.edges != learned.edges:  # only orders that were looked for are seen to be broken
+            seen = _seen(procedure, demonstrations, recogniser, left, say_nothing)
+        learned = procedure.rules
+        procedure = doubt(loosened(procedure), [*seen.values()])
     rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.86, 0.91))
     trust = calibrate_steps(left, rehearsals)
     hushed = hush(procedure, [heard_with(each, trust) for each in rehearsals], FALSE_ALARM_RATE, hidden(left))
@@ -124,7 +127,7 @@ def _left_out(
     recogniser, judgement, left = leave_out(taught.recogniser, scale, taught.judged, strange, own, times)
     costs = taught.label_costs([one.costs for one in left])
     left = [
-        replace(one, label_costs=each, is_given=place in given)
+        replace(one, label_costs=each, is_given=place in given, place=place)
         for one, each, place in zip(left, costs, places, strict=True)
     ]
     return recogniser, replace(judgement, manners=manners_of(recogniser, features, own)), left
@@ -170,20 +173,20 @@ def _seen(
     recogniser: Recogniser,
     left: Sequence[LeftOut],
     tell: Tell,
-) -> list[Seen]:
-    """What is seen, by what the others teach and without any rule, in the demonstrations that nobody labelled.
+) -> dict[int, Seen]:
+    """What is seen, by what the others teach and without any rule, in each demonstration that nobody labelled.
 
-    Their labels have no say, also where they hold a step for a moment: carried ones put it there because it was done in
-    those that they come from.
+    Their labels have no say in it, also where they hold a step for a moment: carried ones put it there because it was
+    done in those that they come from. They only tell which visits they lack.
     """
     free = replace(procedure, rules=Rules(edges=procedure.rules.edges))  # to be told of, not to be kept
     steps, priors = AppearanceUnaries(recogniser).steps, tuple(one for one in PRIORS if one not in ("order", "done"))
     smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
-    found = []
+    found = {}
     for count, one in enumerate(left, 1):
         if not one.is_given:
             course = course_of(free, steps, smoothing_s, rate, priors)
-            found.append(see_freely(one.costs, one.times, course, one.traces, one.labels))
+            found[one.place] = see_freely(one.costs, one.times, course, one.traces, one.labels)
         tell(count / len(left))
     return found
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import BACKGROUND, Labels, Times
+from guide.domain import Labels, Segment, Times
 from guide.label.course import Course
 from guide.label.directions import Reduction, narrowing, wide_reduction
 from guide.label.elapsed import learn_elapsed
@@ -41,7 +41,7 @@ MOST_REHEARSALS = 40
 # step is come back to, or done before another, is what labels do not say: it counts once it is likelier than not.
 LEAST_DONE = 0.02
 LEAST_OTHERWISE = 0.5
-LEAST_SURE = 0.9  # that a step was done which labels lack
+LEAST_SURE = 0.9  # that a step was done which labels lack: what everybody does came out at 1, all else below .3
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +108,21 @@ def see_freely(
     """The steps in costs and traces (T, C) of a demonstration, and which of the orders of `course` it does not keep.
 
     The course should want no step, and no order be worth anything to it. A step counts as done unless it is all but
-    sure that it was not: labels say it was. One that its `labels` (T,) lack is told apart, if it is all but sure that
-    it was done.
+    sure that it was not: labels say it was. Visits to a step that the `labels` (T,) lack are told where it is all but
+    sure that it was done.
     """
     for place, (row, at) in enumerate(zip(costs, times, strict=True)):
         course.push(row, float(at), None if traces is None else traces[place])
     course.end()
     model, steps = course.model, np.array(course.model.steps)
     swapped = [pair for pair in model.pairs if course.both(*pair) >= LEAST_OTHERWISE]
-    sure = steps[(course.done() >= LEAST_SURE) & (steps != BACKGROUND)]
+    done = course.done()
+    lacking = set() if labels is None else {*steps[done >= LEAST_SURE].tolist()} - {*labels.tolist()}
     return Seen(
-        frozenset(steps[course.done() >= LEAST_DONE].tolist()),
+        frozenset(steps[done >= LEAST_DONE].tolist()),
         frozenset(steps[course.again() >= LEAST_OTHERWISE].tolist()),
         frozenset((model.steps[first], model.steps[then]) for first, then in swapped),
-        frozenset() if labels is None else frozenset(np.setdiff1d(sure, labels).tolist()),
+        tuple(Segment(*stretch) for stretch in course.likeliest() if stretch[0] in lacking),
     )
 
 

@@ -6,8 +6,7 @@ step out seems to do it by waiting. But waiting leaves everything as it was. Alo
 moment to the moment after its first step, as the other recordings teach it, one that waits stays where it began.
 
 A step may also be at work for long and change what is seen only as it ends. That says nothing about when it began, so a
-step of which hardly anything would be left in the usual recording is not cut back in any: less than a third of what was
-found as the step, and of an average one too, since whoever waits may do so for as long as they like.
+step of which hardly anything would be left in the usual recording is not cut back in any.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ FIRST = 0.12  # of an average step, from the beginning: nothing has been done ye
 MOMENT = 0.4  # of an average step: as long as the bench after a step is looked at for what it leaves behind
 SMOOTHED = 0.06  # of an average step to either side: the look of one frame is noisy
 LEAST_WAY = 0.3  # of the way that the others go: a recording that goes less far shows no change
-LEAST_LEFT = 0.33  # in the usual recording: where more goes, the step itself changes nothing yet
+LEAST_LEFT = 0.33  # of a step's frames in the usual recording: where more goes, the step itself changes nothing yet
 COMPONENTS = 100  # directions in which looks vary that are looked at
 MOST_ROWS = 3000  # frames that these come from
 SHRINKAGE = 0.15  # how far the covariance is drawn towards a sphere: frames are many, people few
@@ -54,22 +53,18 @@ class Labelled(NamedTuple):
 class _Opening(NamedTuple):
     """The step that a recording begins with, for how many frames, and the way from before it to after it.
 
-    A frame lasts `frame_s` seconds; looks are smoothed over `width` frames.
+    Looks are smoothed over `width` frames.
     """
 
     step: int
     frames: int
-    frame_s: float
     width: int
     before: Floats  # (d,)
     way: Floats  # (d,)
 
 
 class _Told(NamedTuple):
-    """How many frames of a recording's first step come before any change, and how much is left of it.
-
-    That is a share of its frames, or of an average step where it seems to take longer than one.
-    """
+    """How many frames of a recording's first step come before any change, and which share of them is left."""
 
     step: int
     waited: int
@@ -129,9 +124,8 @@ class Openings:
         if not after.any():
             return None
         before = rows[since <= first_s].mean(0)
-        frame_s = float(np.median(np.diff(one.times)))
-        width = 2 * max(1, round(SMOOTHED * self._step_s / frame_s)) + 1
-        return _Opening(step, frames, frame_s, width, before, rows[after].mean(0) - before)
+        width = 2 * max(1, round(SMOOTHED * self._step_s / float(np.median(np.diff(one.times))))) + 1
+        return _Opening(step, frames, width, before, rows[after].mean(0) - before)
 
     def _tell(self, own: _Opening | None, rows: Floats, number: int | None) -> _Told | None:
         """What the others teach about a recording; `number` is its own place among those that teach."""
@@ -146,7 +140,7 @@ class Openings:
             return None
         along = uniform_filter1d((rows - own.before) @ usual / (own.way @ usual), own.width, mode="nearest")
         begin, _ = ramp(along[: own.frames])
-        return _Told(own.step, begin, (own.frames - begin) / min(own.frames, self._step_s / own.frame_s))
+        return _Told(own.step, begin, 1 - begin / own.frames)
 
 
 def without_waiting(few: Fewer, labels: Sequence[Labels], step_s: float) -> tuple[Labels, ...]:

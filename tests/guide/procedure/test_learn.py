@@ -4,8 +4,7 @@ import pytest
 
 from guide.domain import KeyStep, Ordering, Precedence, Segment
 from guide.errors import InputError
-from guide.procedure.hush import Seen
-from guide.procedure.learn import believe, learn_procedure, loosened
+from guide.procedure.learn import learn_procedure, loosened
 from guide.procedure.model import Transition
 
 
@@ -70,42 +69,6 @@ def test_what_is_left_out_and_still_required_may_not_be_done_twice() -> None:
     task = learn_procedure([recording(1, 2, 3)] * 58 + [recording(1, 3)] * 2, rate=0.6)
     assert 2 in task.rules.required
     assert loosened(task).rules.single == task.rules.single == (1, 2, 3)
-
-
-def slips(*steps: int) -> Seen:
-    """Somebody without rules surely saw these steps, which labels lack."""
-    return Seen(frozenset(steps), frozenset(), unlabelled=frozenset(steps))
-
-
-def test_what_labels_lack_and_everybody_surely_does_is_required() -> None:
-    task = learn_procedure([recording(1, 2, 3)] * 3 + [recording(1, 3)] * 2)
-    assert (task.rules.required, task.steps[1].is_optional) == ((1, 3), True)
-    believed = believe(task, task.steps[:1], [slips(), slips(2), slips(2)])
-    assert believed == replace(task.rules, required=(1, 2, 3))
-    asked = replace(task, rules=replace(task.rules, asked_steps=(2,)))
-    assert believe(asked, (), [slips(2)] * 2) == believed
-
-
-@pytest.mark.parametrize(
-    ("orders", "seen"),
-    [
-        ([(1, 2, 3)] * 3 + [(1, 3)] * 2, [slips(2), slips()]),  # one demonstration may really lack it
-        ([(1, 2, 3)] * 2 + [(1, 3)] * 2, [slips(2)] * 2),  # no more than half of the labels hold it
-        ([(1, 2, 3)] * 3 + [(2, 1, 2, 3), (1, 3)], [slips(2)]),  # it comes and goes
-        ([(1, 2, 3)] * 3 + [(1, 3)] * 2, []),
-    ],
-)
-def test_what_may_be_left_out_after_all_is_not_required(orders: list[tuple[int, ...]], seen: list[Seen]) -> None:
-    task = learn_procedure([recording(*order) for order in orders])
-    assert 2 not in task.rules.required
-    assert believe(task, (), seen) == task.rules
-
-
-def test_what_is_given_as_optional_stays_so() -> None:
-    steps = [KeyStep(1, "cut"), KeyStep(2, "taste", is_optional=True), KeyStep(3, "serve")]
-    task = learn_procedure([recording(1, 2, 3)] * 4 + [recording(1, 3)], steps)
-    assert believe(task, steps, [slips(2)]) == task.rules
-    assert believe(task, steps[:1], [slips(2)]).required == (1, 2, 3)
 
 
 def test_no_demonstrations_give_a_procedure_that_says_nothing() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from guide.domain import KeyStep, Labels, Segment
 from guide.perceive.appearance import AppearanceSettings
+from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Rules
 from guide.teach.calibrate import LeftOut
 from guide.teach.demonstrations import Demonstration, Demonstrations
@@ -135,12 +136,41 @@ def test_a_step_that_our_labels_hold_and_nobody_sees_is_asked_about() -> None:
 def test_a_step_that_our_labels_lack_and_everybody_does_is_required(is_there: bool) -> None:
     shown, labels = eight_recordings(hard=0.0 if is_there else 1.0)
     labels[7] = np.where(labels[7] == 3, 0 if is_there else 2, labels[7])
-    ours = describe(shown, labels, FIVE, hold_slips=True).procedure
-    assert (3 in ours.rules.required, ours.steps[2].is_optional) == (is_there, not is_there)
-    assert dict(ours.reasons) == ({} if is_there else {3: "optional: in 7 of 8 demonstrations"})
+    ours = describe(shown, labels, FIVE, hold_slips=True)
+    task, present = ours.procedure, 8 if is_there else 7
+    assert (3 in task.rules.required, task.steps[2].is_optional) == (is_there, not is_there)
+    assert dict(task.reasons) == ({} if is_there else {3: "optional: in 7 of 8 demonstrations"})
+    assert task.statistics[2].present == present
+    assert task.precedence(2, 3).total == present
+    assert [one.step for one in ours.segments[7]].count(3) == 0  # labels stay as they are
     by_person = describe(shown, labels, FIVE, hold_slips=True, given=[7]).procedure
     assert 3 not in by_person.rules.required
     assert 3 not in describe(shown, labels, FIVE).procedure.rules.required
+    optional = [replace(step, is_optional=step.number == 3) for step in FIVE]
+    assert 3 not in describe(shown, labels, optional, hold_slips=True).procedure.rules.required
+
+
+def test_orders_that_are_learned_from_visits_that_labels_lack_are_looked_for_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown, labels = eight_recordings()
+    labels[7] = np.where(labels[7] == 3, 0, labels[7])
+    met = []
+
+    def see(costs, times, course, *rest):  # type: ignore[no-untyped-def]
+        met.append(len(course.model.pairs))
+        return see_freely(costs, times, course, *rest)
+
+    monkeypatch.setattr("guide.teach.describe.see_freely", see)
+    learned = iter((((1, 2),), ((1, 2), (2, 3))))
+
+    def learn(visits, steps, rate):  # type: ignore[no-untyped-def]
+        task = learn_procedure(visits, steps, rate)
+        return replace(task, rules=replace(task.rules, edges=next(learned)))
+
+    monkeypatch.setattr("guide.teach.describe.learn_procedure", learn)
+    describe(shown, labels, FIVE, hold_slips=True)
+    assert met == [1] * 8 + [2] * 8
 
 
 def test_a_recording_that_ends_as_a_step_begins_silences_nothing_where_people_say_so() -> None:

@@ -102,15 +102,23 @@ def test_somebody_without_rules_sees_what_is_there(order: list[int], done: set[i
     assert seen == Seen(frozenset(done), frozenset(again))
 
 
-def test_a_step_that_labels_lack_counts_where_it_is_surely_there() -> None:
+def test_a_visit_that_labels_lack_is_told_where_it_is_sure() -> None:
+    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    seen = see_freely(*sights([1, 2, 0, 3]), course, labels=np.repeat([2, 0], 50))
+    assert [one.step for one in seen.unlabelled] == [1, 3]
+    assert [one.start for one in seen.unlabelled] == pytest.approx([0.0, 75 / RATE], abs=1.0)
+    assert [one.end for one in seen.unlabelled] == pytest.approx([25 / RATE, 100 / RATE], abs=1.0)
+
+
+@pytest.mark.parametrize(("doubt", "told"), [(0.28, [3]), (0.3, [])])
+def test_a_visit_that_may_be_none_is_not_told(doubt: float, told: list[int]) -> None:
+    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     costs, times = sights([1, 2, 0, 3])
-    costs[75:, [0, 3]] = 0.5  # the third step, or nothing at all
-    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    seen = see_freely(costs, times, course, labels=np.repeat([0, 2, 0, 0], 25))
-    assert LEAST_DONE < course.done()[3] < LEAST_SURE
-    assert seen == Seen(frozenset({1, 2, 3}), frozenset(), unlabelled=frozenset({1}))
-    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    assert see_freely(*sights([1, 2, 0, 3]), course, labels=np.repeat([2, 0], 50)).unlabelled == {1, 3}
+    costs[75:, [0, 3]] = 1 - doubt, doubt  # rather the third step than nothing at all
+    seen = see_freely(costs, times, course, labels=np.repeat([1, 2, 0, 0], 25))
+    assert course.done()[3] > LEAST_OTHERWISE
+    assert (course.done()[3] >= LEAST_SURE) == bool(told)
+    assert [one.step for one in seen.unlabelled] == told
 
 
 def test_a_step_that_may_have_been_done_counts_as_done() -> None:

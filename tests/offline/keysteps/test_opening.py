@@ -107,11 +107,6 @@ def test_a_step_that_changes_things_in_its_last_quarter_is_left_alone() -> None:
     assert waited([shown(done, labels, seed) for seed in range(5)]) == [0] * 5
 
 
-def test_a_wait_far_longer_than_the_step_is_cut_all_the_same() -> None:
-    waits = (90, 120, 100, 80, 110)
-    assert off(waited(waiting(waits)), waits) <= 4
-
-
 def test_background_for_a_moment_does_not_end_the_first_step() -> None:
     recordings = waiting((25,) * 4)
     for one in recordings[:2]:
