@@ -63,12 +63,13 @@ def expand(unary: Unaries, links: Links, start: Labels | None = None, max_sweeps
     check_unary(unary, links.size)
     labels = unary.argmin(axis=1) if start is None else np.array(start, dtype=np.int64)
     best, moves_without_gain = energy(unary, links, labels), 0
-    label_count = unary.shape[1]
+    label_count, ground = unary.shape[1], _Ground.of(unary, links, labels)
     for move in range(max_sweeps * label_count):
-        grown = grow(unary, links, labels, move % label_count)
+        grown = _grow(unary, links, ground, move % label_count)
         found = best if grown is None else energy(unary, links, grown)
         if grown is not None and found < best - LEAST_GAIN * max(1.0, abs(best)):
             labels, best, moves_without_gain = grown, found, 0
+            ground = _Ground.of(unary, links, labels)
         else:
             moves_without_gain += 1
         if moves_without_gain == label_count:
@@ -132,17 +133,38 @@ def _sweep(
     """Labels (T,) of each recording after a move to every label, and how many moves in a row then gained nothing."""
     labels, without_gain = np.concatenate(starts), without_gain.copy()
     best, label_count = joint.energies(labels), joint.unary.shape[1]
+    ground = _Ground.of(joint.unary, joint.links, labels)
     for alpha in range(label_count):
         is_open = without_gain < label_count
         without_gain[is_open] += 1
-        grown = grow(joint.unary, joint.links, labels, alpha)
+        grown = _grow(joint.unary, joint.links, ground, alpha)
         if grown is None:
             continue
         found = joint.energies(grown)
         is_better = is_open & (found < best - LEAST_GAIN * np.maximum(1.0, np.abs(best)))
         labels = np.where(is_better[joint.owner], grown, labels)
         best, without_gain = np.where(is_better, found, best), np.where(is_better, 0, without_gain)
+        ground = _Ground.of(joint.unary, joint.links, labels)
     return zip(np.split(labels, np.cumsum([len(each) for each in starts[:-1]])), without_gain, strict=True)
+
+
+class _Ground(NamedTuple):
+    """What all moves from one labelling have in common."""
+
+    labels: Labels  # (T,)
+    keeps: NDArray[np.float64]  # (T,), what it costs a frame to keep its label
+    one: Labels  # (L,), of the earlier frame of each link
+    other: Labels  # (L,), of the later one
+    is_cut: NDArray[np.bool_]  # (L,)
+    back: NDArray[np.float64]  # (L,), what a link costs if the earlier frame takes and the later one keeps
+
+    @staticmethod
+    def of(unary: Unaries, links: Links, labels: Labels) -> _Ground:
+        one, other = labels[links.first], labels[links.second]
+        is_cut = one != other
+        cost = np.where(is_cut, links.weight, 0.0)
+        keeps = unary[np.arange(len(labels)), labels] + np.bincount(links.second, cost, len(labels))
+        return _Ground(labels, keeps, one, other, is_cut, links.weight - cost)
 
 
 def grow(unary: Unaries, links: Links, labels: Labels, alpha: int) -> Labels | None:
@@ -151,26 +173,21 @@ def grow(unary: Unaries, links: Links, labels: Labels, alpha: int) -> Labels | N
     A minimum cut over x_t = 1 (take alpha): a pair costs w where one keeps and one takes, and, where both keep
     different labels, w [x_j = 0] + w [x_i = 0, x_j = 1]; frames that hold alpha only bias their neighbours.
     """
-    keeps, takes = unary[np.arange(len(labels)), labels], unary[:, alpha].copy()
-    one, other = labels[links.first], labels[links.second]
-    has_one, has_other = one == alpha, other == alpha
-    _add_at(keeps, links.second, links.weight, has_one & ~has_other)
-    _add_at(keeps, links.first, links.weight, has_other & ~has_one)
-    is_free = ~(has_one | has_other)
-    differ = is_free & (one != other)
-    _add_at(keeps, links.second, links.weight, differ)
-    weight = links.weight[is_free]
-    back = np.where(differ[is_free], 0.0, weight)
-    is_taken = _minimum_cut(keeps, takes, (links.first[is_free], links.second[is_free], weight, back))
-    is_taken &= labels != alpha
-    return np.where(is_taken, alpha, labels) if is_taken.any() else None
+    return _grow(unary, links, _Ground.of(unary, links, labels), alpha)
 
 
-def _add_at(
-    costs: NDArray[np.float64], at: NDArray[np.int64], amount: NDArray[np.float64], where: NDArray[np.bool_]
-) -> None:
-    if where.any():
-        costs += np.bincount(at[where], amount[where], len(costs))
+def _grow(unary: Unaries, links: Links, ground: _Ground, alpha: int) -> Labels | None:
+    keeps, edges = ground.keeps, (links.first, links.second, links.weight, ground.back)
+    has_one, has_other = ground.one == alpha, ground.other == alpha
+    holds = has_one | has_other
+    if holds.any():  # frames that hold alpha are in no link then: what they pay to keep it does not matter
+        bias = np.where(has_other & ground.is_cut, links.weight, 0.0)
+        keeps = keeps + np.bincount(links.first, bias, len(keeps))
+        first, second, weight, back = (each[~holds] for each in edges)
+        edges = first, second, weight, back
+    is_taken = _minimum_cut(keeps, unary[:, alpha], edges)
+    is_taken &= ground.labels != alpha
+    return np.where(is_taken, alpha, ground.labels) if is_taken.any() else None
 
 
 def _minimum_cut(
