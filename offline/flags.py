@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from guide.domain import Alert, AlertKind, Guidance, Resolution
+from offline.evaluation.keep import Plain
 
 EARLY_S = 1.0  # a step begins a moment before its label does
 FAULT_KINDS: frozenset[AlertKind] = frozenset({"missed", "out_of_order", "repeated", "unknown"})
@@ -102,6 +103,12 @@ def total(judged: Sequence[tuple[Planted, Judged]]) -> FlagScore:
     found = sum(each.is_found for _, each in faulty)
     wrong = sum(len(each.false_alarms) for _, each in judged)
     return FlagScore(len(faulty), found, found + wrong, len(clean), sum(len(each.false_alarms) for each in clean))
+
+
+def score_of(rows: Iterable[Plain]) -> FlagScore:
+    """The figures over rows that each hold those of one recording."""
+    some = list(rows)
+    return FlagScore(**{field.name: sum(int(row[field.name] or 0) for row in some) for field in fields(FlagScore)})
 
 
 def _names_it(alert: Alert, planted: Planted, names: Mapping[int, int]) -> bool:

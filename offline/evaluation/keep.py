@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from guide.bundle import read_arrays
 from guide.errors import BundleError, OutputError
 from offline.features import RecordingFeatures
+
+Plain: TypeAlias = dict[str, str | int | float | None]  # a row of results, as it is kept
 
 ROWS_AT_ONCE = 4096
 

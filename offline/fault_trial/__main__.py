@@ -10,16 +10,16 @@ from rich.console import Console
 from rich.table import Table
 
 from guide.command import entry
-from offline.evaluation.keep import Kept
+from offline.evaluation.keep import Kept, Plain
 from offline.evaluation.task import LabelledTask
 from offline.evaluation.teaching import ALL, Way, ways, without
-from offline.fault_trial.bench import Plain, Training
+from offline.fault_trial.bench import Training
 from offline.fault_trial.leaving import LeavingOut
 from offline.fault_trial.mistakes import Mistaken
 from offline.fault_trial.options import FaultTrialOptions, Plan, make_plan
 from offline.fault_trial.report import agreement_table, flag_table, missed_table
 from offline.fault_trial.sources import read_clean, read_mistaken, write_features
-from offline.fault_trial.work import Shift, do_all
+from offline.jobs import Shift, do_all
 
 LOG_WIDTH = 150  # of tables in a log: nothing wraps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,12 @@ from offline.evaluation.embedders import SOURCES as EMBEDDER_SOURCES
 from offline.evaluation.embedders import Embedders
 from offline.evaluation.finding import SOURCES as FINDER_SOURCES
 from offline.evaluation.finding import Search
-from offline.evaluation.keep import content_key, source_hash
+from offline.evaluation.keep import Plain, content_key, source_hash
 from offline.evaluation.task import LabelledTask
 from offline.evaluation.teaching import NONE, Taught, Way, demonstrations_of
 from offline.fault_trial.heads import CPU, Head, read_head
 from offline.features import RecordingFeatures
 from offline.following import Lesson, Sight, costs_by, see, unaries_of
-
-Plain: TypeAlias = dict[str, str | int | float | None]  # a row of results, as it is kept
 
 PRIOR_SETS: Final[dict[str, tuple[Prior, ...]]] = {"on": PRIORS, "off": ()} | {name: (name,) for name in PRIORS}
 """What a row of the table counts beside the evidence: all, nothing, or one of them alone."""

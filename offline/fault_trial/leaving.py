@@ -9,10 +9,10 @@ import numpy as np
 
 from guide.domain import Question
 from offline.counterfactual.agreement import NEAR_S, agreement
-from offline.evaluation.keep import content_key
+from offline.evaluation.keep import Plain, content_key
 from offline.evaluation.task import LabelledTask
 from offline.evaluation.teaching import Way, teach, without
-from offline.fault_trial.bench import PRIOR_SETS, Bench, Eyes, Plain, learn
+from offline.fault_trial.bench import PRIOR_SETS, Bench, Eyes, learn
 from offline.fault_trial.made import make_all, shuffle_all
 from offline.flags import judge, total
 from offline.following import follow_sight

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from guide.domain import BACKGROUND, Labels
-from offline.evaluation.keep import content_key
+from offline.evaluation.keep import Plain, content_key
 from offline.evaluation.task import LabelledTask
 from offline.evaluation.teaching import ALL, Way, teach
-from offline.fault_trial.bench import PRIOR_SETS, Bench, Eyes, Plain, learn
+from offline.fault_trial.bench import PRIOR_SETS, Bench, Eyes, learn
 from offline.features import RecordingFeatures
 from offline.flags import standing
 from offline.following import Followed, follow_sight

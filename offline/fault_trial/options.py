@@ -9,14 +9,15 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 
 from guide.errors import InputError
 from guide.settings import RecogniserKind
+from offline.demo.seeds import read_seeds
 from offline.evaluation.methods import split_names
 from offline.evaluation.teaching import read_numbers
 from offline.fault_trial.bench import PRIOR_SETS, Bench
+from offline.jobs import require_from, require_workers
 
 Part: TypeAlias = Literal["counterfactual", "agreement", "recognisers", "errors"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 RECOGNISERS: Final[tuple[RecogniserKind, ...]] = get_args(RecogniserKind)
-MOST_WORKERS: Final = 256
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class FaultTrialOptions:
     videos: Path | None = None
     """Or a folder of labelled clean recordings of one task, or of such folders: videos, or features (.npz, .npy)."""
     drawn: str = ""
-    """Or seeds of drawn worlds, with commas between: their demonstrations, as `offline.trial` draws them."""
+    """Or seeds of drawn worlds, such as 1021-1025,1031: their demonstrations, as `offline.trial` draws them."""
     labels: Path | None = None
     """Label files of --videos, where they do not lie beside the recordings."""
     task: str = ""
@@ -79,14 +80,12 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     if len(given) != 1:
         came = " and ".join(f"--{name}" for name in given) or "none"
         raise InputError(f"one of --features DIR, --videos DIR and --drawn SEEDS was expected, {came} came: give one.")
-    read_seeds(options.drawn)
-    _require_from("choices", options.choices, 1)
-    _require_from("each", options.each, 1)
-    _require_from("shuffles", options.shuffles, 1)
-    _require_from("seed", options.seed, 0)
-    _require_from("workers", options.workers, 1)
-    if options.workers > MOST_WORKERS:
-        raise InputError(f"--workers is at most {MOST_WORKERS}, got {options.workers}: give fewer.")
+    read_seeds(options.drawn, "--drawn")
+    require_from("choices", options.choices, 1)
+    require_from("each", options.each, 1)
+    require_from("shuffles", options.shuffles, 1)
+    require_from("seed", options.seed, 0)
+    require_workers(options.workers)
     if not options.minutes >= 0:
         raise InputError(f"--minutes is a number from 0 up, got {options.minutes:g}: give a larger one.")
     recognisers = split_names(options.recogniser, RECOGNISERS, "recognisers (--recogniser)")
@@ -102,20 +101,3 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     if parts == ("errors",) and options.features is None:
         raise InputError("--only errors needs recordings with mistakes, which --features DIR has: give that.")
     return Plan(tuple(cast(Part, each) for each in parts), tuple(read_numbers(options.labelled)), bench)
-
-
-def read_seeds(text: str) -> list[int]:
-    """The seeds of drawn worlds, each once.
-
-    >>> read_seeds("1021, 1022")
-    [1021, 1022]
-    """
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if not all(word.isascii() and word.isdecimal() for word in words):
-        raise InputError(f"--drawn takes whole numbers from 0 up with commas between, got {text!r}: change it.")
-    return list(dict.fromkeys(int(word) for word in words))
-
-
-def _require_from(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise InputError(f"--{name} is a whole number from {least} up, got {value}: give a larger one.")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 from rich.table import Table
 
+from offline.evaluation.keep import Plain
 from offline.evaluation.teaching import ALL
-from offline.fault_trial.bench import Plain
 from offline.fault_trial.made import FAULTS
 from offline.fault_trial.mistakes import area_under_curve
-from offline.flags import FlagScore
+from offline.flags import score_of
 
 FLAG_COLUMNS: Final = (
     "precision", "recall", *(kind.replace("_", " ") for kind in FAULTS), "false alarms a clean one", "delay s",
@@ -55,12 +54,6 @@ def missed_table(rows: Sequence[Plain], title: str, names: Sequence[str]) -> Tab
         for values, some in _by(chosen, names):
             table.add_row(task, *values, *_missed_cells(some))
     return table
-
-
-def score_of(rows: Iterable[Plain]) -> FlagScore:
-    """The figures over all these recordings."""
-    some = list(rows)
-    return FlagScore(**{field.name: sum(int(row[field.name] or 0) for row in some) for field in fields(FlagScore)})
 
 
 def _flag_cells(rows: Sequence[Plain]) -> list[str]:

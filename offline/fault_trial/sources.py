@@ -12,14 +12,17 @@ from guide.errors import OutputError
 from guide.teach.annotations import labels_to_segments, write_labels
 from offline.config import resolve
 from offline.demo.recording import Recording
+from offline.demo.seeds import read_seeds
 from offline.demo.task import TASK
 from offline.evaluation.feature_tasks import read_feature_tasks
 from offline.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see
 from offline.evaluation.task import LabelledTask
 from offline.evaluation.teaching import require_enough
 from offline.fault_trial.mistakes import without_clean
-from offline.fault_trial.options import FaultTrialOptions, read_seeds
+from offline.fault_trial.options import FaultTrialOptions
 from offline.features import FeatureCache
+
+DEMONSTRATIONS = 12  # of a drawn world, as `offline.trial` learns it
 
 
 def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTask]:
@@ -28,7 +31,7 @@ def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTas
     if options.features is not None:
         tasks = read_feature_tasks(options.features, words, False)
     elif options.videos is None:
-        tasks = [_draw(seed, console) for seed in read_seeds(options.drawn)]
+        tasks = [_draw(seed, options.cache, console) for seed in read_seeds(options.drawn, "--drawn")]
     else:
         tasks = _see(check_tasks(options.videos, words, options.rate, LabelRequest(options.labels)), options, console)
     for task in tasks:
@@ -71,12 +74,13 @@ def _words(options: FaultTrialOptions) -> list[str]:
     return [word.strip() for word in options.task.split(",") if word.strip()]
 
 
-def _draw(seed: int, console: Console) -> LabelledTask:
+def _draw(seed: int, cache: Path, console: Console) -> LabelledTask:
     """The demonstrations of a drawn world, as the trunk sees the pictures before they become a video."""
-    from offline.trial import TrialOptions, look  # with the trunk and the painter, which others do without
+    from offline.trial.worlds import Worlds  # with the trunk and the painter, which others do without
 
-    count = TrialOptions().recordings
-    drawn = list(look([Recording(seed, "train", number + 1) for number in range(count)], console))
+    worlds = Worlds(cache / "drawn")
+    recordings = [Recording(seed, "train", number + 1) for number in range(DEMONSTRATIONS)]
+    drawn = [worlds.read(one) for one in worlds.look(recordings, console)]
     word = f"drawn-{seed}"
     steps = {step.number: step.name for step in TASK.steps}
     return LabelledTask(word, word, steps, tuple(one.features for one in drawn), tuple(one.labels for one in drawn))

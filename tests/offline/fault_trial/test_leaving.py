@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from offline.evaluation.keep import Plain
 from offline.evaluation.teaching import ALL, Way
-from offline.fault_trial.bench import Bench, Plain
+from offline.fault_trial.bench import Bench
 from offline.fault_trial.leaving import LeavingOut
-from offline.fault_trial.report import score_of
+from offline.flags import score_of
 from tests.faulty_task import make_task
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,6 @@ import pytest
 from rich.console import Console
 
 from guide.command import entry
-from offline import trial
 from offline.demo.recording import Recording
 from offline.evaluation.task import LabelledTask
 from offline.fault_trial.__main__ import _comparing, _leaving, _trainings, main
@@ -21,7 +20,7 @@ from offline.fault_trial.mistakes import Mistaken
 from offline.fault_trial.options import FaultTrialOptions, make_plan
 from offline.fault_trial.sources import read_clean, write_features
 from offline.flags import Planted
-from offline.trial import Drawn
+from offline.trial.worlds import Drawn, Seen, Worlds
 from tests.faulty_task import USUAL, make_recording, make_task
 
 ROOT = Path(__file__).parents[3]
@@ -73,12 +72,15 @@ def test_the_command_prints_its_tables_and_goes_on_where_it_was(
 
 
 def test_demonstrations_of_a_drawn_world_are_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    def look(recordings: Sequence[Recording], console: Console) -> Iterator[Drawn]:
-        for number, one in enumerate(recordings):
-            assert (one.seed, one.kind) == (7, "train")
-            yield Drawn(*make_recording(USUAL, number), Planted("none", None, None, None))
+    def look(self: Worlds, recordings: Sequence[Recording], console: Console) -> list[Seen]:
+        assert {(one.seed, one.kind) for one in recordings} == {(7, "train")}
+        return [Seen(one, str(one.number)) for one in recordings]
 
-    monkeypatch.setattr(trial, "look", look)
+    def read(self: Worlds, seen: Seen) -> Drawn:
+        return Drawn(*make_recording(USUAL, int(seen.key)), Planted("none", None, None, None))
+
+    monkeypatch.setattr(Worlds, "look", look)
+    monkeypatch.setattr(Worlds, "read", read)
     (task,) = read_clean(FaultTrialOptions(drawn="7"), Console(quiet=True))
     assert (task.title, len(task.recordings), task.k) == ("drawn-7", 12, 4)
 
@@ -149,7 +151,7 @@ def test_the_command_needs_no_onnx_runtime() -> None:
     program = (
         "import sys\n"
         "sys.modules['onnxruntime'] = sys.modules['onnx'] = None\n"
-        "import offline.fault_trial.__main__, offline.left_out, offline.trial\n"
+        "import offline.fault_trial.__main__, offline.left_out, offline.trial.__main__\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

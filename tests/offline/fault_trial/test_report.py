@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from offline.fault_trial.bench import Plain
+from offline.evaluation.keep import Plain
 from offline.fault_trial.report import POOLED, agreement_table, flag_table, missed_table
 
 

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 
 from guide.errors import InputError
-from offline.evaluation.keep import Kept
-from offline.fault_trial.bench import Bench, Plain
+from offline.evaluation.keep import Kept, Plain
+from offline.fault_trial.bench import Bench
 from offline.fault_trial.mistakes import Mistaken
-from offline.fault_trial.work import Job, Shift, _single_threads, do_all
+from offline.jobs import Job, Shift, _single_threads, do_all
 from tests.faulty_task import make_task
 
 

@@ -1,0 +1,23 @@
+"""Worlds as the command line names them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guide.errors import InputError
+from offline.demo.seeds import MOST_WORLDS, read_seeds
+
+
+@given(st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 20)), max_size=5))
+def test_ranges_are_written_out_and_each_seed_comes_once(ranges: list[tuple[int, int]]) -> None:
+    text = " , ".join(f"{first}-{first + more}" if more else str(first) for first, more in ranges)
+    written_out = [seed for first, more in ranges for seed in range(first, first + more + 1)]
+    assert read_seeds(text, "--seed") == list(dict.fromkeys(written_out))
+
+
+@pytest.mark.parametrize("text", ["some", "-1", "5-3", "1.5", "1;2", f"0-{MOST_WORLDS}", "1-2-3", "²"])
+def test_anything_else_gets_one_sentence(text: str) -> None:
+    with pytest.raises(InputError, match=r"--drawn takes whole numbers from 0 up and ranges such as 1021-1025"):
+        read_seeds(text, "--drawn")

@@ -1,0 +1,77 @@
+"""The command: bad options get one sentence, and tables are those of all worlds in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from guide.command import entry
+from guide.errors import InputError
+from offline.demo.recording import Recording
+from offline.evaluation.keep import Plain
+from offline.trial.__main__ import TrialOptions, _counts, main
+from offline.trial.trying import Trying
+from offline.trial.worlds import Seen, Worlds
+
+
+def test_labelled_takes_numbers_and_all() -> None:
+    assert _counts(TrialOptions(labelled="0,2,all,6", recordings=6)) == [0, 2, 6]
+    for labelled in ("some", "", "-1", "0,7", "²"):
+        with pytest.raises(InputError, match="numbers up to 6 or all"):
+            _counts(TrialOptions(labelled=labelled, recordings=6))
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--seed", ""], "--seed names at least one world"),
+        (["--seed", "one"], "--seed takes whole numbers"),
+        (["--each", "0"], "--each is a whole number from 1 up"),
+        (["--recordings", "1"], "--recordings is a whole number from 2 up"),
+        (["--workers", "0"], "--workers is a whole number from 1 up"),
+        (["--workers", "1000"], "--workers is at most 256"),
+    ],
+)
+def test_bad_options_get_one_sentence(args: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        entry(TrialOptions, main, args)
+    assert left.value.code == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_worlds_are_tried_in_every_way_and_what_is_done_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def look(self: Worlds, recordings: Sequence[Recording], console: Console) -> list[Seen]:
+        kinds = [one.fault for one in recordings if one.kind == "live"]
+        assert kinds == ["none"] * 2 + ["missed"] * 2 + ["out_of_order"] * 2
+        assert len({(one.kind, one.number) for one in recordings}) == len(recordings) == 12 + 6
+        return [Seen(one, f"{one.seed}-{one.name}-{one.kind}") for one in recordings]
+
+    def run(self: Trying) -> list[Plain]:
+        ran.append((self.seed, self.labelled))
+        row: Plain = {"kind": "missed", "planted": f"missed {self.seed}", "wrong": "", "late_s": None, "word_s": None}
+        score = {"questions": 0, "faults": 1, "found": self.labelled // 12, "flags": 1, "clean": 0, "clean_alarms": 0}
+        return [{"seed": self.seed, "labelled": self.count, **row, **score}]
+
+    ran = list[tuple[int, int]]()
+    monkeypatch.setattr(Worlds, "look", look)
+    monkeypatch.setattr(Trying, "run", run)
+    args = ["--seed", "8-9", "--labelled", "all,2", "--each", "2", "--cache", str(tmp_path)]
+    entry(TrialOptions, main, args)
+    first = capsys.readouterr().out
+    assert ran == [(8, 12), (8, 2), (9, 12), (9, 2)]
+    rows = [line.split()[1:8:2] for line in first.splitlines() if line.startswith("│ ")][:6]
+    assert rows == [
+        ["all", "8", "1.00", "1.00"], ["all", "9", "1.00", "1.00"], ["all", "together", "1.00", "1.00"],
+        ["2", "8", "0.00", "0.00"], ["2", "9", "0.00", "0.00"], ["2", "together", "0.00", "0.00"],
+    ]  # fmt: skip
+    assert "missed 9" in first
+    entry(TrialOptions, main, args)
+    assert "4 of 4 parts were done before" in capsys.readouterr().out
+    assert len(ran) == 4

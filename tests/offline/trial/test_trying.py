@@ -1,0 +1,132 @@
+"""A trial of one world: what is planted is found in plain features, and rows say what was told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+
+from guide.domain import Alert, Question
+from offline.demo.recording import Recording
+from offline.features import RecordingFeatures
+from offline.flags import Judged, Planted
+from offline.following import Lesson
+from offline.trial.trying import SOURCES, Trying, follow, learn, row_of, settings_of
+from offline.trial.worlds import Drawn, Seen, Worlds
+from tests.imported import imported_by
+
+RATE = 5.0
+LOOKS = np.random.default_rng(3).normal(size=(10, 24)) * 3
+CLEAN = Planted("none", None, None, None)
+USUAL = [1, 2, 3, 4, 5, 6, 8]
+OTHER = [1, 2, 5, 6, 3, 4, 8]
+SAME: Final = {step: step for step in range(1, 10)}
+UNSEEN: Final = [
+    (USUAL, CLEAN),
+    ([1, 2, 4, 5, 6, 8], Planted("missed", 3, None, 12.0)),
+    ([1, 2, 4, 3, 5, 6, 8], Planted("out_of_order", 4, 3, 12.0)),
+]
+
+
+def made(order: list[int], seed: int, planted: Planted = CLEAN) -> Drawn:
+    """A recording in which every step takes 5 s and looks like nothing else, with a second of background between."""
+    labels = np.concatenate([np.repeat([step, 0], [25, 5]) for step in order])
+    rows = LOOKS[labels] + np.random.default_rng(seed).normal(size=(len(labels), 24))
+    return Drawn(
+        RecordingFeatures(f"{seed}", RATE, np.arange(len(labels)) / RATE, rows.astype(np.float32)), labels, planted
+    )
+
+
+def test_planted_faults_are_found_and_clean_recordings_left_alone(tmp_path: Path) -> None:
+    task = [made(USUAL if seed % 2 else OTHER, seed) for seed in range(8)]
+    learned, names = learn(task, len(task), tmp_path)
+    unseen = [made(order, 50 + number, planted) for number, (order, planted) in enumerate(UNSEEN)]
+    lesson = Lesson(learned, settings_of(task), RATE)
+    judged = list(follow(unseen, lesson, names, ("duration", "done", "order")))
+    assert [each.is_found for _, each, _ in judged] == [False, True, True]
+    assert not any(each.false_alarms for _, each, _ in judged)
+
+
+def test_a_run_gives_a_row_for_each_unseen_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(self: Worlds, seen: Seen) -> Drawn:
+        number = seen.recording.number
+        if seen.recording.kind == "train":
+            return made(USUAL if number % 2 else OTHER, number)
+        return made(UNSEEN[number][0], 50 + number, UNSEEN[number][1])
+
+    monkeypatch.setattr(Worlds, "read", read)
+    train = tuple(Seen(Recording(7, "train", number), f"t{number}") for number in range(8))
+    live = tuple(Seen(Recording(7, "live", number), f"l{number}") for number in range(3))
+    trying = Trying(7, train, live, 8, ("duration", "done", "order"), tmp_path)
+    rows = trying.run()
+    assert [(row["seed"], row["labelled"], row["planted"]) for row in rows] == [
+        (7, "all", ""), (7, "all", "missed 3"), (7, "all", "4 before 3"),
+    ]  # fmt: skip
+    assert [(row["faults"], row["found"], row["flags"], row["clean"]) for row in rows] == [
+        (0, 0, 0, 1), (1, 1, 1, 0), (1, 1, 1, 0),
+    ]  # fmt: skip
+    assert trying.title == "world 7, all labelled"
+    others = [
+        replace(trying, labelled=2),
+        replace(trying, priors=()),
+        replace(trying, train=train[:-1]),
+        replace(trying, live=live[:-1]),
+        replace(trying, train=train[:-1], live=(train[-1], *live)),
+    ]
+    assert len({one.key for one in (trying, *others)}) == 6, "what decides is in the key"
+    assert replace(trying, cache=tmp_path / "elsewhere").key == trying.key
+
+
+@pytest.mark.parametrize(("labelled", "slips"), [(0, "True []"), (1, "True [0]"), (3, "False [0, 1, 2]")])
+def test_labels_hold_slips_unless_all_were_given(
+    labelled: int, slips: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class ToldError(Exception):
+        pass
+
+    def hear(*_: object, hold_slips: bool = False, given: Sequence[int] = ()) -> None:
+        raise ToldError(f"{hold_slips} {list(given)}")
+
+    task = [made(USUAL, seed) for seed in range(3)]
+    monkeypatch.setattr("offline.trial.trying._embeddings", lambda task, *_: [one.features.pooled for one in task])
+    monkeypatch.setattr("offline.trial.trying.describe", hear)
+    with pytest.raises(ToldError, match=re.escape(slips)):
+        learn(task, labelled, tmp_path)
+
+
+def test_a_row_tells_when_and_what() -> None:
+    soft = Alert(4, 9.5, "missed", 3, None, "warning", "")
+    late = Alert(5, 15.0, "out_of_order", 4, 3, "alarm", "")
+    row = row_of(Planted("out_of_order", 4, 3, 8.0), Judged(late, ()), [soft, late, Question(3, 4.0, 2, "?")], SAME)
+    assert (row["late_s"], row["word_s"], row["questions"], row["planted"]) == (7.0, 1.5, 1, "4 before 3")
+    assert (row["faults"], row["found"], row["flags"], row["wrong"]) == (1, 1, 1, "")
+    lost = row_of(Planted("out_of_order", 4, 3, 8.0), Judged(None, (soft,)), [soft], SAME)
+    assert (lost["late_s"], lost["word_s"], lost["found"], lost["flags"]) == (None, None, 0, 1)
+
+
+def test_wrong_flags_are_told_in_true_steps() -> None:
+    alerts = (
+        Alert(1, 3.0, "repeated", 2, None, "warning", ""),
+        Alert(2, 4.0, "out_of_order", 1, 2, "alarm", ""),
+        Alert(3, 5.0, "missed", 3, None, "alarm", ""),
+    )
+    row = row_of(CLEAN, Judged(None, alerts), alerts, {1: 8, 2: 5})
+    assert row["wrong"] == "repeated 5, 8 before 5, missed 0"
+    assert (row["clean"], row["clean_alarms"], row["planted"]) == (1, 3, "")
+
+
+def test_the_code_that_decides_is_named() -> None:
+    rooms = ("guide.courses", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.procedure",
+             "guide.teach", "offline.flags", "offline.following", "offline.keysteps", "offline.metrics")  # fmt: skip
+    used = imported_by("offline.trial.trying")
+    assert {"guide.label.course", "guide.procedure.tracker"} <= used
+
+    def is_named(module: str, names: Sequence[str]) -> bool:
+        return any(module == name or module.startswith(f"{name}.") for name in names)
+
+    assert [one for one in sorted(used) if is_named(one, rooms) and not is_named(one, SOURCES)] == []
