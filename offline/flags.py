@@ -21,6 +21,9 @@ class Planted:
     step: int | None
     before: int | None
     at: float | None
+    """From when on it can be known that something is wrong, in seconds."""
+    named_at: float | None = None
+    """From when on it can be told from every other fault, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)

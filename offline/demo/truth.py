@@ -45,3 +45,11 @@ def known_at(script: Script) -> float | None:
         return None
     done: list[Event] = [event for event in script.events if event.step != BACKGROUND]
     return script.duration if script.fault.index is None else done[script.fault.index].start
+
+
+def named_at(script: Script) -> float | None:
+    """When the fault can be told from every other: an exchange from a step left out, as the other step begins."""
+    at, before = known_at(script), script.fault.before
+    if at is None or script.fault.kind != "out_of_order":
+        return at
+    return min((event.start for event in script.steps if event.step == before and event.start >= at), default=at)

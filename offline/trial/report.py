@@ -14,7 +14,7 @@ from offline.flags import score_of
 
 COLUMNS: Final = (
     "labelled", "world", "precision", "recall", "missed", "out of order", "false alarms a clean one", "delay s",
-    "first word s", "questions",
+    "first word s", "named s", "questions",
 )  # fmt: skip
 TOGETHER: Final = "together"
 
@@ -62,7 +62,7 @@ def cells(rows: Sequence[Plain]) -> list[str]:
         f"{score.recall:.2f}",
         *(f"{kind.found} of {kind.faults}" for kind in kinds),
         f"{score.clean_alarms / max(score.clean, 1):.2f}",
-        *(_median(row[name] for row in rows) for name in ("late_s", "word_s")),
+        *(_median(row[name] for row in rows) for name in ("late_s", "word_s", "name_s")),
         f"{np.mean([float(row['questions'] or 0) for row in rows]):.1f}",
     ]
 

@@ -126,16 +126,22 @@ def follow(
 
 def row_of(planted: Planted, judged: Judged, said: Sequence[Guidance], names: Mapping[int, int]) -> Plain:
     """What was planted in a recording, whether and when it was told, and what was told wrongly, in true steps."""
+    told = judged.hit.at if judged.hit is not None else None
     first = first_word(said, planted, names) if judged.hit is not None else None
     return {
         "kind": planted.kind,
         "planted": _in_words(planted.kind, planted.step, planted.before),
         "wrong": ", ".join(_alert_in_words(alert, names) for alert in judged.false_alarms),
-        "late_s": judged.hit.at - planted.at if judged.hit is not None and planted.at is not None else None,
-        "word_s": first - planted.at if first is not None and planted.at is not None else None,
+        "late_s": _after(told, planted.at),
+        "name_s": _after(told, planted.named_at),
+        "word_s": _after(first, planted.at),
         "questions": sum(isinstance(word, Question) for word in said),
         **asdict(total([(planted, judged)])),
     }
+
+
+def _after(moment: float | None, since: float | None) -> float | None:
+    return None if moment is None or since is None else moment - since
 
 
 def _alert_in_words(alert: Alert, names: Mapping[int, int]) -> str:

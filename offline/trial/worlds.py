@@ -23,7 +23,7 @@ from offline.backbones import Trunk, load_trunk
 from offline.config import resolve
 from offline.demo.recording import Recording
 from offline.demo.script import RATE_HZ
-from offline.demo.truth import known_at
+from offline.demo.truth import known_at, named_at
 from offline.evaluation.keep import Kept, source_hash
 from offline.features import RecordingFeatures
 from offline.flags import Planted
@@ -97,7 +97,7 @@ def _key(recording: Recording, mark: str) -> str:
 def _planted(recording: Recording) -> Planted:
     script = recording.script
     fault = script.fault
-    return Planted(fault.kind, fault.step, fault.before, known_at(script))
+    return Planted(fault.kind, fault.step, fault.before, known_at(script), named_at(script))
 
 
 def _draw_all(lacking: Sequence[Seen], trunk: Trunk, console: Console) -> Iterator[tuple[NDArray[np.float32], Labels]]:

@@ -8,7 +8,7 @@ import pytest
 
 from offline.demo.recording import Recording
 from offline.demo.script import Script, label_of
-from offline.demo.truth import tell, tell_all
+from offline.demo.truth import known_at, named_at, tell, tell_all
 
 
 def test_form_is_plain_json_by_name() -> None:
@@ -30,6 +30,21 @@ def test_the_moment_is_when_the_fault_can_be_known(seed: int) -> None:
     at = tell(missed)["at"]
     assert at == missed.duration or _started_at(missed, at) is not None
     assert tell(missed)["step"] not in [label_of(step) for step in missed.order]
+
+
+@pytest.mark.parametrize("seed", range(1, 12))
+def test_an_exchange_can_be_named_when_the_other_step_begins(seed: int) -> None:
+    clean, missed, early, again = (Recording(seed, "live", number).script for number in (1, 2, 3, 4))
+    assert [named_at(script) for script in (clean, missed, again)] == [
+        known_at(script) for script in (clean, missed, again)
+    ]
+    at, named = known_at(early), named_at(early)
+    assert at is not None
+    assert named is not None
+    assert named > at
+    assert _started_at(early, named) == tell(early)["before"]
+    between = [event.step for event in early.steps if at <= event.start < named]
+    assert early.fault.before not in between, "the first time it is done after"
 
 
 def _started_at(script: Script, at: object) -> str | None:

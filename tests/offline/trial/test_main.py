@@ -55,7 +55,14 @@ def test_worlds_are_tried_in_every_way_and_what_is_done_is_kept(
 
     def run(self: Trying) -> list[Plain]:
         ran.append((self.seed, self.labelled))
-        row: Plain = {"kind": "missed", "planted": f"missed {self.seed}", "wrong": "", "late_s": None, "word_s": None}
+        row: Plain = {
+            "kind": "missed",
+            "planted": f"missed {self.seed}",
+            "wrong": "",
+            "late_s": None,
+            "word_s": None,
+            "name_s": None,
+        }
         score = {"questions": 0, "faults": 1, "found": self.labelled // 12, "flags": 1, "clean": 0, "clean_alarms": 0}
         return [{"seed": self.seed, "labelled": self.count, **row, **score}]
 

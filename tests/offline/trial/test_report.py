@@ -16,15 +16,16 @@ def row(kind: str, planted: str, found: int, wrong: str = "", **more: str | floa
     is_clean = kind == "none"
     return {
         "seed": 7, "labelled": "2", "kind": kind, "planted": planted, "wrong": wrong, "late_s": None, "word_s": None,
+        "name_s": None,
         "questions": 0, "faults": int(not is_clean), "found": found, "flags": flags, "clean": int(is_clean),
         "clean_alarms": flags if is_clean else 0, **more,
     }  # fmt: skip
 
 
 ROWS = [
-    row("missed", "missed 3", 1, late_s=2.0, word_s=2.0),
+    row("missed", "missed 3", 1, late_s=2.0, word_s=2.0, name_s=2.0),
     row("out_of_order", "4 before 3", 0),
-    row("out_of_order", "4 before 3", 1, late_s=7.0, word_s=1.5),
+    row("out_of_order", "4 before 3", 1, late_s=7.0, word_s=1.5, name_s=1.0),
     row("none", "", 0, "repeated 2", questions=1),
 ]
 
@@ -36,8 +37,8 @@ def printed(table: Table) -> str:
 
 
 def test_cells_count_what_was_found() -> None:
-    assert cells(ROWS) == ["0.67", "0.67", "1 of 1", "1 of 2", "1.00", "4.5", "1.8", "0.2"]
-    assert cells([row("missed", "missed 3", 0)]) == ["nan", "0.00", "0 of 1", "0 of 0", "0.00", "-", "-", "0.0"]
+    assert cells(ROWS) == ["0.67", "0.67", "1 of 1", "1 of 2", "1.00", "4.5", "1.8", "1.5", "0.2"]
+    assert cells([row("missed", "missed 3", 0)]) == ["nan", "0.00", "0 of 1", "0 of 0", "0.00", "-", "-", "-", "0.0"]
 
 
 def test_worlds_stand_apart_and_together() -> None:

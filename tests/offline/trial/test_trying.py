@@ -102,11 +102,13 @@ def test_labels_hold_slips_unless_all_were_given(
 def test_a_row_tells_when_and_what() -> None:
     soft = Alert(4, 9.5, "missed", 3, None, "warning", "")
     late = Alert(5, 15.0, "out_of_order", 4, 3, "alarm", "")
-    row = row_of(Planted("out_of_order", 4, 3, 8.0), Judged(late, ()), [soft, late, Question(3, 4.0, 2, "?")], SAME)
-    assert (row["late_s"], row["word_s"], row["questions"], row["planted"]) == (7.0, 1.5, 1, "4 before 3")
-    assert (row["faults"], row["found"], row["flags"], row["wrong"]) == (1, 1, 1, "")
+    row = row_of(
+        Planted("out_of_order", 4, 3, 8.0, 13.5), Judged(late, ()), [soft, late, Question(3, 4.0, 2, "?")], SAME
+    )
+    assert (row["late_s"], row["word_s"], row["name_s"], row["questions"]) == (7.0, 1.5, 1.5, 1)
+    assert (row["planted"], row["faults"], row["found"], row["flags"], row["wrong"]) == ("4 before 3", 1, 1, 1, "")
     lost = row_of(Planted("out_of_order", 4, 3, 8.0), Judged(None, (soft,)), [soft], SAME)
-    assert (lost["late_s"], lost["word_s"], lost["found"], lost["flags"]) == (None, None, 0, 1)
+    assert (lost["late_s"], lost["word_s"], lost["name_s"], lost["found"], lost["flags"]) == (None, None, None, 0, 1)
 
 
 def test_wrong_flags_are_told_in_true_steps() -> None:
