@@ -18,13 +18,9 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from guide.errors import InputError
 from offline.evaluation.keep import Kept, Plain
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as libraries of maths ask for it
-
-
-MOST_WORKERS = 256
 
 
 class Job(Protocol):
@@ -55,19 +51,6 @@ class Shift:
     @property
     def is_over(self) -> bool:
         return time.monotonic() >= self.until
-
-
-def require_workers(workers: int) -> None:
-    """Raises InputError where there are none, or more than any machine has use for."""
-    require_from("workers", workers, 1)
-    if workers > MOST_WORKERS:
-        raise InputError(f"--workers is at most {MOST_WORKERS}, got {workers}: give fewer.")
-
-
-def require_from(name: str, value: int, least: int) -> None:
-    """Raises InputError where the option is smaller than it can be."""
-    if value < least:
-        raise InputError(f"--{name} is a whole number from {least} up, got {value}: give a larger one.")
 
 
 def do_all(jobs: Sequence[Job], kept: Kept, shift: Shift, console: Console) -> list[list[Plain]]:

@@ -18,7 +18,15 @@ SIGN_EVERY_S = 60.0  # of life, from work of unknown length
 SPEED_OVER_S = 60.0  # what came before says little of what is left: caches are quick, long videos slow
 LEAST_SPAN_S = 3.0  # a shorter look gives no speed to trust
 
+LOG_WIDTH = 150  # of tables in a log: nothing wraps
+
 Advance = Callable[[float, str], None]  # how much is done, and a few words on it
+
+
+def open_console() -> Console:
+    """A console for long work that ends in tables: as wide as the terminal, or wide enough for them in a log."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=LOG_WIDTH)
 
 
 @contextmanager

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 
 def imported_by(module: str) -> set[str]:
-    """The modules of ours that a module names in its import lines, at any depth."""
+    """The modules of ours that a module names in its import lines, at any depth; relative ones spelt out."""
     seen: set[str] = set()
     waiting = [module]
     while waiting:
@@ -18,6 +18,8 @@ def imported_by(module: str) -> set[str]:
             continue
         seen.add(name)
         tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-        lines = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module is not None]
-        waiting += [str(line.module) for line in lines if str(line.module).split(".")[0] in ("guide", "offline")]
+        package = name if Path(spec.origin).name == "__init__.py" else name.rpartition(".")[0]
+        lines = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        named = [resolve_name("." * line.level + (line.module or ""), package) for line in lines]
+        waiting += [one for one in named if one.split(".")[0] in ("guide", "offline")]
     return seen

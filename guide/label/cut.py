@@ -142,9 +142,10 @@ def _sweep(
             continue
         found = joint.energies(grown)
         is_better = is_open & (found < best - LEAST_GAIN * np.maximum(1.0, np.abs(best)))
-        labels = np.where(is_better[joint.owner], grown, labels)
-        best, without_gain = np.where(is_better, found, best), np.where(is_better, 0, without_gain)
-        ground = _Ground.of(joint.unary, joint.links, labels)
+        if is_better.any():
+            labels = np.where(is_better[joint.owner], grown, labels)
+            best, without_gain = np.where(is_better, found, best), np.where(is_better, 0, without_gain)
+            ground = _Ground.of(joint.unary, joint.links, labels)
     return zip(np.split(labels, np.cumsum([len(each) for each in starts[:-1]])), without_gain, strict=True)
 
 
@@ -155,16 +156,14 @@ class _Ground(NamedTuple):
     keeps: NDArray[np.float64]  # (T,), what it costs a frame to keep its label
     one: Labels  # (L,), of the earlier frame of each link
     other: Labels  # (L,), of the later one
-    is_cut: NDArray[np.bool_]  # (L,)
     back: NDArray[np.float64]  # (L,), what a link costs if the earlier frame takes and the later one keeps
 
     @staticmethod
     def of(unary: Unaries, links: Links, labels: Labels) -> _Ground:
         one, other = labels[links.first], labels[links.second]
-        is_cut = one != other
-        cost = np.where(is_cut, links.weight, 0.0)
+        cost = np.where(one != other, links.weight, 0.0)
         keeps = unary[np.arange(len(labels)), labels] + np.bincount(links.second, cost, len(labels))
-        return _Ground(labels, keeps, one, other, is_cut, links.weight - cost)
+        return _Ground(labels, keeps, one, other, links.weight - cost)
 
 
 def grow(unary: Unaries, links: Links, labels: Labels, alpha: int) -> Labels | None:
@@ -181,7 +180,7 @@ def _grow(unary: Unaries, links: Links, ground: _Ground, alpha: int) -> Labels |
     has_one, has_other = ground.one == alpha, ground.other == alpha
     holds = has_one | has_other
     if holds.any():  # frames that hold alpha are in no link then: what they pay to keep it does not matter
-        bias = np.where(has_other & ground.is_cut, links.weight, 0.0)
+        bias = np.where(has_other, links.weight, 0.0)
         keeps = keeps + np.bincount(links.first, bias, len(keeps))
         first, second, weight, back = (each[~holds] for each in edges)
         edges = first, second, weight, back

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Kept:
 
     def write(self, key: str, arrays: dict[str, NDArray[Any]]) -> None:
         """Keeps the arrays; raises OutputError where they cannot be."""
-        aside = self.folder / f".{key}.part.npz"
+        aside = self.folder / f".{key}.{uuid4().hex}.part.npz"  # of this writer alone: another may keep the same
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             try:

@@ -20,15 +20,12 @@ from offline.fault_trial.options import FaultTrialOptions, Plan, make_plan
 from offline.fault_trial.report import agreement_table, flag_table, missed_table
 from offline.fault_trial.sources import read_clean, read_mistaken, write_features
 from offline.jobs import Shift, do_all
-
-LOG_WIDTH = 150  # of tables in a log: nothing wraps
+from offline.progress import open_console
 
 
 def main(options: FaultTrialOptions) -> None:
     """Runs the command."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=LOG_WIDTH)
+    console = open_console()
     plan = make_plan(options)
     clean = read_clean(options, console)
     if options.keep_features is not None:

@@ -9,11 +9,11 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 
 from guide.errors import InputError
 from guide.settings import RecogniserKind
-from offline.demo.seeds import read_seeds
+from offline.checks import require_from, require_workers
 from offline.evaluation.methods import split_names
 from offline.evaluation.teaching import read_numbers
 from offline.fault_trial.bench import PRIOR_SETS, Bench
-from offline.jobs import require_from, require_workers
+from offline.trial.seeds import read_seeds
 
 Part: TypeAlias = Literal["counterfactual", "agreement", "recognisers", "errors"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
@@ -80,7 +80,8 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     if len(given) != 1:
         came = " and ".join(f"--{name}" for name in given) or "none"
         raise InputError(f"one of --features DIR, --videos DIR and --drawn SEEDS was expected, {came} came: give one.")
-    read_seeds(options.drawn, "--drawn")
+    if options.drawn:
+        read_seeds(options.drawn, "--drawn")
     require_from("choices", options.choices, 1)
     require_from("each", options.each, 1)
     require_from("shuffles", options.shuffles, 1)

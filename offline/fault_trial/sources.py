@@ -12,7 +12,6 @@ from guide.errors import OutputError
 from guide.teach.annotations import labels_to_segments, write_labels
 from offline.config import resolve
 from offline.demo.recording import Recording
-from offline.demo.seeds import read_seeds
 from offline.demo.task import TASK
 from offline.evaluation.feature_tasks import read_feature_tasks
 from offline.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see
@@ -21,8 +20,7 @@ from offline.evaluation.teaching import require_enough
 from offline.fault_trial.mistakes import without_clean
 from offline.fault_trial.options import FaultTrialOptions
 from offline.features import FeatureCache
-
-DEMONSTRATIONS = 12  # of a drawn world, as `offline.trial` learns it
+from offline.trial.seeds import DEMONSTRATIONS, read_seeds
 
 
 def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTask]:
@@ -80,7 +78,9 @@ def _draw(seed: int, cache: Path, console: Console) -> LabelledTask:
 
     worlds = Worlds(cache / "drawn")
     recordings = [Recording(seed, "train", number + 1) for number in range(DEMONSTRATIONS)]
-    drawn = [worlds.read(one) for one in worlds.look(recordings, console)]
+    entries = worlds.entries(recordings)
+    worlds.draw(entries, console)
+    drawn = [worlds.read(one) for one in entries]
     word = f"drawn-{seed}"
     steps = {step.number: step.name for step in TASK.steps}
     return LabelledTask(word, word, steps, tuple(one.features for one in drawn), tuple(one.labels for one in drawn))

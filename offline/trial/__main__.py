@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from guide.command import entry
 from guide.courses import PRIORS, Prior
 from guide.errors import InputError
+from offline.checks import require_from, require_workers
 from offline.demo.orders import FAULTS
 from offline.demo.recording import Recording
-from offline.demo.seeds import read_seeds
 from offline.evaluation.keep import Kept
-from offline.jobs import Shift, do_all, require_from, require_workers
-from offline.trial.report import flag_table, told_table
+from offline.evaluation.teaching import ALL
+from offline.jobs import Shift, do_all
+from offline.progress import open_console
+from offline.trial.report import PLANTED, flag_table, told_table
+from offline.trial.seeds import DEMONSTRATIONS, read_seeds
 from offline.trial.trying import Trying
 from offline.trial.worlds import Worlds
-
-KINDS = ("none", "missed", "out_of_order")
-LOG_WIDTH = 150  # of tables in a log: nothing wraps
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +30,14 @@ class TrialOptions:
     from seeds above 1000, which nobody tunes on."""
     labelled: str = "0,2,all"
     """How many demonstrations come with their true labels, one row each."""
-    recordings: int = 12
+    recordings: int = DEMONSTRATIONS
     """Demonstrations."""
     each: int = 10
     """Unseen recordings of each kind: clean, a step missed, two steps out of order."""
     priors: tuple[Prior, ...] = PRIORS
     """What counts beside what is seen being done: the usual course, and what steps leave behind."""
     workers: int = 1
-    """Processes at work, of one thread each; one alone takes all cores."""
+    """Processes that learn and follow, of one thread each; one alone takes all cores, as drawing always does."""
     cache: Path = Path(".cache/cnc")
     """Where drawn recordings, embeddings and what is done are kept between runs: a run that was cut off goes on. A
     world takes about 250 MB."""
@@ -47,31 +45,31 @@ class TrialOptions:
 
 def main(options: TrialOptions) -> None:
     """Runs the command."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=LOG_WIDTH)
-    counts, seeds = _counts(options), _seeds(options)
-    jobs = [job for seed in seeds for job in _jobs(seed, counts, options, console)]
-    done = do_all(jobs, Kept(options.cache / "trial" / "done"), Shift(options.workers), console)
+    console = open_console()
+    counts, seeds = _counts(options), read_seeds(options.seed, "--seed")
+    worlds, kept = Worlds(options.cache / "drawn"), Kept(options.cache / "trial" / "done")
+    jobs = [job for seed in seeds for job in _jobs(seed, counts, options, worlds)]
+    lacking = [job for job in jobs if kept.read(job.key) is None]
+    worlds.draw(list(dict.fromkeys(entry for job in lacking for entry in (*job.train, *job.live))), console)
+    done = do_all(jobs, kept, Shift(options.workers), console)
     by_count = sorted(zip(jobs, done, strict=True), key=lambda pair: counts.index(pair[0].labelled))
     rows = [row for _, rows in by_count for row in rows]
     words = ", ".join(options.priors) or "none"
-    console.print(flag_table(rows, f"flags on {len(KINDS) * options.each} unseen recordings a world, priors {words}"))
+    unseen = options.each * (1 + len(PLANTED))
+    console.print(flag_table(rows, f"flags on {unseen} unseen recordings a world, priors {words}"))
     console.print(told_table(rows))
 
 
-def _jobs(seed: int, counts: list[int], options: TrialOptions, console: Console) -> list[Trying]:
-    """A world drawn, and every way of learning it."""
+def _jobs(seed: int, counts: list[int], options: TrialOptions, worlds: Worlds) -> list[Trying]:
+    """Every way of learning a world."""
     train = [Recording(seed, "train", number + 1) for number in range(options.recordings)]
     live = [
         Recording(seed, "live", FAULTS.index(kind) + 1 + len(FAULTS) * number)
         for kind in FAULTS
-        if kind in KINDS
+        if kind in ("none", *PLANTED)
         for number in range(options.each)
     ]
-    console.print(f"world {seed}", style="dim")
-    seen = Worlds(options.cache / "drawn").look([*train, *live], console)
-    parts = tuple(seen[: len(train)]), tuple(seen[len(train) :])
+    parts = tuple(worlds.entries(train)), tuple(worlds.entries(live))
     return [Trying(seed, *parts, count, options.priors, options.cache) for count in counts]
 
 
@@ -79,19 +77,18 @@ def _counts(options: TrialOptions) -> list[int]:
     require_from("recordings", options.recordings, 2)
     require_from("each", options.each, 1)
     require_workers(options.workers)
-    wanted = [str(options.recordings) if part == "all" else part.strip() for part in options.labelled.split(",")]
-    if not all(part.isascii() and part.isdecimal() and int(part) <= options.recordings for part in wanted):
+    words = [part.strip() for part in options.labelled.split(",")]
+    counts = [options.recordings if word == ALL else int(word) for word in words if word == ALL or _is_number(word)]
+    if len(counts) < len(words) or max(counts) > options.recordings:
         raise InputError(
-            f"--labelled takes numbers up to {options.recordings} or all with commas between, got {options.labelled!r}."
+            f"--labelled takes numbers up to {options.recordings} or all with commas between, got "
+            f"{options.labelled!r:.80}: change it, or have more --recordings."
         )
-    return list(dict.fromkeys(int(part) for part in wanted))
+    return list(dict.fromkeys(counts))
 
 
-def _seeds(options: TrialOptions) -> list[int]:
-    seeds = read_seeds(options.seed, "--seed")
-    if not seeds:
-        raise InputError("--seed names at least one world, such as 1011: give one.")
-    return seeds
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) < 10
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ from rich.table import Table
 from offline.evaluation.keep import Plain
 from offline.flags import score_of
 
+PLANTED: Final = ("missed", "out_of_order")
 COLUMNS: Final = (
-    "labelled", "world", "precision", "recall", "missed", "out of order", "false alarms a clean one", "delay s",
-    "first word s", "named s", "questions",
+    "labelled", "world", "precision", "recall", *(kind.replace("_", " ") for kind in PLANTED),
+    "false alarms a clean one", "delay s", "first word s", "named s", "questions",
 )  # fmt: skip
 TOGETHER: Final = "together"
 
@@ -31,7 +32,7 @@ def flag_table(rows: Sequence[Plain], title: str) -> Table:
 
 def told_table(rows: Sequence[Plain]) -> Table:
     """Faults that were not found and flags that were wrong, in true steps."""
-    table = Table(title="what was not found, and what was flagged wrongly (steps by their true numbers)")
+    table = Table(title="not found, and flagged wrongly (steps by their true numbers, 0 where none corresponds)")
     for column in ("labelled", "world", "not found", "wrong"):
         table.add_column(column, justify="right" if column in COLUMNS else "left")
     for labelled, world, some in groups(rows):
@@ -56,10 +57,10 @@ def groups(rows: Sequence[Plain]) -> list[tuple[str, str, list[Plain]]]:
 def cells(rows: Sequence[Plain]) -> list[str]:
     """The figures of some recordings, from precision on."""
     score = score_of(rows)
-    kinds = [score_of(row for row in rows if row["kind"] == kind) for kind in ("missed", "out_of_order")]
+    kinds = [score_of(row for row in rows if row["kind"] == kind) for kind in PLANTED]
     return [
-        f"{score.precision:.2f}",
-        f"{score.recall:.2f}",
+        f"{score.precision:.2f}" if score.flags else "-",
+        f"{score.recall:.2f}" if score.faults else "-",
         *(f"{kind.found} of {kind.faults}" for kind in kinds),
         f"{score.clean_alarms / max(score.clean, 1):.2f}",
         *(_median(row[name] for row in rows) for name in ("late_s", "word_s", "name_s")),

@@ -24,12 +24,13 @@ from offline.evaluation.embedders import SOURCES as EMBEDDER_SOURCES
 from offline.evaluation.embedders import Embedders
 from offline.evaluation.finding import SOURCES as FINDER_SOURCES
 from offline.evaluation.keep import Plain, source_hash
+from offline.evaluation.teaching import ALL
 from offline.features import collection_of
 from offline.flags import Judged, Planted, first_word, judge, total
 from offline.following import Lesson, follow_sight, see
 from offline.keysteps.registry import finder
 from offline.metrics import match_steps
-from offline.trial.worlds import RATE, Drawn, Seen, Worlds
+from offline.trial.worlds import RATE, Drawn, Entry, Worlds
 
 SOURCES: Final = tuple(
     dict.fromkeys(
@@ -38,6 +39,7 @@ SOURCES: Final = tuple(
             *FINDER_SOURCES,
             "guide.courses",
             "guide.procedure",
+            "guide.settings",
             "guide.teach",
             "offline.config",
             "offline.evaluation.embedders",
@@ -53,11 +55,15 @@ SOURCES: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Trying:
-    """A world learned with its first `labelled` demonstrations labelled; its unseen recordings are followed."""
+    """A world learned with its first `labelled` demonstrations labelled; its unseen recordings are followed.
+
+    >>> Trying(1021, (Entry(Recording(1021, "train", 1), "key"),), (), 1, (), Path(".cache")).title
+    'world 1021, all labelled'
+    """
 
     seed: int
-    train: tuple[Seen, ...]
-    live: tuple[Seen, ...]
+    train: tuple[Entry, ...]
+    live: tuple[Entry, ...]
     labelled: int
     priors: tuple[Prior, ...]
     cache: Path
@@ -65,7 +71,7 @@ class Trying:
     @property
     def count(self) -> str:
         """How many are labelled, in a word."""
-        return "all" if self.labelled == len(self.train) else str(self.labelled)
+        return ALL if self.labelled == len(self.train) else str(self.labelled)
 
     @property
     def title(self) -> str:

@@ -8,16 +8,19 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import cv2
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from rich.console import Console
 
 from guide.domain import Labels
+from guide.errors import InputError
 from guide.perceive.preprocess import Preprocessing, to_network_input
 from offline.backbones import Trunk, load_trunk
 from offline.config import resolve
@@ -30,13 +33,21 @@ from offline.flags import Planted
 from offline.progress import progress
 
 RATE: Final = 5.0
-SOURCES: Final = ("guide.perceive.preprocess", "offline.demo", "offline.trial.worlds")
-"""The code that decides what is kept, beside the trunk; a test compares it with what is imported."""
+SOURCES: Final = (
+    "guide.perceive.embedder", "guide.perceive.preprocess", "offline.backbones", "offline.demo", "offline.extraction",
+    "offline.onnx_file", "offline.onnx_trunk", "offline.squashing", "offline.together", "offline.trial.worlds",
+)  # fmt: skip
+"""The code that decides what is kept; a test compares it with what is imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A recording as the trunk saw it, with its truth."""
+    """A recording as the trunk saw it, with its truth.
+
+    >>> seen = RecordingFeatures("01", RATE, np.arange(2) / RATE, np.zeros((2, 3), np.float32))
+    >>> Drawn(seen, np.array([0, 1]), Planted("none", None, None, None)).planted.kind
+    'none'
+    """
 
     features: RecordingFeatures
     labels: Labels
@@ -44,8 +55,12 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A drawn recording that is kept under a key."""
+class Entry:
+    """A drawn recording and the key under which what the trunk sees of it is kept.
+
+    >>> Entry(Recording(1021, "live", 2), "key").recording.name
+    '02_missed'
+    """
 
     recording: Recording
     key: str
@@ -54,44 +69,53 @@ class Seen:
 class Worlds:
     """Drawn recordings, kept in a folder: drawing thirty takes minutes, following them seconds.
 
-    >>> Worlds(Path("nowhere")).look([], Console())
+    >>> Worlds(Path("nowhere")).entries([])
     []
     """
 
     def __init__(self, folder: Path) -> None:
         self.kept = Kept(folder)
 
-    def look(self, recordings: Sequence[Recording], console: Console) -> list[Seen]:
-        """Every recording drawn and seen through the default trunk, in order; those seen before are not drawn again."""
-        if not recordings:
-            return []
-        trunk = load_trunk(resolve("default", None, {}).backbone)
-        mark = f"{trunk.weights_hash()} {source_hash(*SOURCES)} {RATE}"
-        seen = [Seen(one, _key(one, mark)) for one in recordings]
-        lacking = [one for one in seen if self._read(one) is None]
-        if lacking:
-            means = trunk.spec.mean_width
-            for one, (rows, labels) in zip(lacking, _draw_all(lacking, trunk, console), strict=True):
-                self.kept.write(one.key, {"rows": rows, "labels": labels, "means": np.array(means)})
-        return seen
+    def entries(self, recordings: Sequence[Recording]) -> list[Entry]:
+        """Where each recording is kept, whether it is drawn yet or not."""
+        return [Entry(one, hashlib.sha256(f"{one!r} {self._mark}".encode()).hexdigest()[:24]) for one in recordings]
 
-    def read(self, seen: Seen) -> Drawn:
-        """A recording that `look` gave."""
-        drawn = self._read(seen)
-        assert drawn is not None, f"{seen.recording.name} was seen"
+    def draw(self, entries: Sequence[Entry], console: Console) -> None:
+        """Has every recording drawn and seen through the default trunk; those that are kept are not drawn again."""
+        lacking = [one for one in entries if self._read(one) is None]
+        if not lacking:
+            return
+        means = self._trunk.spec.mean_width
+        for one, (rows, labels) in zip(lacking, _draw_all(lacking, self._trunk, console), strict=True):
+            self.kept.write(one.key, {"rows": rows, "labels": labels, "means": np.array(means)})
+
+    def read(self, entry: Entry) -> Drawn:
+        """A recording that was drawn; raises InputError where it was taken away since."""
+        drawn = self._read(entry)
+        if drawn is None:
+            raise InputError(
+                f"the drawn recording {entry.recording.name} of world {entry.recording.seed} was expected in "
+                f"{self.kept.folder}, but it is gone or damaged: run the command again."
+            )
         return drawn
 
-    def _read(self, seen: Seen) -> Drawn | None:
-        arrays = self.kept.read(seen.key)
+    def _read(self, entry: Entry) -> Drawn | None:
+        arrays = self.kept.read(entry.key)
         if arrays is None or not {"rows", "labels", "means"} <= arrays.keys():
             return None
         rows, times = arrays["rows"], np.arange(len(arrays["rows"])) / RATE
-        features = RecordingFeatures(seen.recording.name, RATE, times, rows, mean_width=int(arrays["means"]))
-        return Drawn(features, arrays["labels"], _planted(seen.recording))
+        features = RecordingFeatures(entry.recording.name, RATE, times, rows, mean_width=int(arrays["means"]))
+        return Drawn(features, arrays["labels"], _planted(entry.recording))
 
+    @cached_property
+    def _trunk(self) -> Trunk:
+        return load_trunk(resolve("default", None, {}).backbone)
 
-def _key(recording: Recording, mark: str) -> str:
-    return hashlib.sha256(f"{recording!r} {mark}".encode()).hexdigest()[:24]
+    @cached_property
+    def _mark(self) -> str:
+        """All that decides what the trunk sees of a recording; a GPU computes with other last digits."""
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        return f"{self._trunk.weights_hash()} {device} {source_hash(*SOURCES)}"
 
 
 def _planted(recording: Recording) -> Planted:
@@ -100,7 +124,7 @@ def _planted(recording: Recording) -> Planted:
     return Planted(fault.kind, fault.step, fault.before, known_at(script), named_at(script))
 
 
-def _draw_all(lacking: Sequence[Seen], trunk: Trunk, console: Console) -> Iterator[tuple[NDArray[np.float32], Labels]]:
+def _draw_all(lacking: Sequence[Entry], trunk: Trunk, console: Console) -> Iterator[tuple[NDArray[np.float32], Labels]]:
     """What the trunk sees of each recording (T, P), and its labels."""
     from offline.extraction import Extractor  # here: what only learns from features needs no ONNX Runtime
 
@@ -118,7 +142,7 @@ def _draw_all(lacking: Sequence[Seen], trunk: Trunk, console: Console) -> Iterat
                 extractor.runner.pool(pictures[begin : begin + size].astype(np.float32))
                 for begin in range(0, len(pictures), size)
             ]
-            advance(number + 1, lacking[number].recording.name)
+            advance(number + 1, f"{lacking[number].recording.seed}, {lacking[number].recording.name}")
             yield np.concatenate(parts), labels
 
 

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -16,6 +17,7 @@ from offline.fault_trial.bench import Bench
 from offline.fault_trial.mistakes import Mistaken
 from offline.jobs import Job, Shift, _single_threads, do_all
 from tests.faulty_task import make_task
+from tests.telling_job import Telling
 
 
 @dataclass
@@ -91,7 +93,20 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
     assert do_all(jobs, Kept(tmp_path), Shift(2), quiet()) == alone
 
 
-def test_processes_compute_in_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_workers_are_other_processes_of_one_thread(tmp_path: Path) -> None:
+    ((one,), (other,)) = do_all([Telling("a"), Telling("b")], Kept(tmp_path), Shift(2), quiet())
+    assert os.getpid() not in (one["process"], other["process"])
+    assert one["threads"] == other["threads"] == "(1, 1, '1')"
+
+
+def test_rows_that_are_lacking_are_made_again(tmp_path: Path) -> None:
+    Kept(tmp_path).write("a", {"other": np.zeros(1)})
+    again = Counting("a")
+    do_all([again], Kept(tmp_path), Shift(), quiet())
+    assert again.ran == ["a"]
+
+
+def test_surroundings_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     with _single_threads():

@@ -86,14 +86,15 @@ def test_a_move_is_the_best_of_its_kind_and_energy_never_rises(size: int, k: int
             labels, before = grown, after
 
 
-@settings(derandomize=True, deadline=None, max_examples=30)
-@given(st.integers(1, 7), st.integers(3, 4), st.integers(0, 10_000))
-def test_a_move_equals_the_best_expansion_by_brute_force(size: int, k: int, seed: int) -> None:
-    unary, links = problem(size, k, seed, weight=0.7)
+@settings(derandomize=True, deadline=None, max_examples=250)
+@given(st.integers(1, 7), st.integers(3, 4), st.integers(0, 10_000), st.floats(0.0, 3.0))
+def test_a_move_equals_the_best_expansion_by_brute_force(size: int, k: int, seed: int, weight: float) -> None:
+    unary, links = problem(size, k, seed, weight=weight)
+    alpha = seed % k
     labels = np.random.default_rng(seed).integers(k, size=size)
     taken = (np.array(each) for each in product((False, True), repeat=size))
-    best = min(energy(unary, links, np.where(each, 0, labels)) for each in taken)
-    grown = grow(unary, links, labels, 0)
+    best = min(energy(unary, links, np.where(each, alpha, labels)) for each in taken)
+    grown = grow(unary, links, labels, alpha)
     assert energy(unary, links, labels if grown is None else grown) == pytest.approx(best, abs=1e-9)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from guide.errors import OutputError
 from offline.evaluation.keep import Kept, content_key, source_hash
@@ -25,6 +27,22 @@ def test_a_damaged_file_counts_as_none(tmp_path: Path) -> None:
 def test_nothing_half_written_is_left(tmp_path: Path) -> None:
     Kept(tmp_path / "deep").write("key", {"a": np.arange(3)})
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["key.npz"]
+
+
+def test_two_who_keep_the_same_do_not_get_in_each_other_s_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, savez = Kept(tmp_path), np.savez
+
+    def meanwhile(path: Path, **arrays: NDArray[Any]) -> None:
+        savez(path, **arrays)  # type: ignore[arg-type]
+        monkeypatch.setattr(np, "savez", savez)
+        Kept(tmp_path).write("key", {"a": np.arange(3)})
+
+    monkeypatch.setattr(np, "savez", meanwhile)
+    kept.write("key", {"a": np.arange(3)})
+    assert [path.name for path in tmp_path.iterdir()] == ["key.npz"]
+    found = kept.read("key")
+    assert found is not None
+    assert found["a"].tolist() == [0, 1, 2]
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from offline.fault_trial.mistakes import Mistaken
 from offline.fault_trial.options import FaultTrialOptions, make_plan
 from offline.fault_trial.sources import read_clean, write_features
 from offline.flags import Planted
-from offline.trial.worlds import Drawn, Seen, Worlds
+from offline.trial.worlds import Drawn, Entry, Worlds
 from tests.faulty_task import USUAL, make_recording, make_task
 
 ROOT = Path(__file__).parents[3]
@@ -72,16 +72,23 @@ def test_the_command_prints_its_tables_and_goes_on_where_it_was(
 
 
 def test_demonstrations_of_a_drawn_world_are_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    def look(self: Worlds, recordings: Sequence[Recording], console: Console) -> list[Seen]:
+    def entries(self: Worlds, recordings: Sequence[Recording]) -> list[Entry]:
         assert {(one.seed, one.kind) for one in recordings} == {(7, "train")}
-        return [Seen(one, str(one.number)) for one in recordings]
+        return [Entry(one, str(one.number)) for one in recordings]
 
-    def read(self: Worlds, seen: Seen) -> Drawn:
-        return Drawn(*make_recording(USUAL, int(seen.key)), Planted("none", None, None, None))
+    def draw(self: Worlds, entries: Sequence[Entry], console: Console) -> None:
+        drawn.extend(one.key for one in entries)
 
-    monkeypatch.setattr(Worlds, "look", look)
+    def read(self: Worlds, entry: Entry) -> Drawn:
+        assert self.kept.folder == Path("somewhere/drawn")
+        assert entry.key in drawn
+        return Drawn(*make_recording(USUAL, int(entry.key)), Planted("none", None, None, None))
+
+    drawn = list[str]()
+    monkeypatch.setattr(Worlds, "entries", entries)
+    monkeypatch.setattr(Worlds, "draw", draw)
     monkeypatch.setattr(Worlds, "read", read)
-    (task,) = read_clean(FaultTrialOptions(drawn="7"), Console(quiet=True))
+    (task,) = read_clean(FaultTrialOptions(drawn="7", cache=Path("somewhere")), Console(quiet=True))
     assert (task.title, len(task.recordings), task.k) == ("drawn-7", 12, 4)
 
 
@@ -112,7 +119,8 @@ def test_numbers_come_as_they_were_asked_for_and_first_choices_before_second_one
     [
         ([], "none came"),
         (["--features", "a", "--videos", "b"], "--features and --videos came"),
-        (["--drawn", "one"], "--drawn takes whole numbers"),
+        (["--drawn", "one"], "--drawn takes at most 1000 worlds, whole numbers"),
+        (["--drawn", ","], "--drawn takes at most 1000 worlds"),
         (["--drawn", "1", "--videos", "b"], "--videos and --drawn came"),
         (["--videos", "b", "--only", "everything"], "parts (--only)"),
         (["--videos", "b", "--only", "errors"], "--only errors needs recordings with mistakes"),

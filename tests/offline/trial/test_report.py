@@ -38,7 +38,7 @@ def printed(table: Table) -> str:
 
 def test_cells_count_what_was_found() -> None:
     assert cells(ROWS) == ["0.67", "0.67", "1 of 1", "1 of 2", "1.00", "4.5", "1.8", "1.5", "0.2"]
-    assert cells([row("missed", "missed 3", 0)]) == ["nan", "0.00", "0 of 1", "0 of 0", "0.00", "-", "-", "-", "0.0"]
+    assert cells([row("missed", "missed 3", 0)]) == ["-", "0.00", "0 of 1", "0 of 0", "0.00", "-", "-", "-", "0.0"]
 
 
 def test_worlds_stand_apart_and_together() -> None:
@@ -57,3 +57,5 @@ def test_what_was_not_found_is_told_with_how_often() -> None:
     assert "4 before 3 (2), missed 1" in told
     assert "repeated 2, missed 2, 9 before 8" in told
     assert "missed 3" not in told, "it was found"
+    two = printed(told_table([*ROWS, {**ROWS[1], "seed": 8}]))
+    assert "together" not in two

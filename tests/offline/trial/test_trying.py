@@ -6,18 +6,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import numpy as np
 import pytest
 
 from guide.domain import Alert, Question
+from guide.perceive.appearance import AppearanceSettings
+from guide.teach.spread import Spread
 from offline.demo.recording import Recording
+from offline.demo.task import TASK
 from offline.features import RecordingFeatures
 from offline.flags import Judged, Planted
 from offline.following import Lesson
 from offline.trial.trying import SOURCES, Trying, follow, learn, row_of, settings_of
-from offline.trial.worlds import Drawn, Seen, Worlds
+from offline.trial.worlds import Drawn, Entry, Worlds
 from tests.imported import imported_by
 
 RATE = 5.0
@@ -53,15 +57,16 @@ def test_planted_faults_are_found_and_clean_recordings_left_alone(tmp_path: Path
 
 
 def test_a_run_gives_a_row_for_each_unseen_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(self: Worlds, seen: Seen) -> Drawn:
-        number = seen.recording.number
-        if seen.recording.kind == "train":
+    def read(self: Worlds, entry: Entry) -> Drawn:
+        assert self.kept.folder == tmp_path / "drawn"
+        number = entry.recording.number
+        if entry.recording.kind == "train":
             return made(USUAL if number % 2 else OTHER, number)
         return made(UNSEEN[number][0], 50 + number, UNSEEN[number][1])
 
     monkeypatch.setattr(Worlds, "read", read)
-    train = tuple(Seen(Recording(7, "train", number), f"t{number}") for number in range(8))
-    live = tuple(Seen(Recording(7, "live", number), f"l{number}") for number in range(3))
+    train = tuple(Entry(Recording(7, "train", number), f"t{number}") for number in range(8))
+    live = tuple(Entry(Recording(7, "live", number), f"l{number}") for number in range(3))
     trying = Trying(7, train, live, 8, ("duration", "done", "order"), tmp_path)
     rows = trying.run()
     assert [(row["seed"], row["labelled"], row["planted"]) for row in rows] == [
@@ -93,10 +98,50 @@ def test_labels_hold_slips_unless_all_were_given(
         raise ToldError(f"{hold_slips} {list(given)}")
 
     task = [made(USUAL, seed) for seed in range(3)]
-    monkeypatch.setattr("offline.trial.trying._embeddings", lambda task, *_: [one.features.pooled for one in task])
+    give(task, monkeypatch)
     monkeypatch.setattr("offline.trial.trying.describe", hear)
     with pytest.raises(ToldError, match=re.escape(slips)):
         learn(task, labelled, tmp_path)
+
+
+def test_so_many_come_with_labels_and_found_steps_are_matched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = [made(USUAL, seed) for seed in range(3)]
+    counted = give(task, monkeypatch)
+    monkeypatch.setattr("offline.trial.trying.describe", lambda *_, **__: None)
+    assert learn(task, 2, tmp_path)[1] == SAME
+    assert counted == [[True, True, False]]
+    names = learn(task, 0, tmp_path)[1]
+    assert {found: true for found, true in names.items() if true in USUAL} == {step + 1: step for step in USUAL}
+
+
+def give(task: Sequence[Drawn], monkeypatch: pytest.MonkeyPatch) -> list[list[bool]]:
+    """Finds every step under the next number, and carries the true labels; notes who had any."""
+
+    class Finder:
+        def find(self, *_: object) -> SimpleNamespace:
+            return SimpleNamespace(labels=tuple(np.where(one.labels, one.labels + 1, 0) for one in task))
+
+    def spread(self: Spread, collection: object, given: Sequence[object]) -> SimpleNamespace:
+        noted.append([labels is not None for labels in given])
+        return SimpleNamespace(labels=tuple(one.labels for one in task))
+
+    noted = list[list[bool]]()
+    monkeypatch.setattr("offline.trial.trying._embeddings", lambda task, *_: [one.features.pooled for one in task])
+    monkeypatch.setattr("offline.trial.trying.finder", lambda name: Finder())
+    monkeypatch.setattr(Spread, "spread", spread)
+    return noted
+
+
+def test_what_is_looked_at_goes_by_the_length_of_a_step() -> None:
+    task = [made(USUAL, 0), made(USUAL[:3], 1), made(OTHER, 2)]
+    assert settings_of(task) == AppearanceSettings.for_step(task[0].features.duration_s / len(TASK.steps))
+
+
+def test_other_code_is_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trying = Trying(7, (), (), 2, (), tmp_path)
+    before = trying.key
+    monkeypatch.setattr("offline.trial.trying.source_hash", lambda *names: "other code")
+    assert trying.key != before
 
 
 def test_a_row_tells_when_and_what() -> None:
@@ -123,12 +168,16 @@ def test_wrong_flags_are_told_in_true_steps() -> None:
 
 
 def test_the_code_that_decides_is_named() -> None:
-    rooms = ("guide.courses", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.procedure",
-             "guide.teach", "offline.flags", "offline.following", "offline.keysteps", "offline.metrics")  # fmt: skip
-    used = imported_by("offline.trial.trying")
-    assert {"guide.label.course", "guide.procedure.tracker"} <= used
-
-    def is_named(module: str, names: Sequence[str]) -> bool:
-        return any(module == name or module.startswith(f"{name}.") for name in names)
-
-    assert [one for one in sorted(used) if is_named(one, rooms) and not is_named(one, SOURCES)] == []
+    harmless = {
+        "guide.bundle", "guide.domain", "guide.errors", "guide.perceive.pace", "offline", "offline.curves",
+        "offline.evaluation.few", "offline.evaluation.finding", "offline.evaluation.keep", "offline.evaluation.methods",
+        "offline.evaluation.scoring", "offline.evaluation.teaching", "offline.npy_file", "offline.progress",
+        "offline.tables",
+    }  # fmt: skip
+    as_exact = {"offline.ahead", "offline.graphed", "offline.sharing"}  # how training is sped up: the same weights
+    files = ("guide.ingest", "guide.record", "offline.videos")
+    used = imported_by("offline.trial.trying") - imported_by("offline.trial.worlds") - harmless - as_exact
+    assert {"guide.label.course", "guide.procedure.tracker", "offline.trial.trying"} <= used
+    named = {one for one in used if any(one == name or one.startswith(f"{name}.") for name in (*SOURCES, *files))}
+    assert sorted(used - named) == []
+    assert {"offline.config", "offline.evaluation.embedders", "guide.settings"} <= set(SOURCES)
