@@ -14,7 +14,9 @@ def mended(sequences: Sequence[Sequence[Segment]], seen: Mapping[int, Seen]) -> 
 
     Labels that were found miss a step that is hard to see, and by these it looks optional. It is put in where it was
     surely seen, if most labels hold it and no demonstration lacks it then. A step that some may leave out after all
-    stays as it is: what is surely seen of it tells nothing of the others.
+    stays as it is: what is surely seen of it tells nothing of the others. A demonstration that was not followed and
+    whose labels lack the step counts as one without it. A visit that is put in may overlap what labels say of that
+    time: rules ask for what was done and in which order.
 
     >>> glued, cut = Segment(2, 4.0, 9.0), Segment(1, 0.0, 4.0)
     >>> mended([[cut, glued], [cut, glued], [cut]], {2: Seen(frozenset(), frozenset(), unlabelled=(glued,))})[2]

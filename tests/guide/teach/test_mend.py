@@ -54,3 +54,8 @@ def test_each_step_is_looked_at_by_itself() -> None:
 def test_what_was_seen_twice_is_put_in_twice() -> None:
     twice = Seen(frozenset({2}), frozenset({2}), unlabelled=(Segment(2, 9.0, 9.5), Segment(2, 20.0, 22.0)))
     assert orders(mended([recording(1, 2, 3)] * 2 + [recording(1, 3)], {2: twice}))[2] == (1, 2, 3, 2)
+
+
+def test_whoever_does_a_step_twice_counts_once() -> None:
+    sequences = [recording(1, 2, 3, 2), recording(1, 3), recording(1, 3)]
+    assert mended(sequences, {2: slips(2)}) == sequences
