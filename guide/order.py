@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from guide.procedure.model import Procedure
 from guide.procedure.scores import Checked, Scores, check, learn_names, never_flag, score, score_missed
 from guide.procedure.sequences import NamedSequence, parse_sequences
 from guide.procedure.verdicts import Blame
+
+MOST_TOLD = 40  # lines of a terminal; a file of many sequences is read as JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +40,33 @@ class OrderConfig:
 
 def report(config: OrderConfig) -> str:
     """What the command prints: a table, or one JSON object."""
-    procedure = learn_names(read_sequences(config.train), config.rate)
+    if not 0 <= config.rate < math.inf:
+        raise InputError(f"--rate is a number of false alarms a sequence from 0 up, got {config.rate:g}: give another.")
+    given = read_sequences(config.train)
+    procedure = learn_names(given, config.rate)
+    if not procedure.steps:
+        raise InputError(f"steps to learn from were expected in {config.train}, its sequences hold none: give others.")
     checked = [check(procedure, sequence, config.blame) for sequence in read_sequences(config.test)]
     if config.json:
         return json.dumps(_plain(procedure, checked), ensure_ascii=False, allow_nan=False)
-    return "\n".join([*_table(procedure, checked), *(_graph(procedure) if config.graph else ())])
+    aside = len(given) - procedure.demonstrations
+    lines = [
+        *_table(procedure, checked, aside),
+        *_told(procedure, checked),
+        *(_graph(procedure) if config.graph else ()),
+    ]
+    return "\n".join(lines)
 
 
 def read_sequences(path: Path) -> list[NamedSequence]:
     """The sequences of a JSON lines file; InputError says what else was found."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
+        cause = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise InputError(
-            f"{path} should be a readable text file of JSON lines, got: {error}: write it with offline.sequences."
+            f"{path} should be a readable text file of JSON lines, but {cause}: name another, or write one with "
+            "offline.sequences."
         ) from error
     found = parse_sequences(lines, str(path))
     if not found:
@@ -98,30 +114,63 @@ def _result(procedure: Procedure, one: Checked) -> dict[str, Any]:
     }
 
 
-def _table(procedure: Procedure, checked: Sequence[Checked]) -> list[str]:
-    ours, never, missed = score(checked), score([never_flag(one) for one in checked]), score_missed(checked)
+def _table(procedure: Procedure, checked: Sequence[Checked], aside: int) -> list[str]:
+    ours, never = score(checked), score([never_flag(one) for one in checked])
     steps = sum(len(one.flagged) for one in checked)
     mistakes = sum(step.is_mistake for one in checked for step in one.sequence.done)
     left_out = sum(len(one.sequence.left_out) for one in checked)
+    alarms = (
+        f"{procedure.rules.false_alarms:.2f} per sequence" if procedure.demonstrations > 1 else "not known from one"
+    )
     return [
-        f"learnt from {procedure.demonstrations} sequences of {len(procedure.steps)} steps; "
-        f"false alarms leaving one out: {procedure.rules.false_alarms:.2f} per sequence",
-        f"checked {len(checked)} sequences of {steps} steps: {mistakes} marked as mistakes, {left_out} as left out",
+        f"learnt from {_count(procedure.demonstrations, 'sequence')} of {_count(len(procedure.steps), 'step')}"
+        f"{f', {aside} with mistakes left aside' if aside else ''}; false alarms leaving one out: {alarms}",
+        f"checked {_count(len(checked), 'sequence')} of {_count(steps, 'step')}: {mistakes} marked as mistakes, "
+        f"{left_out} as left out",
         "",
         "             F1 correct  F1 mistake  average  precision  recall  false alarms  on clean",
-        _row("ours", ours),
-        _row("never flag", never),
+        _row("ours", ours, mistakes > 0),
+        _row("never flag", never, mistakes > 0),
         "",
-        f"missed steps: precision {missed.precision:.3f}, recall {missed.recall:.3f}, F1 {missed.f1:.3f}",
+        _missed(checked, left_out),
     ]
 
 
-def _row(name: str, scores: Scores) -> str:
+def _row(name: str, scores: Scores, has_mistakes: bool) -> str:
+    judged = (scores.f1_mistake, scores.f1_average, scores.precision, scores.recall)
+    mistake, average, precision, recall = (f"{each:.3f}" if has_mistakes else "-" for each in judged)
     return (
-        f"{name:11s}  {scores.f1_correct:10.3f}  {scores.f1_mistake:10.3f}  {scores.f1_average:7.3f}  "
-        f"{scores.precision:9.3f}  {scores.recall:6.3f}  {scores.false_alarms_per_sequence:12.2f}  "
-        f"{scores.false_alarms_per_clean_sequence:8.2f}"
+        f"{name:11s}  {scores.f1_correct:10.3f}  {mistake:>10s}  {average:>7s}  {precision:>9s}  {recall:>6s}  "
+        f"{scores.false_alarms_per_sequence:12.2f}  {scores.false_alarms_per_clean_sequence:8.2f}"
     )
+
+
+def _missed(checked: Sequence[Checked], left_out: int) -> str:
+    if not left_out:
+        return "missed steps: none is marked as left out (a start below 0), so those that are told cannot be scored"
+    missed = score_missed(checked)
+    return f"missed steps: precision {missed.precision:.3f}, recall {missed.recall:.3f}, F1 {missed.f1:.3f}"
+
+
+def _told(procedure: Procedure, checked: Sequence[Checked]) -> list[str]:
+    """What an operator would have heard, one line an alert."""
+    told = [
+        f"{one.sequence.id}  {alert.at:.1f} s  {alert.kind.replace('_', ' ')}: {procedure.name(alert.step)}"
+        f"{'' if alert.before is None else f', before {procedure.name(alert.before)}'} ({alert.evidence})"
+        for one in checked
+        for alert in one.alerts
+    ]
+    more = [f"and {len(told) - MOST_TOLD} more: --json prints all"] if len(told) > MOST_TOLD else []
+    return ["", "told:", *(told[:MOST_TOLD] or ["nothing"]), *more]
+
+
+def _count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> _count(1, "step"), _count(2, "step")
+    ('1 step', '2 steps')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _graph(procedure: Procedure) -> list[str]:

@@ -126,7 +126,7 @@ def _split(text: str) -> Split:
 
 def _name(text: str) -> Name:
     step, mark, name = text.partition("=")
-    if not mark:
+    if not mark or not step.strip().isdecimal():
         raise InputError(f'--name takes a step and its name, such as 3="fit board", got {text!r:.60}: correct it.')
     return Name(_numbers(step, "--name")[0], name)
 

@@ -134,10 +134,10 @@ class VideoFile:
         except (av.FFmpegError, OSError) as error:
             raise InputError(
                 f"a video was expected, but {self.path} cannot be read as one ({reason(error)}): it may be cut off, "
-                "damaged or of another kind; copy it again or leave it out."
+                "damaged or of another kind; copy it again or give another."
             ) from error
         if not self._container.streams.video:
-            raise InputError(f"a video was expected, but {self.path} has no picture track: leave it out.")
+            raise InputError(f"a video was expected, but {self.path} has no picture track: give another.")
         return self._container.streams.video[0]
 
     def _decode(self, stream: Any) -> Iterator[Any]:

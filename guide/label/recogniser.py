@@ -121,7 +121,10 @@ class Recogniser:
             reluctance = more[0] if more else 0.0  # bundles of before have none
             elapsed = _elapsed(arrays, len(numbers))
         except (KeyError, ValueError, TypeError) as cause:
-            raise BundleError(f"the recogniser lacks or spoils {cause}: train or export the bundle again.") from cause
+            raise BundleError(
+                f"recogniser.npz should hold a whole recogniser, but {cause} is lacking or wrong: train or export the "
+                "bundle again."
+            ) from cause
         fits = mean.ndim == numbers.ndim == 1 and centres.ndim == 2 and len(centres) == len(numbers) > 0
         if not fits or projection.shape != (len(mean), centres.shape[1]):
             raise BundleError(

@@ -189,4 +189,5 @@ def _text(value: Any, what: str) -> str:
 def _wrong(what: str, wanted: str, got: object) -> BundleError:
     shown = repr(got)
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
-    return BundleError(f"the procedure's {what} should be {wanted}, got {shown}: export the bundle again.")
+    owner = "" if what == "the procedure" else "the procedure's "
+    return BundleError(f"{owner}{what} should be {wanted}, got {shown}: export the bundle again.")

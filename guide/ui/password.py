@@ -15,7 +15,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from guide.errors import InputError, OutputError
@@ -138,14 +138,18 @@ def kept_line(environment: Mapping[str, str]) -> str:
         raise InputError(f"the password's file cannot be read: {HOW}") from cause
 
 
-def main() -> None:
+def main(args: Sequence[str] = ()) -> None:
     """Asks for a password twice and keeps its hash."""
     from guide.serve.tls import write_private  # here, as below: every page reads this file, and none needs it
 
-    first = getpass.getpass("Password for the dashboard: ")
+    if args:
+        raise InputError(
+            "this command takes no options: it asks for a password twice and keeps its hash; run it alone."
+        )
+    first = _ask("Password for the dashboard: ")
     if len(first) < SHORTEST:
         raise InputError(f"a password of at least {SHORTEST} letters was expected, {len(first)} came.")
-    if getpass.getpass("Once more: ") != first:
+    if _ask("Once more: ") != first:
         raise InputError("the two were not the same: run it again.")
     path = data_folder(os.environ) / FOLDER / FILE
     try:
@@ -155,6 +159,13 @@ def main() -> None:
     except OSError as cause:
         raise OutputError(f"{path} cannot be written ({cause.strerror}): check the folder.") from cause
     sys.stdout.write(f"Its hash is kept in {path}; the dashboard asks for the password from now on.\n")
+
+
+def _ask(question: str) -> str:
+    try:
+        return getpass.getpass(question)
+    except EOFError as cause:
+        raise InputError("a password was expected, but the input ended: run the command in a terminal.") from cause
 
 
 def _derive(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
@@ -169,4 +180,4 @@ def _bytes(text: str) -> bytes:
 if __name__ == "__main__":
     from guide.command import run
 
-    run(main)
+    run(lambda: main(sys.argv[1:]))

@@ -118,7 +118,8 @@ def _play(options: ShowOptions, names: Mapping[int, int], console: Console) -> l
     networks = start_networks(bundle)
     told = json.loads((options.data / "truth.json").read_text(encoding="utf-8"))
     readable = {step: f"{TASK.step(true).name}" for step, true in names.items()}
-    console.print("found steps are shown under the true names they match best; the live loop does not know these")
+    if not options.labelled:
+        console.print("found steps are shown under the true names they match best; the live loop does not know these")
     judged = []
     for features in _features(options, console):
         session = Session(bundle, networks, LiveSettings())

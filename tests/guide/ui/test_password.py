@@ -106,3 +106,14 @@ def test_a_short_or_mistyped_password_is_refused(
     with pytest.raises(InputError):
         password.main()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_input_that_ends_and_options_get_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(question: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("getpass.getpass", ended)
+    with pytest.raises(InputError, match="run the command in a terminal"):
+        password.main()
+    with pytest.raises(InputError, match="takes no options"):
+        password.main(["--help"])
