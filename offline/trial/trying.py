@@ -57,6 +57,7 @@ SOURCES: Final = tuple(
 class Trying:
     """A world learned with its first `labelled` demonstrations labelled; its unseen recordings are followed.
 
+    >>> from offline.demo.recording import Recording
     >>> Trying(1021, (Entry(Recording(1021, "train", 1), "key"),), (), 1, (), Path(".cache")).title
     'world 1021, all labelled'
     """
