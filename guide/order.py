@@ -16,6 +16,7 @@ from guide.procedure.model import Procedure
 from guide.procedure.scores import Checked, Scores, check, learn_names, never_flag, score, score_missed
 from guide.procedure.sequences import NamedSequence, parse_sequences
 from guide.procedure.verdicts import Blame
+from guide.words import count_of
 
 MOST_TOLD = 40  # lines of a terminal; a file of many sequences is read as JSON
 
@@ -123,9 +124,9 @@ def _table(procedure: Procedure, checked: Sequence[Checked], aside: int) -> list
         f"{procedure.rules.false_alarms:.2f} per sequence" if procedure.demonstrations > 1 else "not known from one"
     )
     return [
-        f"learnt from {_count(procedure.demonstrations, 'sequence')} of {_count(len(procedure.steps), 'step')}"
+        f"learnt from {count_of(procedure.demonstrations, 'sequence')} of {count_of(len(procedure.steps), 'step')}"
         f"{f', {aside} with mistakes left aside' if aside else ''}; false alarms leaving one out: {alarms}",
-        f"checked {_count(len(checked), 'sequence')} of {_count(steps, 'step')}: {mistakes} marked as mistakes, "
+        f"checked {count_of(len(checked), 'sequence')} of {count_of(steps, 'step')}: {mistakes} marked as mistakes, "
         f"{left_out} as left out",
         "",
         "             F1 correct  F1 mistake  average  precision  recall  false alarms  on clean",
@@ -162,15 +163,6 @@ def _told(procedure: Procedure, checked: Sequence[Checked]) -> list[str]:
     ]
     more = [f"and {len(told) - MOST_TOLD} more: --json prints all"] if len(told) > MOST_TOLD else []
     return ["", "told:", *(told[:MOST_TOLD] or ["nothing"]), *more]
-
-
-def _count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> _count(1, "step"), _count(2, "step")
-    ('1 step', '2 steps')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _graph(procedure: Procedure) -> list[str]:

@@ -20,6 +20,7 @@ from guide.errors import GuideError
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.record.timeline import colour
+from guide.words import count_of
 
 STILLS_PER_STEP = 4
 LARGEST_STILL_BYTES = 4 * 1024**2
@@ -145,7 +146,7 @@ def _summary(bundle: Bundle, procedure: Procedure) -> str:
     rate = _number(bundle.facts.get("rate"))
     looks = "" if rate is None else f", looks {rate:g} times a second"
     steps, demonstrations = len(procedure.steps), procedure.demonstrations
-    return f"{_count(steps, 'key-step')} learned from {_count(demonstrations, 'demonstration')}{looks}"
+    return f"{count_of(steps, 'key-step')} learned from {count_of(demonstrations, 'demonstration')}{looks}"
 
 
 def _step(bundle: Bundle, procedure: Procedure, step: KeyStep) -> StepView:
@@ -158,7 +159,7 @@ def _step(bundle: Bundle, procedure: Procedure, step: KeyStep) -> StepView:
         colour=colour(step.number),
         stills=_stills(bundle, step.number),
         marks=tuple(marks),
-        seen=f"in {0 if found is None else found.present} of {_count(all_of_them, 'demonstration')}",
+        seen=f"in {0 if found is None else found.present} of {count_of(all_of_them, 'demonstration')}",
         lasts=lasts,
         reason=dict(procedure.reasons).get(step.number, ""),
     )
@@ -236,10 +237,6 @@ def _facts(bundle: Bundle, procedure: Procedure) -> tuple[tuple[str, str], ...]:
         ("Version", fingerprint(bundle)),
     )
     return tuple((name, str(value)) for name, value in told if value not in (None, ""))
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
