@@ -17,6 +17,7 @@ from guide.benches.rates import measure_rates
 from guide.benches.shared import measure_shared
 from guide.bundle import read_bundle
 from guide.errors import InputError, OutputError
+from guide.session import choose_precision
 
 FEWEST_FRAMES = 2
 SHORTEST_S = 10  # of the server's measurements, half of which it takes to start
@@ -82,6 +83,8 @@ def measure(options: BenchOptions, say: Say | None = None) -> Iterator[Part]:
         return
     others = [read_bundle(folder) for folder in options.also]
     yield measure_loop(bundle, options.video, options.frames)
+    if (taken := choose_precision(bundle, "cpu", "auto")) != "float":
+        yield measure_loop(bundle, options.video, options.frames, precision=taken)
     for other in others:
         yield measure_loop(other, options.video, max(FEWEST_FRAMES, options.frames // 4), is_held=False)
     yield measure_rates([bundle, *others], options.video, options.frames, options.cores)

@@ -20,6 +20,7 @@ from guide.session import Session, start_networks
 from guide.settings import LiveSettings, Precision
 
 RUNS = 5
+WORDS = {"float": "", "mixed": " in mixed precision", "int8": " in 8 bits"}
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,9 @@ class CheckOptions:
     """The folder of the bundle."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
-    precision: Precision = "float"
-    """Which networks to run: in full, or in 8 bits where the bundle was learned with --quantize."""
+    precision: Precision = "auto"
+    """Which networks to run: float in full; mixed, partly in half precision, as auto takes where the processor computes
+    in it; or int8 where the bundle was learned with --quantize."""
 
 
 def main(options: CheckOptions) -> None:
@@ -51,7 +53,9 @@ def main(options: CheckOptions) -> None:
         f"version {fingerprint(bundle)}",
         soft_wrap=True,
     )
-    console.print(f"runs on {networks.provider}, {latency_ms:.1f} ms a frame here", soft_wrap=True)
+    console.print(
+        f"runs on {networks.provider}{WORDS[networks.precision]}, {latency_ms:.1f} ms a frame here", soft_wrap=True
+    )
     console.print(f"next: python -m guide watch SOURCE --bundle {options.bundle}", soft_wrap=True)
 
 

@@ -24,7 +24,7 @@ class Fading:
 
     def push(self, item: NDArray[np.floating[Any]], at: float) -> NDArray[np.float64]:
         keep = float(np.exp(-max(at - self._at, 0.0) / self._span_s)) if self._weight else 0.0
-        self._sum = keep * self._sum + item.astype(np.float64)
+        self._sum = item + keep * self._sum
         self._weight = keep * self._weight + 1.0
         self._at = at
         return np.asarray(self._sum / self._weight)

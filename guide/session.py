@@ -25,7 +25,7 @@ from guide.label.traces import Traces, Trail
 from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
 from guide.label.window import WindowCut, WindowSettings, calibrated
 from guide.perceive.appearance import AppearanceSettings
-from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk
+from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk, is_quick_in_half
 from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
@@ -46,6 +46,7 @@ class Networks:
 
     head: OnnxHead
     trunk: OnnxTrunk | None
+    precision: Precision = "float"
 
     @property
     def provider(self) -> str:
@@ -58,36 +59,51 @@ class Networks:
 
 
 def start_networks(
-    bundle: Bundle, device: Device = "auto", threads: int = 0, precision: Precision = "float",
+    bundle: Bundle, device: Device = "auto", threads: int = 0, precision: Precision = "auto",
     trunk_type: type[OnnxTrunk] = OnnxTrunk, head_type: type[OnnxHead] = OnnxHead,
 ) -> Networks:  # fmt: skip
-    """Loads the networks of a bundle, in full or in 8 bits; a wanted accelerator that is not used is told."""
-    trunk = None
+    """Loads the networks of a bundle as precise as asked for; a wanted accelerator that is not used is told."""
+    trunk, precision = None, choose_precision(bundle, device, precision)
     if bundle.has("trunk.onnx"):
         trunk = trunk_type(_network(bundle, "trunk.onnx", precision), device, threads)
-    networks = Networks(head_type(_network(bundle, "head.onnx", precision), device, threads), trunk)
+    elif precision == "mixed":
+        raise _lacks(bundle, precision)
+    # The head takes a hundredth of the trunk's time: it stays whole where the trunk is mixed.
+    head = head_type(_network(bundle, "head.onnx", "float" if precision == "mixed" else precision), device, threads)
+    networks = Networks(head, trunk, precision)
     if networks.reason:
         log.warning("%s", networks.reason)  # once for all networks: they share one fate
     return networks
 
 
-def int8_name(name: str) -> str:
-    """The file of a network's 8-bit variant.
+def network_name(name: str, precision: Precision) -> str:
+    """The file of a network's variant.
 
-    >>> int8_name("trunk.onnx")
-    'trunk.int8.onnx'
+    >>> network_name("trunk.onnx", "int8"), network_name("trunk.onnx", "float")
+    ('trunk.int8.onnx', 'trunk.onnx')
     """
-    return f"{name.removesuffix('.onnx')}.int8.onnx"
+    return name if precision == "float" else f"{name.removesuffix('.onnx')}.{precision}.onnx"
+
+
+def choose_precision(bundle: Bundle, device: Device, wanted: Precision) -> Precision:
+    """What `auto` comes to: mixed where the trunk runs on a processor that computes in half precision."""
+    if wanted != "auto":
+        return wanted
+    return "mixed" if bundle.has(network_name("trunk.onnx", "mixed")) and is_quick_in_half(device) else "float"
 
 
 def _network(bundle: Bundle, name: str, precision: Precision) -> Path:
-    if precision == "float":
-        return bundle.path(name)
-    if not bundle.has(int8_name(name)):
-        raise BundleError(
-            f"{bundle.folder} has no 8-bit networks: use --precision float, or learn it again with --quantize."
-        )
-    return bundle.path(int8_name(name))
+    if not bundle.has(network_name(name, precision)) and precision != "float":
+        raise _lacks(bundle, precision)
+    return bundle.path(network_name(name, precision))
+
+
+def _lacks(bundle: Bundle, precision: Precision) -> BundleError:
+    if precision == "int8":
+        lack = "no 8-bit networks: use --precision auto, or learn it again with --quantize."
+    else:
+        lack = "no network in mixed precision, as only some backbones have: use --precision auto."
+    return BundleError(f"{bundle.folder} has {lack}")
 
 
 class Listener(Protocol):

@@ -22,7 +22,7 @@ from guide.perceive.embedder import Floats
 from guide.perceive.pace import Pace
 from guide.perceive.perceiver import Percept
 from guide.perceive.preprocess import Preprocessing, to_network_input
-from guide.session import Networks, Session, int8_name, start_networks
+from guide.session import Networks, Session, network_name, start_networks
 from guide.settings import LiveSettings
 from guide.teach.moments import pictures_at
 from offline.batches import Clip
@@ -66,7 +66,7 @@ def quantize(path: Path, samples: Sequence[Floats], exact_from: str = "") -> Pat
 
     Nodes of the kind `exact_from` and all that follows from them stay as they are.
     """
-    prepared, small = path.with_name(f".{path.name}.prepared"), path.with_name(int8_name(path.name))
+    prepared, small = path.with_name(f".{path.name}.prepared"), path.with_name(network_name(path.name, "int8"))
     metadata = {prop.key: prop.value for prop in onnx.load(path).metadata_props}
     try:
         with _quiet():
@@ -124,7 +124,7 @@ def compare(bundle: Bundle, recordings: Sequence[Recording], seen: Sequence[Reco
 
     `recordings` are the demonstrations' pictures; where there are none, the rows of `seen` are followed.
     """
-    networks = (start_networks(bundle, "cpu"), start_networks(bundle, "cpu", precision="int8"))
+    networks = (start_networks(bundle, "cpu", precision="float"), start_networks(bundle, "cpu", precision="int8"))
     pairs = []
     for number in _spread(len(seen), MOST_RECORDINGS):
         pair = _Pair(bundle, networks)

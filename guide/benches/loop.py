@@ -14,7 +14,7 @@ from guide.benches.frames import frames_of
 from guide.bundle import Bundle
 from guide.errors import InputError
 from guide.session import Networks, Session, make_unaries, start_networks
-from guide.settings import LiveSettings
+from guide.settings import LiveSettings, Precision
 
 MOST_MS = 8.0
 MOST_RATIO = 1.15
@@ -46,19 +46,21 @@ class LoopTimes:
         return float(whole / part)
 
 
-def measure_loop(bundle: Bundle, video: Path | None, count: int, is_held: bool = True) -> Part:
+def measure_loop(
+    bundle: Bundle, video: Path | None, count: int, is_held: bool = True, precision: Precision = "float"
+) -> Part:
     """Everything but trunk and head for `count` frames; `is_held` holds the figures against their limits."""
-    settings = LiveSettings()
+    settings = LiveSettings(precision=precision)
     with on_cores(1):
-        networks = start_networks(bundle, "cpu", 1, trunk_type=TimedTrunk, head_type=TimedHead)
+        networks = start_networks(bundle, "cpu", 1, precision, TimedTrunk, TimedHead)
         session = Session(bundle, networks, settings)
         times = follow(session, networks, video, count)
     labels = len(make_unaries(bundle, settings).steps)
     steps = len(session.procedure.steps)
     source = "drawn frames" if video is None else f"{video.name}, decoding included"
     return Part(
-        f"The loop around the networks, {bundle.folder}: {source}, {settings.window_frames}-frame window, "
-        f"K = {steps} ({labels} labels)",
+        f"The loop around the networks, {bundle.folder}: {source}, networks in {networks.precision} precision, "
+        f"{settings.window_frames}-frame window, K = {steps} ({labels} labels)",
         f"one core of {processor()}",
         _figures(times, is_held),
         (f"{len(times.whole)} frames; processor time is what a free core would take, the clock waits for others too",),

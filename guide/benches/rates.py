@@ -17,12 +17,12 @@ from guide.settings import LiveSettings, Precision
 
 
 def measure_rates(bundles: Sequence[Bundle], video: Path | None, count: int, cores: int) -> Part:
-    """A row for each bundle in full and in 8 bits; what a bundle does not have is said."""
+    """A row for each bundle and precision; what a bundle does not have is said."""
     figures: list[Figure] = []
     notes: list[str] = []
     with on_cores(cores) as chosen:
         for bundle in bundles:
-            for precision in get_args(Precision):
+            for precision in (each for each in get_args(Precision) if each != "auto"):
                 name = f"{bundle.folder.name} ({bundle.facts['input'].get('backbone', 'features')}), {precision}"
                 try:
                     figures += _measure(bundle, precision, video, count, chosen, name)

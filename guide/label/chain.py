@@ -12,6 +12,9 @@ from guide.label.energy import Unaries, check_unary
 
 # Recordings up to so many times the square root of all frames are solved side by side: longer ones in blocks.
 SIDE_BY_SIDE = 8.0
+# Up to so many frames and labels, as in a live window, plain numbers are quicker than arrays.
+WINDOW = 256
+FEW_LABELS = 32
 
 
 def chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
@@ -23,8 +26,8 @@ def chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
     """
     check_unary(unary, len(change_costs) + 1 if len(unary) else 0)
     total, label_count = unary.shape
-    if total == 0:
-        return np.zeros(0, dtype=np.int64)
+    if total <= WINDOW and label_count <= FEW_LABELS:
+        return _short_chain(unary, change_costs)
     length = int(np.ceil(np.sqrt(total)))
     count = -(-total // length)
     # Frames added to fill the last block cost nothing and change for nothing.
@@ -37,6 +40,26 @@ def chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
     message = _messages(_through_blocks(costs, change))
     turns, origin, message = _forwards(costs, change, message)
     return _labels(turns, origin, _last_labels(turns, origin, message[-1])).reshape(-1)[:total]
+
+
+def _short_chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
+    """The same frame by frame: where both are few, plain numbers are quicker than arrays."""
+    if not len(unary):
+        return np.zeros(0, dtype=np.int64)
+    rows, costs = unary.tolist(), change_costs.tolist()
+    message, steps = rows[0], []
+    for row, cost in zip(rows[1:], costs, strict=True):
+        least = min(message)
+        changed = least + cost
+        steps.append((message, changed, least))
+        message = [(kept if kept <= changed else changed) + own for kept, own in zip(message, row, strict=True)]
+    label = message.index(min(message))
+    labels = [label]
+    for before, changed, least in reversed(steps):
+        if changed < before[label]:
+            label = before.index(least)
+        labels.append(label)
+    return np.array(labels[::-1], dtype=np.int64)
 
 
 def chains(unaries: Sequence[Unaries], change_costs: Sequence[NDArray[np.float64]]) -> list[Labels]:

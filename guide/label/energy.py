@@ -9,6 +9,7 @@ stay within one recording. Labels here are columns of the unaries, 0..K-1; what 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from guide.domain import Labels, Times
 
 Unaries = NDArray[np.float64]  # (T, K)
+
+WINDOW = 512  # frames at most of a live window; longer recordings are labelled once
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +119,28 @@ def build_links(times: Times, rate: float, settings: LinkSettings) -> Links:
     scale = settings.weight * rate / float((offsets * np.exp(-offsets / rate / settings.decay_s)).sum())
     # Half a frame of slack: true timestamps jitter about the working rate.
     reach_s = (offsets[-1] + 0.5) / rate
-    second = np.add.outer(np.arange(len(times)), offsets).reshape(-1)
-    first = np.repeat(np.arange(len(times)), len(offsets))
-    within = second < len(times)
-    first, second = first[within], second[within]
+    pairs = _window_pairs if len(times) <= WINDOW else _pairs
+    first, second = pairs(len(times), tuple(offsets.tolist()))
     gap_s = times[second] - times[first]
     near = gap_s <= reach_s
     return Links(len(times), first[near], second[near], scale * np.exp(-gap_s[near] / settings.decay_s))
+
+
+def _pairs(count: int, offsets: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The earlier and the later frames of all links among so many frames."""
+    second = np.add.outer(np.arange(count), offsets).reshape(-1)
+    first = np.repeat(np.arange(count), len(offsets))
+    within = second < count
+    return first[within], second[within]
+
+
+@lru_cache(maxsize=8)
+def _window_pairs(count: int, offsets: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same, kept: a live window asks for the same pairs with every frame."""
+    first, second = _pairs(count, offsets)
+    first.setflags(write=False)
+    second.setflags(write=False)
+    return first, second
 
 
 def check_unary(unary: Unaries, size: int) -> None:

@@ -24,11 +24,11 @@ def squared_distances(embeddings: NDArray[np.floating], centres: NDArray[np.floa
     """
     if embeddings.ndim != 2 or centres.ndim != 2 or embeddings.shape[1] != centres.shape[1]:
         raise ValueError(f"distances need (T, D) and (K, D), got {embeddings.shape} and {centres.shape}")
-    exact = centres.astype(np.float64)
+    exact = np.asarray(centres, np.float64)
     found = np.empty((len(embeddings), len(exact)))
     rows = max(1, CHUNK_VALUES // max(1, exact.shape[1]))
     for begin in range(0, len(embeddings), rows):
-        some = embeddings[begin : begin + rows].astype(np.float64)
+        some = np.asarray(embeddings[begin : begin + rows], np.float64)
         found[begin : begin + rows] = cdist(some, exact, "sqeuclidean")
     return found
 

@@ -77,10 +77,23 @@ class Recogniser:
 
     @property
     def quick(self) -> Recogniser:
-        """The same in single precision, column by column: a live frame waits for its wide projections from memory."""
-        usual = None if self.in_order is None else self.in_order.quick
+        """The same in single precision, column by column: a live frame waits for its wide projections from memory.
+
+        Labels ask only which step is likelier: what goes by demonstrations as they are gives no more than that.
+        """
+        usual = None if self.in_order is None else self.in_order.narrow.quick
         with np.errstate(over="ignore"):  # what overflows is told as not finite
             return replace(self, projection=self.projection.astype(np.float32, order="F"), in_order=usual)
+
+    @property
+    def narrow(self) -> Recogniser:
+        """The same probabilities of steps in as few directions as tell them apart.
+
+        Across these a frame is equally far from all: distances lack that, and say no more what is unknown activity.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            across = np.linalg.qr(np.nan_to_num(self.centres.T))[0]
+            return replace(self, projection=self.projection @ across, centres=self.centres @ across)
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""

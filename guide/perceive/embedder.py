@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import platform
+import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, get_args
 
@@ -126,6 +129,26 @@ class OnnxHead(OnnxModel):
     def embed(self, contexts: Floats) -> Floats:
         """The embeddings of N contexts, oldest item first in each."""
         return self.run(contexts, self._outputs[:1])[0]
+
+
+def is_quick_in_half(device: Device) -> bool:
+    """Whether networks run on a processor for which ONNX Runtime has kernels in half precision.
+
+    On any other it computes in single precision and only rounds in between, which takes longer. Accelerators keep
+    full precision: they have time to spare.
+    """
+    return _choose_providers(device)[0][0] == CPU and _has_half()
+
+
+@cache
+def _has_half() -> bool:
+    """Whether this is a 64-bit Arm under Linux that computes in half precision; other systems are not known."""
+    if sys.platform != "linux" or platform.machine() != "aarch64":
+        return False
+    try:
+        return "asimdhp" in Path("/proc/cpuinfo").read_text(errors="replace").split()
+    except OSError:
+        return False
 
 
 def _choose_providers(device: Device) -> tuple[list[str], str]:

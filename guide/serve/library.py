@@ -25,7 +25,7 @@ class Library:
     """
 
     def __init__(
-        self, bundle: Path, metrics: Metrics, device: Device = "auto", precision: Precision = "float", threads: int = 0
+        self, bundle: Path, metrics: Metrics, device: Device = "auto", precision: Precision = "auto", threads: int = 0
     ) -> None:
         self._default, self._metrics = bundle, metrics
         self._device, self._precision, self._threads = device, precision, threads

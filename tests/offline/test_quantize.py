@@ -52,7 +52,7 @@ def test_the_live_side_runs_them(small: Learned, capsys: pytest.CaptureFixture[s
 
 
 def test_a_bundle_without_them_says_what_to_do(features_task: Learned) -> None:
-    with pytest.raises(BundleError, match="has no 8-bit networks: use --precision float, or learn it again"):
+    with pytest.raises(BundleError, match="has no 8-bit networks: use --precision auto, or learn it again"):
         start_networks(read_bundle(features_task.folder), precision="int8")
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import guide.label.chain as module
 from guide.domain import Labels
 from guide.label.chain import chain, chains
 
@@ -25,17 +26,20 @@ def viterbi_cost(unary: NDArray[np.float64], change: NDArray[np.float64]) -> flo
     return float(message.min())
 
 
+@pytest.mark.parametrize("window", [0, 256])
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 10_000))
-def test_equals_brute_force(size: int, k: int, seed: int) -> None:
+def test_equals_brute_force_in_plain_numbers_and_in_blocks(window: int, size: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     unary, change = rng.random((size, k)), rng.random(size - 1)
     best = min(cost(unary, change, np.array(labels)) for labels in product(range(k), repeat=size))
-    assert cost(unary, change, chain(unary, change)) == pytest.approx(best, abs=1e-12)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "WINDOW", window)
+        assert cost(unary, change, chain(unary, change)) == pytest.approx(best, abs=1e-12)
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
-@given(st.integers(1, 200), st.integers(1, 12), st.floats(0.0, 5.0), st.integers(0, 10_000))
+@given(st.integers(1, 600), st.sampled_from([1, 2, 5, 12, 40]), st.floats(0.0, 5.0), st.integers(0, 10_000))
 def test_equals_plain_viterbi_at_any_length(size: int, k: int, strength: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     unary, change = rng.normal(size=(size, k)), strength * rng.random(size - 1)

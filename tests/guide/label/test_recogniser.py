@@ -37,10 +37,22 @@ def test_in_single_precision_it_sees_the_same() -> None:
     rows = make_recordings(1, count=1)[0][0]
     assert both.quick.projection.dtype == both.quick.for_labels.projection.dtype == np.float32
     for one in (both.quick, both.quick.for_labels):
-        np.testing.assert_allclose(one.distances(rows), learned.distances(rows), rtol=1e-4)
         np.testing.assert_allclose(one.log_posterior(rows), learned.log_posterior(rows), atol=1e-3)
+    np.testing.assert_allclose(both.quick.distances(rows), learned.distances(rows), rtol=1e-4)
     huge = replace(learned, projection=learned.projection * 1e300).quick
     assert not np.isfinite(huge.projection).all()
+
+
+def test_few_directions_tell_steps_apart_as_well() -> None:
+    learned = learn_recogniser(*make_recordings(0), RecogniserSettings(components=20))
+    rows = make_recordings(1, count=1)[0][0]
+    narrow = learned.narrow
+    assert (learned.projection.shape, narrow.projection.shape) == ((30, 20), (30, 4))
+    np.testing.assert_allclose(narrow.log_posterior(rows), learned.log_posterior(rows), atol=1e-9)
+    beyond = learned.distances(rows) - narrow.distances(rows)
+    assert (beyond > 0).all()
+    np.testing.assert_allclose(beyond, np.broadcast_to(beyond[:, :1], beyond.shape), rtol=1e-9)
+    np.testing.assert_allclose(narrow.narrow.log_posterior(rows), learned.log_posterior(rows), atol=1e-9)
 
 
 def test_without_shrinkage_it_equals_the_textbook() -> None:
