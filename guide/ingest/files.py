@@ -17,6 +17,7 @@ from av.video.reformatter import VideoReformatter
 from guide.domain import Frame, Image
 from guide.errors import InputError
 from guide.ingest.base import Wanted
+from guide.words import count_of
 
 log = logging.getLogger(__name__)
 
@@ -166,16 +167,19 @@ class VideoFile:
             )
         if self.damaged:
             log.warning(
-                "%s is damaged or cut off: %d packets could not be decoded whole, going on with the %d frames it gave.",
-                self.path, self.damaged, count,
+                "%s is damaged or cut off: %s could not be decoded whole, going on with the %s it gave.",
+                self.path, count_of(self.damaged, "packet"), count_of(count, "frame"),
             )  # fmt: skip
         elif clock.missing_s > RESTART_S:
             log.warning(
-                "%s ends %.1f s before the length it states: it was cut off, going on with the %d frames it has.",
-                self.path, clock.missing_s, count,
+                "%s ends %.1f s before the length it states: it was cut off, going on with the %s it has.",
+                self.path, clock.missing_s, count_of(count, "frame"),
             )  # fmt: skip
         if self.turned_back:
-            log.warning("%s: %d timestamps went back in time and were held.", self.path, self.turned_back)
+            held = "was" if self.turned_back == 1 else "were"
+            log.warning(
+                "%s: %s went back in time and %s held.", self.path, count_of(self.turned_back, "timestamp"), held
+            )
 
 
 class _Clock:
