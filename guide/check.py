@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +17,11 @@ from guide.domain import Frame
 from guide.errors import BundleError
 from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
-from guide.session import Session, start_networks
+from guide.session import Session, has_networks, start_networks
 from guide.settings import LiveSettings, Precision
 
 RUNS = 5
-WORDS = {"float": "", "mixed": " in mixed precision", "int8": " in 8 bits"}
+PRECISIONS: Mapping[Precision, str] = {"float": "full precision", "mixed": "mixed precision", "int8": "8 bits"}
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class CheckOptions:
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
     precision: Precision = "auto"
-    """Which networks to run: float in full; mixed, partly in half precision, as auto takes where the processor computes
-    in it; or int8 where the bundle was learned with --quantize."""
+    """Which networks to time: those that `watch` takes, or float, mixed or int8 where the bundle has them; all that it
+    has are tried."""
 
 
 def main(options: CheckOptions) -> None:
@@ -47,6 +48,9 @@ def main(options: CheckOptions) -> None:
     latency_ms = measure_latency_ms(sessions[0], bundle)
     for session in sessions:
         _try(session, bundle)
+    for precision in PRECISIONS:
+        if precision != networks.precision and has_networks(bundle, precision):  # what runs on other machines
+            _try(Session(bundle, start_networks(bundle, "cpu", precision=precision), LiveSettings()), bundle)
     procedure = sessions[0].procedure
     console.print(
         f"{options.bundle} is sound: {len(procedure.steps)} key-steps from {procedure.demonstrations} demonstrations, "
@@ -54,7 +58,8 @@ def main(options: CheckOptions) -> None:
         soft_wrap=True,
     )
     console.print(
-        f"runs on {networks.provider}{WORDS[networks.precision]}, {latency_ms:.1f} ms a frame here", soft_wrap=True
+        f"runs on {networks.provider} in {PRECISIONS[networks.precision]}, {latency_ms:.1f} ms a frame here",
+        soft_wrap=True,
     )
     console.print(f"next: python -m guide watch SOURCE --bundle {options.bundle}", soft_wrap=True)
 

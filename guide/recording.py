@@ -232,7 +232,7 @@ def _facts(name: str, started: float, session: Session, options: RecordingOption
         bundle=_text(str(session.bundle.folder)),
         bundle_hash=fingerprint(session.bundle),
         source=_text(source.name),
-        settings=json.dumps(asdict(session.settings)),
+        settings=json.dumps({**asdict(session.settings), "precision": session.precision}),
         procedure=json.dumps(to_plain(session.procedure)),
         keep_days=options.keep_days or None,
     )

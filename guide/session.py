@@ -89,7 +89,14 @@ def choose_precision(bundle: Bundle, device: Device, wanted: Precision) -> Preci
     """What `auto` comes to: mixed where the trunk runs on a processor that computes in half precision."""
     if wanted != "auto":
         return wanted
-    return "mixed" if bundle.has(network_name("trunk.onnx", "mixed")) and is_quick_in_half(device) else "float"
+    return "mixed" if has_networks(bundle, "mixed") and is_quick_in_half(device) else "float"
+
+
+def has_networks(bundle: Bundle, precision: Precision) -> bool:
+    """Whether a bundle can run so precisely."""
+    if precision == "mixed":
+        return bundle.has("trunk.onnx") and bundle.has(network_name("trunk.onnx", precision))
+    return all(bundle.has(network_name(name, precision)) for name in ("trunk.onnx", "head.onnx") if bundle.has(name))
 
 
 def _network(bundle: Bundle, name: str, precision: Precision) -> Path:
@@ -125,7 +132,7 @@ class Session:
     """
 
     def __init__(self, bundle: Bundle, networks: Networks, settings: LiveSettings) -> None:
-        self.bundle, self.settings = bundle, settings
+        self.bundle, self.settings, self.precision = bundle, settings, networks.precision
         self.procedure: Procedure = from_plain(bundle.json("procedure.json"))
         self.tracker = AttendedTracker(self.procedure)
         self.listener: Listener | None = None
@@ -183,7 +190,10 @@ class Session:
         along = self._unaries.along(percept.appearance)
         costs = self._unaries.costs(percept.appearance, percept.embedding, along)
         if not np.isfinite(costs).all():
-            raise BundleError("the bundle's networks give numbers that are not finite: train or export it again.")
+            raise BundleError(
+                "the bundle's networks give numbers that are not finite: try --precision float, or train or export it "
+                "again."
+            )
         if self._judge is not None:
             costs = self._judge.push(percept.appearance, costs, percept.at, along)
         label_costs = self._unaries.label_costs(percept.appearance, costs)

@@ -37,7 +37,7 @@ class LiveSettings:
     (traces: where a mat lies, it was laid)."""
     precision: Precision = "auto"
     """Which networks run: float in full; mixed, partly in half precision, as auto takes where the processor computes
-    in it: a quarter quicker; or int8 where the bundle was learned with --quantize, the quickest and least exact."""
+    in it: a quarter quicker; or int8 where the bundle was learned with --quantize, the least exact."""
 
     def __post_init__(self) -> None:
         times = {"lag": self.lag_s, "confirm": self.confirm_s, "bridge": self.bridge_s}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,8 +30,9 @@ from offline.parity import Parity
 from offline.quantize import Agreement, compare, head_samples, quantize, trunk_samples
 from offline.videos import Recording
 
+log = logging.getLogger(__name__)
+
 LEAST_COSINE = 0.9999
-LEAST_MIXED_COSINE = 0.999  # as closely as live embeddings must agree with those of training
 PARITY_ROWS = 8
 
 
@@ -113,9 +115,10 @@ def _write_trunk(trunk: Trunk, path: Path) -> dict[str, Parity]:
     mixed = mix(path)
     if mixed is not None:
         parity = _trunk_parity(expected, mixed, pictures)
-        if parity.cosine >= LEAST_MIXED_COSINE:
+        if parity.cosine >= LEAST_COSINE:
             return {**parities, mixed.name: parity}
         mixed.unlink()  # its numbers are too large or too small
+        log.warning("%s is left out: it reaches a cosine of %.6f to torch only.", mixed.name, parity.cosine)
     return parities
 
 

@@ -58,7 +58,7 @@ class Agreement:
         ratio = self.float_ms / max(self.int8_ms, 1e-9)
         if ratio > 1.1:
             return f"{ratio:.1f} times as fast here"
-        return "no faster here" if ratio > 0.9 else f"{1 / ratio:.1f} times SLOWER here, use --precision float"
+        return "no faster here" if ratio > 0.9 else f"{1 / ratio:.1f} times SLOWER here, leave --precision as it is"
 
 
 def quantize(path: Path, samples: Sequence[Floats], exact_from: str = "") -> Path:

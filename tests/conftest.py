@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from offline import backbones
+from tests.deep import deep
 from tests.tiny import FEATURE_RATE, RECIPE, Learned, learn, write_features, write_task
 
 
@@ -34,6 +36,15 @@ def maps_task(frames_task: Learned) -> Learned:
     videos = Path(frames_task.options.inputs[0])
     recipe = RECIPE.replace("head_width = 16", 'head_width = 4\nhead = "conv"')
     return learn(videos, videos.parent / "maps", recipe, cache=frames_task.options.cache)
+
+
+@pytest.fixture(scope="session")
+def mixed_task(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Learned:
+    """The same videos learned with a trunk that is also kept in mixed precision."""
+    trunk, work = deep(), tmp_path_factory.mktemp("mixed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(backbones._REGISTRY, "random-tiny", lambda weights, layout: trunk)
+        return learn(Path(frames_task.options.inputs[0]), work)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -111,7 +111,7 @@ def stand_in(bundle: Bundle) -> Networks:
         raise InputError("this bundle was learned from features: the bench needs one that was learned from pictures.")
     arrays = bundle.arrays("demonstrations.npz")
     seen = [arrays[name] for name in sorted(arrays) if name.startswith("pooled_")][:MOST_RECORDINGS]
-    return Networks(networks.head, StandInTrunk(networks.trunk, np.concatenate(seen).astype(np.float32)))
+    return replace(networks, trunk=StandInTrunk(networks.trunk, np.concatenate(seen).astype(np.float32)))
 
 
 def held_mb() -> float:

@@ -57,7 +57,8 @@ def measure_shared(bundle: Bundle, video: Path | None, count: int, streams: int,
     )
     gain = np.mean([each.rate for each in together]) / np.mean([each.rate for each in alone])
     return Part(
-        f"{streams} recordings at once on one set of networks, {cores} cores, {bundle.folder}",
+        f"{streams} recordings at once on one set of networks in {plain.precision} precision, {cores} cores, "
+        f"{bundle.folder}",
         processor(),
         (*figures, Figure("pictures in a batch", rows), Figure("batches over one by one, rate", float(gain))),
         (f"{count} frames each, as fast as they go; frame to line includes waiting for the others",),

@@ -13,7 +13,7 @@ from guide.label.energy import Unaries, check_unary
 # Recordings up to so many times the square root of all frames are solved side by side: longer ones in blocks.
 SIDE_BY_SIDE = 8.0
 # Up to so many frames and labels, as in a live window, plain numbers are quicker than arrays.
-WINDOW = 256
+FEW_FRAMES = 256
 FEW_LABELS = 32
 
 
@@ -26,7 +26,9 @@ def chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
     """
     check_unary(unary, len(change_costs) + 1 if len(unary) else 0)
     total, label_count = unary.shape
-    if total <= WINDOW and label_count <= FEW_LABELS:
+    if total == 0:
+        return np.zeros(0, dtype=np.int64)
+    if total <= FEW_FRAMES and label_count <= FEW_LABELS:
         return _short_chain(unary, change_costs)
     length = int(np.ceil(np.sqrt(total)))
     count = -(-total // length)
@@ -44,8 +46,6 @@ def chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
 
 def _short_chain(unary: Unaries, change_costs: NDArray[np.float64]) -> Labels:
     """The same frame by frame: where both are few, plain numbers are quicker than arrays."""
-    if not len(unary):
-        return np.zeros(0, dtype=np.int64)
     rows, costs = unary.tolist(), change_costs.tolist()
     message, steps = rows[0], []
     for row, cost in zip(rows[1:], costs, strict=True):

@@ -18,7 +18,7 @@ from guide.domain import Labels, Times
 
 Unaries = NDArray[np.float64]  # (T, K)
 
-WINDOW = 512  # frames at most of a live window; longer recordings are labelled once
+KEPT_PAIRS = 512  # frames up to which pairs are kept: a live window asks again and again, a long recording once
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def build_links(times: Times, rate: float, settings: LinkSettings) -> Links:
     scale = settings.weight * rate / float((offsets * np.exp(-offsets / rate / settings.decay_s)).sum())
     # Half a frame of slack: true timestamps jitter about the working rate.
     reach_s = (offsets[-1] + 0.5) / rate
-    pairs = _window_pairs if len(times) <= WINDOW else _pairs
+    pairs = _kept_pairs if len(times) <= KEPT_PAIRS else _pairs
     first, second = pairs(len(times), tuple(offsets.tolist()))
     gap_s = times[second] - times[first]
     near = gap_s <= reach_s
@@ -135,7 +135,7 @@ def _pairs(count: int, offsets: tuple[int, ...]) -> tuple[NDArray[np.int64], NDA
 
 
 @lru_cache(maxsize=8)
-def _window_pairs(count: int, offsets: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _kept_pairs(count: int, offsets: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The same, kept: a live window asks for the same pairs with every frame."""
     first, second = _pairs(count, offsets)
     first.setflags(write=False)

@@ -91,9 +91,11 @@ class Recogniser:
 
         Across these a frame is equally far from all: distances lack that, and say no more what is unknown activity.
         """
+        across = np.linalg.qr(self.centres.T)[0]
         with np.errstate(over="ignore", invalid="ignore"):
-            across = np.linalg.qr(np.nan_to_num(self.centres.T))[0]
-            return replace(self, projection=self.projection @ across, centres=self.centres @ across)
+            return replace(
+                self, projection=self.projection @ across, centres=self.centres @ across, distance_limit=np.inf
+            )
 
     def distances(self, features: NDArray[Any]) -> Floats:
         """Squared distances (T, C) to each centre, in units of a step's own spread."""

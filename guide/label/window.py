@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import UNKNOWN, Labels, SettledLabel, Times
+from guide.domain import UNKNOWN, Labels, SettledLabel
 from guide.label.confidence import Calibration
 from guide.label.cut import settle
-from guide.label.energy import Links, LinkSettings, Unaries, build_links
+from guide.label.energy import LinkSettings, Unaries, build_links
 
 # Unaries of the window (T, K), its labels (T,), the frame asked about -> confidence in [0, 1].
 Confidence: TypeAlias = Callable[[Unaries, Labels, int], float]
@@ -162,7 +162,6 @@ class WindowCut:
         self._unary: deque[NDArray[np.float64]] = deque()
         self._times: deque[float] = deque()
         self._delay = Delay(settings)
-        self._linked: tuple[Times, Links] | None = None
 
     def push(self, unary: NDArray[np.float64], at: float) -> tuple[SettledLabel, ...]:
         """Takes one frame's unaries (K,); gives the labels that became due, oldest first.
@@ -197,18 +196,11 @@ class WindowCut:
         if not due.frames:
             return ()
         unary, times = np.array(self._unary), np.array(self._times)
-        labels = settle(unary, self._window_links(times))
+        labels = settle(unary, build_links(times, self._rate, self._links))
         return tuple(
             SettledLabel(float(times[t]), self._step(int(labels[t])), self._confidence(unary, labels, t))
             for t in (frame - due.window.start for frame in due.frames)
         )
-
-    def _window_links(self, times: Times) -> Links:
-        """The links of frames at these times (T,): the same as before where they are as far apart."""
-        apart = np.round(times - times[0], 6)
-        if self._linked is None or not np.array_equal(self._linked[0], apart):
-            self._linked = apart, build_links(apart, self._rate, self._links)
-        return self._linked[1]
 
     def _step(self, column: int) -> int:
         return column + 1 if self._steps is None else self._steps[column]

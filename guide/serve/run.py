@@ -27,6 +27,7 @@ from guide.serve.metrics import Metrics
 from guide.serve.playing import Playing
 from guide.serve.state import Plain, answers_object, state_object, steps_object
 from guide.session import Session
+from guide.settings import Precision
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +68,8 @@ class RunFacts:
     """Whether a recording is shown at its own speed."""
     provider: str = ""
     """What runs the networks."""
+    precision: Precision = "float"
+    """How precisely."""
     reason: str = ""
     """Why a wanted accelerator does not, or nothing."""
     folder: Path | None = None
@@ -241,7 +244,8 @@ class Run:
         health = {name: round(value, 3) for name, value in asdict(replace(self.health(), age_s=self.age_s)).items()}
         times_s = sorted(self._times_s)
         speed = {f"p{share}_ms": _quantile_ms(times_s, share) for share in (50, 95)}
-        return {**health, **speed, "provider": self.facts.provider, "reason": self.facts.reason,
+        return {**health, **speed, "provider": self.facts.provider, "precision": self.facts.precision,
+                "reason": self.facts.reason,
                 "processed": self.processed, "rate": self.rate, "is_live": self._source.is_live,
                 "recording": self._is_recorded(),
                 "notices": list(self._notices)}  # fmt: skip

@@ -185,7 +185,7 @@ class Runs:
             folder = options.data / name if recording is not None and options.record and options.pictures else None
             facts = RunFacts(
                 name, source.name, bundle.folder.name, options.person, wish.client, wish.realtime and not live,
-                networks.provider, networks.reason, folder,
+                networks.provider, networks.precision, networks.reason, folder,
             )  # fmt: skip
             notes.run = run = Run(facts, session, source, self.metrics, recording)
             run.held.enter_context(held.pop_all())

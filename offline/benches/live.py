@@ -30,7 +30,7 @@ from guide.label.membership import memberships
 from guide.perceive.context import Context
 from guide.perceive.pace import Pace
 from guide.perceive.preprocess import to_network_input
-from guide.session import Session, start_networks
+from guide.session import Session, choose_precision, start_networks
 from guide.settings import LiveSettings
 from offline.backbones import Trunk, load_trunk
 from offline.model import HeadSettings, build_head
@@ -112,6 +112,7 @@ def measure_live(sizes: LiveSizes) -> list[Part]:
     bundle = read_bundle(sizes.bundle)
     if not bundle.has("trunk.onnx"):
         raise InputError(f"{sizes.bundle} was learned from features: give a bundle that was learned from pictures.")
+    title += f", networks in {choose_precision(bundle, 'cpu', 'auto')} precision"
     with on_cores(sizes.cores) as cores, torch_threads(cores):
         moments = measure_moments(bundle, sizes, cores)
     return [Part(title, f"{sizes.cores} of {processor()}", _figures(moments, float(bundle.facts["rate"])), _notes())]

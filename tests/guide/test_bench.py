@@ -10,6 +10,7 @@ import pytest
 
 from guide.bench import BenchOptions, main
 from guide.errors import InputError, OutputError
+from guide.perceive import embedder
 from guide.serve.measured import Measured
 from tests.tiny import Learned
 
@@ -29,9 +30,24 @@ def test_all_parts_are_printed_and_written(
         "The loop around the networks",
         "The loop around the networks",
         "Sustained rate and frame to line",
-        "2 recordings at once on one set of networks",
+        "2 recordings at once on one set of networks in float precision",
     ]
     assert all({"name", "value", "unit", "verdict"} <= set(part["figures"][0]) for part in written["parts"])
+
+
+def test_what_this_machine_takes_is_measured_too(
+    mixed_task: Learned, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(embedder, "_has_half", lambda: True)
+    main(BenchOptions(mixed_task.folder, frames=4, streams=2, cores=1))
+    printed = capsys.readouterr().out
+    for words in (
+        "networks in float precision",
+        "networks in mixed precision",
+        ", mixed: rate",
+        "has no 8-bit networks",
+    ):
+        assert words in printed
 
 
 def test_hours_measure_memory_alone(frames_task: Learned, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,8 @@ import pytest
 from guide import check
 from guide.check import CheckOptions
 from guide.command import entry
+from guide.errors import BundleError
+from guide.settings import Precision
 from tests.tiny import Learned, altered
 
 
@@ -110,3 +112,22 @@ def test_a_width_that_is_not_the_networks(
 ) -> None:
     altered(features_task.bundle, tmp_path, facts=lambda facts: facts["input"].update(width=width))
     assert refuse(tmp_path).endswith((".\n",))
+
+
+@pytest.mark.parametrize("precision", ["float", "mixed"])
+def test_the_precision_is_told(mixed_task: Learned, capsys: pytest.CaptureFixture[str], precision: Precision) -> None:
+    check.main(check.CheckOptions(mixed_task.folder, "cpu", precision))
+    assert f" in {check.PRECISIONS[precision]}, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("precision", ["float", "mixed"])
+@pytest.mark.parametrize("name", ["trunk.onnx", "trunk.mixed.onnx"])
+@pytest.mark.parametrize("is_head", [True, False])
+def test_what_runs_elsewhere_is_tried_too(
+    mixed_task: Learned, tmp_path: Path, name: str, precision: Precision, is_head: bool
+) -> None:
+    forged = altered(mixed_task.bundle, tmp_path / "one")
+    other = mixed_task.bundle.path("head.onnx").read_bytes() if is_head else b"no network"
+    (forged.folder / name).write_bytes(other)
+    with pytest.raises(BundleError, match=name.replace(".", r"\.")):
+        check.main(check.CheckOptions(altered(forged, tmp_path / "two").folder, "cpu", precision))

@@ -15,6 +15,7 @@ from guide.ingest.files import VideoFile
 from guide.label.confidence import Calibration
 from guide.label.energy import LinkSettings
 from guide.label.steps import StepSettings, StepTrack
+from guide.perceive import embedder
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
 from guide.session import Session, follow, follow_features, make_unaries, perception_settings, start_networks
@@ -365,3 +366,34 @@ def test_a_bundle_of_before_says_what_it_said(frames_task: Learned, tmp_path: Pa
     kept_raw = np.clip(before, 1e-3, 1 - 1e-3)
     odds = (kept_raw / (1 - kept_raw)) ** 2
     np.testing.assert_allclose(after, odds / (1 + odds), rtol=1e-9)
+
+
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_mixed_precision_is_taken_where_it_is_quick(
+    mixed_task: Learned, monkeypatch: pytest.MonkeyPatch, is_quick: bool
+) -> None:
+    monkeypatch.setattr(embedder, "_has_half", lambda: is_quick)
+    networks = start_networks(mixed_task.bundle, "cpu", 1)
+    assert networks.precision == ("mixed" if is_quick else "float")
+    assert networks.trunk is not None
+    assert networks.trunk.path.name == ("trunk.mixed.onnx" if is_quick else "trunk.onnx")
+    assert networks.head.path.name == "head.onnx"
+    assert Session(mixed_task.bundle, networks, LiveSettings()).precision == networks.precision
+    assert start_networks(mixed_task.bundle, "cpu", 1, "float").precision == "float"
+
+
+def test_mixed_precision_that_a_bundle_lacks(frames_task: Learned, features_task: Learned) -> None:
+    for task in (frames_task, features_task):
+        assert start_networks(task.bundle, "cpu", 1).precision == "float"
+        with pytest.raises(BundleError, match=r"has no network in mixed precision, .*: use --precision auto"):
+            start_networks(task.bundle, "cpu", 1, "mixed")
+
+
+def test_a_mixed_trunk_alone_is_none(
+    features_task: Learned, mixed_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedder, "_has_half", lambda: True)
+    (tmp_path / "trunk.mixed.onnx").write_bytes(mixed_task.bundle.path("trunk.mixed.onnx").read_bytes())
+    forged = altered(features_task.bundle, tmp_path)
+    assert forged.has("trunk.mixed.onnx")
+    assert start_networks(forged, "cpu", 1).precision == "float"

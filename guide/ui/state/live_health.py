@@ -34,12 +34,13 @@ def view_health(health: Plain) -> tuple[HealthView, ...]:
         HealthView("dropped", "Dropped", f"{health['dropped']:,}"),
         age,
         HealthView("speed", "Time a frame", f"{speed} ms"),
-        HealthView("", "Runs on", _provider(str(health.get("provider", "")))),
+        HealthView("", "Runs on", _provider(str(health.get("provider", "")), str(health.get("precision", "")))),
     )
 
 
-def _provider(name: str) -> str:
-    return {"CPUExecutionProvider": "CPU", "CUDAExecutionProvider": "GPU (CUDA)"}.get(name, name or "–")
+def _provider(name: str, precision: str) -> str:
+    told = {"CPUExecutionProvider": "CPU", "CUDAExecutionProvider": "GPU (CUDA)"}.get(name, name or "–")
+    return told + {"mixed": ", mixed precision", "int8": ", 8 bits"}.get(precision, "")
 
 
 def notice_of(health: Plain, is_lost: bool = False) -> str:

@@ -26,15 +26,15 @@ def viterbi_cost(unary: NDArray[np.float64], change: NDArray[np.float64]) -> flo
     return float(message.min())
 
 
-@pytest.mark.parametrize("window", [0, 256])
+@pytest.mark.parametrize("frames", [0, 256])
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 10_000))
-def test_equals_brute_force_in_plain_numbers_and_in_blocks(window: int, size: int, k: int, seed: int) -> None:
+def test_equals_brute_force_in_plain_numbers_and_in_blocks(frames: int, size: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     unary, change = rng.random((size, k)), rng.random(size - 1)
     best = min(cost(unary, change, np.array(labels)) for labels in product(range(k), repeat=size))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "WINDOW", window)
+        patch.setattr(module, "FEW_FRAMES", frames)
         assert cost(unary, change, chain(unary, change)) == pytest.approx(best, abs=1e-12)
 
 
@@ -56,8 +56,9 @@ def test_worked_by_hand() -> None:
     assert chain(unary, np.full(3, 9.0)).tolist() == [0, 0, 0, 0]
 
 
-def test_no_frames_no_labels() -> None:
-    assert chain(np.zeros((0, 3)), np.zeros(0)).tolist() == []
+@pytest.mark.parametrize("k", [3, 40])
+def test_no_frames_no_labels(k: int) -> None:
+    assert chain(np.zeros((0, k)), np.zeros(0)).tolist() == []
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)

@@ -128,3 +128,16 @@ def test_refuses_settings_that_make_no_sense() -> None:
         LinkSettings(decay_s=0.0)
     with pytest.raises(ValueError, match="rate"):
         build_links(np.arange(2.0), 0.0, LinkSettings())
+
+
+@pytest.mark.parametrize("size", [1, 5, 64, 600])
+def test_pairs_that_are_kept_are_those_made_anew(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for step_s in (0.2, 0.31, 0.2):
+        times = step_s * np.arange(float(size))
+        kept = build_links(times, 5.0, LinkSettings())
+        with monkeypatch.context() as patch:
+            patch.setattr("guide.label.energy.KEPT_PAIRS", -1)
+            anew = build_links(times, 5.0, LinkSettings())
+        for one, other in ((kept.first, anew.first), (kept.second, anew.second), (kept.weight, anew.weight)):
+            np.testing.assert_array_equal(one, other)
+        kept.first[:] = 0  # what is given out is the caller's

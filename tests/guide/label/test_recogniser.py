@@ -36,6 +36,7 @@ def test_in_single_precision_it_sees_the_same() -> None:
     both = replace(learned, in_order=learned)
     rows = make_recordings(1, count=1)[0][0]
     assert both.quick.projection.dtype == both.quick.for_labels.projection.dtype == np.float32
+    assert both.quick.for_labels.projection.shape == (30, 4), "labels ask only which step is likelier"
     for one in (both.quick, both.quick.for_labels):
         np.testing.assert_allclose(one.log_posterior(rows), learned.log_posterior(rows), atol=1e-3)
     np.testing.assert_allclose(both.quick.distances(rows), learned.distances(rows), rtol=1e-4)

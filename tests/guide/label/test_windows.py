@@ -17,7 +17,7 @@ RATE = 5.0
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(st.integers(1, 70), st.integers(1, 5), st.integers(1, 30), st.floats(0.0, 3.0), st.integers(0, 1000))
 def test_the_same_labels_as_one_by_one(size: int, k: int, frames: int, lag_s: float, seed: int) -> None:
-    times = np.cumsum(np.random.default_rng(seed).choice([0.2, 0.2, 0.21, 0.4, 2.0], size=size))
+    times = np.cumsum(np.random.default_rng(seed).choice([0.2, 0.2, 0.21, 0.3, 0.4, 2.0], size=size))
     unary = steps_under_noise(size, k, seed, frames=9, lift=1.5)
     window, links = WindowSettings(frames, lag_s), LinkSettings(weight=1.0)
     steps = tuple(range(k))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +87,39 @@ def test_an_accelerator_that_fails_to_start_is_named(tmp_path: Path, monkeypatch
     head = OnnxHead(path, "cuda")
     assert head.provider == CPU
     assert "could not start: head.onnx runs on CPUExecutionProvider" in head.reason
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "facts", "expected"),
+    [
+        ("linux", "x86_64", "flags : sse avx asimdhp", False),
+        ("darwin", "aarch64", "Features : fp asimd asimdhp", False),
+        ("linux", "aarch64", "Features : fp asimd asimdhp cpuid", True),
+        ("linux", "aarch64", "Features : fp asimd asimddp", False),
+    ],
+)
+def test_the_processor_is_asked(
+    monkeypatch: pytest.MonkeyPatch, system: str, machine: str, facts: str, expected: bool
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(Path, "read_text", lambda self, errors: facts)
+    assert embedder._has_half.__wrapped__() is expected
+
+
+def test_a_processor_that_does_not_say_is_not_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(sys, "platform", "linux")
+
+    def refuse(self: Path, errors: str) -> str:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert embedder._has_half.__wrapped__() is False
+
+
+def test_only_processors_are_quick_in_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedder, "_has_half", lambda: True)
+    assert embedder.is_quick_in_half("cpu")
+    monkeypatch.setattr(embedder, "_choose_providers", lambda _: ([CUDA, CPU], ""))
+    assert not embedder.is_quick_in_half("auto")

@@ -135,7 +135,7 @@ def test_health_says_how_long_a_frame_takes_and_on_what(served: Served, video: P
     until(lambda: bool(served.ask(f"/sessions/{session}").json["state"] == "finished"))
     health = served.ask(f"/sessions/{session}").json["health"]
     assert 0 < health["p50_ms"] <= health["p95_ms"]
-    assert (health["provider"], health["reason"]) == ("CPUExecutionProvider", "")
+    assert (health["provider"], health["precision"], health["reason"]) == ("CPUExecutionProvider", "float", "")
 
 
 def test_a_bare_stream_has_no_words_on_it(served: Served, video: Path) -> None:

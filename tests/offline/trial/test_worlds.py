@@ -135,7 +135,7 @@ def test_the_code_that_decides_is_named() -> None:
         "guide.bundle", "guide.domain", "guide.errors", "guide.fading", "guide.ingest", "guide.label",
         "guide.perceive.appearance", "guide.perceive.pace", "guide.teach", "offline.config", "offline.evaluation.keep",
         "offline.features", "offline.flags", "offline.keysteps", "offline.losses", "offline.npy_file",
-        "offline.progress", "offline.videos",
+        "offline.progress", "offline.videos", "guide.words",
     )  # fmt: skip
     used = imported_by("offline.trial.worlds") - {"offline"}
     assert {"offline.demo.painter", "offline.extraction", "offline.onnx_trunk", "offline.trial.worlds"} <= used

@@ -14,7 +14,8 @@ TIMES = {"shortest": 2.0, "low": 3.0, "usual": 5.0, "high": 8.0, "longest": 10.0
 NAMES = {1: "lay mat", 2: "open case", 3: "fit board", 4: "close lid"}
 HEALTH = {
     "received": 120, "taken": 60, "dropped": 4, "age_s": 0.31, "p50_ms": 31.2, "p95_ms": 48.0,
-    "provider": "CPUExecutionProvider", "reason": "", "processed": 60, "rate": 5.0, "is_live": True, "recording": "ok",
+    "provider": "CPUExecutionProvider", "precision": "mixed", "reason": "", "processed": 60, "rate": 5.0,
+    "is_live": True, "recording": "ok",
     "notices": [],
 }  # fmt: skip
 
@@ -170,7 +171,7 @@ def test_an_action_says_which_alert_it_was_about_even_when_that_stands_no_more()
 def test_the_strip_of_health() -> None:
     assert {one.name: one.value for one in view().health} == {
         "Frames in": "120", "Processed": "60", "Dropped": "4", "Age": "0.3 s", "Time a frame": "31 / 48 ms",
-        "Runs on": "CPU",
+        "Runs on": "CPU, mixed precision",
     }  # fmt: skip
     recording = {**HEALTH, "is_live": False, "received": 0, "p50_ms": None, "p95_ms": None}
     shown = {one.name: one.value for one in view(health=recording).health}
