@@ -162,6 +162,17 @@ def test_damage_in_the_middle_is_lived_through(tmp_path: Path, caplog: pytest.Lo
     assert "a.mp4 is damaged or cut off" in caplog.text
 
 
+def test_a_recording_appended_to_itself_goes_back_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = write_video(tmp_path / "a.ts", grey_levels(60), steady(60, 30))
+    alone = len(list(VideoFile(path)))
+    path.write_bytes(2 * path.read_bytes())
+    with caplog.at_level(logging.WARNING):
+        frames = list(VideoFile(path))
+    assert len(frames) > alone
+    assert all(a.at < b.at for a, b in itertools.pairwise(frames))
+    assert "1 timestamp went back in time and was held" in caplog.text
+
+
 def stamped(*stamps: int | None) -> list[Any]:
     return [SimpleNamespace(pts=stamp, dts=None) for stamp in stamps]
 
