@@ -115,15 +115,22 @@ def build_links(times: Times, rate: float, settings: LinkSettings) -> Links:
     """
     if rate <= 0:
         raise ValueError(f"the working rate is above 0, got {rate}")
-    offsets = link_offsets(rate, settings)
-    scale = settings.weight * rate / float((offsets * np.exp(-offsets / rate / settings.decay_s)).sum())
+    offsets, scale = _scaled(rate, settings)
     # Half a frame of slack: true timestamps jitter about the working rate.
     reach_s = (offsets[-1] + 0.5) / rate
     pairs = _kept_pairs if len(times) <= KEPT_PAIRS else _pairs
-    first, second = pairs(len(times), tuple(offsets.tolist()))
+    first, second = pairs(len(times), offsets)
     gap_s = times[second] - times[first]
     near = gap_s <= reach_s
     return Links(len(times), first[near], second[near], scale * np.exp(-gap_s[near] / settings.decay_s))
+
+
+@lru_cache(maxsize=8)
+def _scaled(rate: float, settings: LinkSettings) -> tuple[tuple[int, ...], float]:
+    """How many frames ahead frames are linked, and the cost of a link over no time."""
+    offsets = link_offsets(rate, settings)
+    scale = settings.weight * rate / float((offsets * np.exp(-offsets / rate / settings.decay_s)).sum())
+    return tuple(offsets.tolist()), scale
 
 
 def _pairs(count: int, offsets: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
