@@ -23,7 +23,10 @@ MOST_TOLD = 40  # lines of a terminal; a file of many sequences is read as JSON
 
 @dataclass(frozen=True, slots=True)
 class OrderConfig:
-    """Learn the order of steps from one file of sequences and check those of another."""
+    """Learn the order of steps from one file of sequences and check those of another.
+
+    A step that follows itself is one step that was interrupted, however long the pause, and not done twice.
+    """
 
     train: Path
     """JSON lines of right sequences: {"id", "steps": [{"name", "start", "end"}]}."""

@@ -22,7 +22,7 @@ class LiveSettings:
     """
 
     recogniser: RecogniserKind = "appearance"
-    """What labels rest on: the CnC embedding, order-free appearance, or both."""
+    """What labels rest on: order-free appearance; or for comparison the embedding, or both: they find fewer faults."""
     lag_s: float = 2.0
     """A label is released when its frame is this old: later labels are surer, earlier ones quicker."""
     window_frames: int = 64

@@ -198,7 +198,8 @@ def _load(path: Path) -> tuple[NDArray[Any], float | None]:
 def _rate(options: WatchOptions, path: Path) -> float:
     if options.rate is None or not 0 < options.rate < math.inf:
         raise InputError(
-            f"{path} does not say its rate: give how many rows or pictures a second there are with --rate, above 0."
+            f"{path} does not say its rate: give how many rows or pictures a second there are with --rate, above 0"
+            f"{'' if options.rate is None else f', not {options.rate:g}'}."
         )
     return options.rate
 

@@ -77,6 +77,7 @@ def _recording(text: str, rate: float | None) -> FrameSource:
         )
     if rate is None or not 0 < rate < math.inf:
         raise InputError(
-            f"{path} does not say its rate: give how many pictures a second there are with --rate, above 0."
+            f"{path} does not say its rate: give how many pictures a second there are with --rate, above 0"
+            f"{'' if rate is None else f', not {rate:g}'}."
         )
     return StillFolder(path, rate)

@@ -8,6 +8,7 @@ place; when another step that needs a is done meanwhile, nothing new is said.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -154,7 +155,8 @@ def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:
 def differs(procedure: Procedure, event: Differed) -> Finding | None:
     if event.ratio <= 1.0:
         return None
-    evidence = f"{event.ratio:.1f} times as far from the demonstrations as a step done their way is expected to be"
+    beyond = math.ceil(10 * event.ratio) / 10  # never "1.0 times": that would be no alert
+    evidence = f"{beyond:.1f} times as far from the demonstrations as a step done their way is expected to be"
     return Finding("differs", event.step, "warning", evidence)
 
 

@@ -21,6 +21,7 @@ from guide.teach.annotations import read_labels, segments_to_labels
 from guide.teach.collection import Collection
 from guide.teach.describe import Learned
 from guide.watch import Terminal
+from guide.words import count_of
 from offline.config import resolve
 from offline.demo.drawing import draw_once
 from offline.demo.task import TASK
@@ -208,7 +209,7 @@ def _tell_faults(judged: Sequence[tuple[str, Planted, Judged]], console: Console
             word = f"found at {each.hit.at:.1f} s"
         else:
             word = "not found"
-        besides = f", {len(each.false_alarms)} false alarms" if each.false_alarms else ""
+        besides = f", {count_of(len(each.false_alarms), 'false alarm')}" if each.false_alarms else ""
         console.print(f"  {name:<16} {_words(planted)}: {word}{besides}", soft_wrap=True)
     console.print(str(total([(planted, each) for _, planted, each in judged])))
     console.print(ADVICE, soft_wrap=True)
