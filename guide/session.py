@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -38,6 +37,10 @@ log = logging.getLogger(__name__)
 
 LARGEST = 1e6  # no rate, no span of time and no weight in a manifest is larger; beyond it arithmetic would overflow
 MOST_CONTEXT = 256  # moments an embedding may see; no bundle of ours comes near
+LACKS: Mapping[Precision, str] = {
+    "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
+    "int8": "no 8-bit networks: use --precision auto, or learn it again with --quantize.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +66,15 @@ def start_networks(
     trunk_type: type[OnnxTrunk] = OnnxTrunk, head_type: type[OnnxHead] = OnnxHead,
 ) -> Networks:  # fmt: skip
     """Loads the networks of a bundle as precise as asked for; a wanted accelerator that is not used is told."""
-    trunk, precision = None, choose_precision(bundle, device, precision)
+    used = choose_precision(bundle, device, precision)
+    if not has_networks(bundle, used):
+        raise BundleError(f"{bundle.folder} has {LACKS[used]}")
+    trunk = None
     if bundle.has("trunk.onnx"):
-        trunk = trunk_type(_network(bundle, "trunk.onnx", precision), device, threads)
-    elif precision == "mixed":
-        raise _lacks(bundle, precision)
+        trunk = trunk_type(bundle.path(network_name("trunk.onnx", used)), device, threads)
     # The head takes a hundredth of the trunk's time: it stays whole where the trunk is mixed.
-    head = head_type(_network(bundle, "head.onnx", "float" if precision == "mixed" else precision), device, threads)
-    networks = Networks(head, trunk, precision)
+    head = bundle.path(network_name("head.onnx", "float" if used == "mixed" else used))
+    networks = Networks(head_type(head, device, threads), trunk, used)
     if networks.reason:
         log.warning("%s", networks.reason)  # once for all networks: they share one fate
     return networks
@@ -97,20 +101,6 @@ def has_networks(bundle: Bundle, precision: Precision) -> bool:
     if precision == "mixed":
         return bundle.has("trunk.onnx") and bundle.has(network_name("trunk.onnx", precision))
     return all(bundle.has(network_name(name, precision)) for name in ("trunk.onnx", "head.onnx") if bundle.has(name))
-
-
-def _network(bundle: Bundle, name: str, precision: Precision) -> Path:
-    if not bundle.has(network_name(name, precision)) and precision != "float":
-        raise _lacks(bundle, precision)
-    return bundle.path(network_name(name, precision))
-
-
-def _lacks(bundle: Bundle, precision: Precision) -> BundleError:
-    if precision == "int8":
-        lack = "no 8-bit networks: use --precision auto, or learn it again with --quantize."
-    else:
-        lack = "no network in mixed precision, as only some backbones have: use --precision auto."
-    return BundleError(f"{bundle.folder} has {lack}")
 
 
 class Listener(Protocol):

@@ -27,7 +27,7 @@ from guide.errors import InputError
 from guide.ingest.base import FrameSource
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
-from guide.ingest.source import SourceOptions, open_source
+from guide.ingest.source import SourceOptions, open_source, require_rate
 from guide.ingest.streams import is_address
 from guide.keys import Hands, listening
 from guide.perceive.embedder import Device
@@ -184,7 +184,7 @@ def _features(options: WatchOptions, path: Path) -> tuple[NDArray[np.float32], f
         raise InputError(f"features are a table of finite numbers T x D, {path} holds {rows.dtype} {rows.shape}.")
     if rate is not None and not 0 < rate < math.inf:
         raise InputError(f"{path} says {rate} rows a second, a number above 0 was expected: save it with another rate.")
-    return np.asarray(rows, np.float32), _rate(options, path) if rate is None else rate
+    return np.asarray(rows, np.float32), require_rate(path, options.rate, "rows or pictures") if rate is None else rate
 
 
 def _load(path: Path) -> tuple[NDArray[Any], float | None]:
@@ -193,15 +193,6 @@ def _load(path: Path) -> tuple[NDArray[Any], float | None]:
         return loaded, None
     with loaded:
         return np.asarray(loaded["features"]), float(loaded["rate"])
-
-
-def _rate(options: WatchOptions, path: Path) -> float:
-    if options.rate is None or not 0 < options.rate < math.inf:
-        raise InputError(
-            f"{path} does not say its rate: give how many rows or pictures a second there are with --rate, above 0"
-            f"{'' if options.rate is None else f', not {options.rate:g}'}."
-        )
-    return options.rate
 
 
 class JsonLines:

@@ -75,9 +75,14 @@ def _recording(text: str, rate: float | None) -> FrameSource:
         raise InputError(
             f"one recording or a folder of pictures was expected, {path} holds no pictures: name one video."
         )
-    if rate is None or not 0 < rate < math.inf:
-        raise InputError(
-            f"{path} does not say its rate: give how many pictures a second there are with --rate, above 0"
-            f"{'' if rate is None else f', not {rate:g}'}."
-        )
-    return StillFolder(path, rate)
+    return StillFolder(path, require_rate(path, rate, "pictures"))
+
+
+def require_rate(path: Path, rate: float | None, what: str) -> float:
+    """The rate that was given for what does not say its own; InputError where it is none."""
+    if rate is not None and 0 < rate < math.inf:
+        return rate
+    got = "" if rate is None else f", not {rate:g}"
+    raise InputError(
+        f"{path} does not say its rate: give how many {what} a second there are with --rate, above 0{got}."
+    )
