@@ -17,9 +17,9 @@ def main() -> None:
     """
     if FOLLOWING & set(sys.argv[1:2]):
         os.environ.setdefault(THREADS, "1")
-    from guide import commands  # loads numpy
+    from guide.commands import registry  # loads numpy
 
-    commands.main()
+    registry.main()
 
 
 if __name__ == "__main__":

@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.bundle import Bundle
-from guide.courses import course_of
 from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError
+from guide.label.after_effects import Traces, Trail
 from guide.label.confidence import Calibration
 from guide.label.energy import LinkSettings
-from guide.label.judgement import Judge, Judgement
 from guide.label.labeller import Labelled, Labeller
+from guide.label.limits import Judge, Judgement
 from guide.label.recogniser import Recogniser
 from guide.label.steps import StepSettings, StepTrack
-from guide.label.traces import Traces, Trail
 from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
 from guide.label.window import WindowCut, WindowSettings, calibrated
 from guide.perceive.appearance import AppearanceSettings
@@ -32,6 +31,7 @@ from guide.procedure.events import news_of
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.settings import LiveSettings, Precision
+from guide.task_model import course_of
 
 log = logging.getLogger(__name__)
 

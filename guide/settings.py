@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from guide.courses import PRIORS, Prior
 from guide.errors import InputError
+from guide.task_model import PRIORS, Prior
 
 RecogniserKind = Literal["embedding", "appearance", "both"]
 Precision = Literal["auto", "float", "mixed", "int8"]

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from guide.errors import InputError
 from guide.perceive.preprocess import Preprocessing
-from offline.together import Together
+from offline.covariance_pooling import Together
 
 log = logging.getLogger(__name__)
 

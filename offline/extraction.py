@@ -22,7 +22,7 @@ from guide.perceive.embedder import Floats, OnnxTrunk, TrunkOutput
 from guide.perceive.preprocess import Preprocessing, level_values, to_network_input
 from offline.backbones import Layout, Trunk, load_trunk
 from offline.onnx_trunk import export_trunk
-from offline.squashing import grouped, squashed
+from offline.resize_batches import grouped, squashed
 
 log = logging.getLogger(__name__)
 

@@ -19,12 +19,12 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from guide.errors import InputError, OutputError
-from offline.ahead import BatchesAhead
 from offline.batches import Batch, Batches
 from offline.config import Recipe
+from offline.cuda_graph import graphed
 from offline.curves import Curves, Point
-from offline.graphed import graphed
 from offline.losses.batch import Loss
+from offline.prefetch import BatchesAhead
 from offline.sharing import gather_rows, my_rows, share_norms, share_state
 
 log = logging.getLogger(__name__)

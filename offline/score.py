@@ -13,7 +13,7 @@ import tyro
 from rich.console import Console
 
 from guide.bundle import read_bundle
-from guide.command import entry
+from guide.commands.entry import entry
 from guide.domain import Labels
 from guide.teach.collection import Collection
 from guide.teach.given import read_given

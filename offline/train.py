@@ -17,7 +17,7 @@ import tyro
 from rich.console import Console
 
 from guide.bundle import require_place
-from guide.command import entry
+from guide.commands.entry import entry
 from guide.domain import Features
 from guide.errors import InputError, OutputError
 from guide.teach.describe import Learned
@@ -37,7 +37,7 @@ from offline.processes import Group, joined
 from offline.progress import progress, working
 from offline.runs import locked
 from offline.stills import draw_stills
-from offline.telling import settings_told, tell_curves, tell_earlier, tell_learned, tell_written
+from offline.training_report import settings_told, tell_curves, tell_earlier, tell_learned, tell_written
 from offline.videos import RecordingFacts, ends_of
 
 RUN_VERSION = 4  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone

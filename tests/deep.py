@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from offline.backbones import Trunk, load_trunk
-from offline.together import Together
+from offline.covariance_pooling import Together
 
 
 def deep(together: Together | None = None, scale: float = 1.0) -> Trunk:

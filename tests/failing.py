@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from guide.command import entry
+from guide.commands.entry import entry
 from offline.train import TrainOptions, main
 
 

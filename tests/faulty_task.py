@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from guide.domain import Labels
-from offline.evaluation.task import LabelledTask
 from offline.features import RecordingFeatures
+from offline.study.evaluation.task import LabelledTask
 
 RATE = 2.0
 USUAL = (1, 2, 3, 4)

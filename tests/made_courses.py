@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from guide.label.course import Course, CourseModel, Expectations
-from guide.label.course_model import Floats
+from guide.label.histories import Course, CourseModel, Expectations
+from guide.label.history_model import Floats
 
 TICK_S = 0.5
 

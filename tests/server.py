@@ -22,9 +22,9 @@ import numpy as np
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from guide.commands.serve import serving
 from guide.domain import Image
 from guide.recording import RecordingOptions
-from guide.serve.command import serving
 from guide.serve.options import ServeOptions
 from guide.settings import LiveSettings
 from tests.synth import COLOURS, plain

@@ -7,7 +7,7 @@ import numpy as np
 from guide.domain import KeyStep, Labels
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.review import Review, Reviewed
+from guide.teach.edited import Review, Reviewed
 
 RATE = 2.0
 ORDERS = ((1, 2, 0, 3), (1, 2, 3, 0), (2, 1, 0, 3))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import cv2
 import torch
 
-from offline.evaluation.keep import Plain
+from offline.study.keep import Plain
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ SHARED = ("guide", "guide.domain", "guide.errors", "guide.bundle", "guide.fading
 ABOVE_ROOMS = ("teach", "ui", "serve")  # these look at everything below them, like the commands
 FORBIDDEN_LIVE = ("torch", "torchvision", "skfuzzy", "onnx", "onnxscript", "offline")
 HOMES = {  # a heavy library and the only files that may import it
-    "maxflow": ("guide/label/cut.py", "offline/keysteps/bench.py"),
+    "maxflow": ("guide/label/cut.py", "offline/study/benchmarks/naive_procut.py"),
     "onnxruntime": ("guide/perceive/embedder.py", "offline/quantize.py"),
     "streamlit": ("guide/ui/", "streamlit_app.py"),
     "sqlite3": ("guide/record/store.py",),
@@ -76,6 +76,18 @@ def test_the_ground_floor_imports_nothing_above_it(name: str) -> None:
     below = {"domain": (), "errors": (), "fading": (), "words": (), "bundle": ("guide.errors", "guide.domain")}[name]
     ours = {one for one in imports(Path("guide") / f"{name}.py") if is_inside(one, "guide")} - {"guide"}
     assert not [one for one in ours if not any(is_inside(one, package) for package in below)]
+
+
+@pytest.mark.parametrize("path", [path for path in modules() if room_of(path)], ids=str)
+def test_no_room_knows_a_command(path: Path) -> None:
+    if room_of(path) != "ui":  # its pages start and name commands
+        assert not [name for name in imports(path) if is_inside(name, "guide.commands")]
+
+
+@pytest.mark.parametrize("path", [path for path in modules() if path.parts[0] == "offline"], ids=str)
+def test_learning_never_needs_what_judges_it(path: Path) -> None:
+    if path.parts[1] != "study":
+        assert not [name for name in imports(path) if is_inside(name, "offline.study")]
 
 
 @pytest.mark.parametrize("library", HOMES)

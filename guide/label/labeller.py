@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Belief, Segment, SettledLabel, StepEvent
-from guide.label.course import Course
 from guide.label.elapsed import Clock, Elapsed
+from guide.label.histories import Course
 from guide.label.steps import StepTrack
 from guide.label.unaries import shown
 from guide.label.window import Window
@@ -37,7 +37,7 @@ class Labeller:
     if it is given (`elapsed`). Neither has a part in courses. Steps follow the likeliest course
     at the same moment: it weighs the whole past, so a step is not lost because each of its frames was a close race.
 
-    >>> from guide.label.course import CourseModel
+    >>> from guide.label.histories import CourseModel
     >>> from guide.label.energy import LinkSettings
     >>> from guide.label.steps import StepSettings
     >>> from guide.label.window import WindowCut, WindowSettings

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from html import escape
 
-from guide.record.report import AlertStory, Report, StepFacts, StepVisit, taken_back
+from guide.record.session_report import AlertStory, Report, StepFacts, StepVisit, taken_back
 from guide.record.timeline import colour, draw_timeline
 from guide.record.values import StoredAction
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from guide.domain import Alert, Question
 from guide.record.elan import UNFIT, Annotation, Tier
-from guide.record.report import Report
+from guide.record.session_report import Report
 from guide.record.values import StoredAction
 
 LEAST_S = 1.0

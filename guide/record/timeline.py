@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from guide.record.report import Report
+from guide.record.session_report import Report
 
 COLOURS: Final = (
     "#5ea2ed", "#bcdb27", "#e8552c", "#fcb2c8", "#c958c2", "#48a260", "#49e6d7", "#a2828b", "#ee9e10", "#a8b79d",

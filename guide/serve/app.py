@@ -21,10 +21,10 @@ from starlette.types import ASGIApp
 
 from guide import __version__
 from guide.errors import GuideError, InputError
-from guide.serve.beat import Watcher, beat_object
 from guide.serve.channels import Channels
 from guide.serve.guard import COOKIE, Guard, Pauses, pass_of
 from guide.serve.limits import Limits
+from guide.serve.live_numbers import Watcher, beat_object
 from guide.serve.messages import read_object
 from guide.serve.run import Run
 from guide.serve.runs import FullError, Runs, TakenError, read_wish

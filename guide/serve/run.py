@@ -21,8 +21,8 @@ from guide.ingest.mailbox import Health
 from guide.ingest.pushed import PushedFrames
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
-from guide.serve.afterwards import Afterwards
 from guide.serve.annotate import annotated, packed_jpeg
+from guide.serve.closed_session import Afterwards
 from guide.serve.metrics import Metrics
 from guide.serve.playing import Playing
 from guide.serve.state import Plain, answers_object, state_object, steps_object

@@ -17,7 +17,7 @@ from guide.label.confidence import Calibration, fit_calibration, trusted
 from guide.label.directions import parts
 from guide.label.elapsed import Elapsed, learn_elapsed
 from guide.label.energy import LinkSettings
-from guide.label.judgement import Judgement
+from guide.label.limits import Judgement
 from guide.label.manner import Manners
 from guide.label.novelty import Strangeness, smoothed, with_unknown
 from guide.label.recogniser import Recogniser

@@ -2,7 +2,7 @@
 
 Carried labels go by frames: a step that looks like another vanishes, or breaks in two. The labelled recordings also
 show which steps are always done, which but once, and how long they take. So every other recording is read anew as a
-whole course (`guide/label/course.py`), by look, place and share of the time, in the light of the others, and again.
+whole course (`guide/label/histories.py`), by look, place and share of the time, in the light of the others, and again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from itertools import permutations
 import numpy as np
 
 from guide.domain import BACKGROUND, Labels, Times
-from guide.label.course import Course, CourseModel, Expectations
-from guide.label.course_model import TO_BACKGROUND
+from guide.label.histories import Course, CourseModel, Expectations
+from guide.label.history_model import TO_BACKGROUND
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.teach.refine import Floats, Lesson, RefineSettings, Shown, teach
 from guide.teach.reorder import stretches

@@ -8,18 +8,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.courses import PRIORS, course_of
 from guide.domain import Features, KeyStep, Labels, Segment
+from guide.label.after_effects import Traces
 from guide.label.energy import LinkSettings
-from guide.label.judgement import Judgement
+from guide.label.limits import Judgement
 from guide.label.manner import SHORTEST_VISIT
 from guide.label.recogniser import Recogniser
-from guide.label.traces import Traces
 from guide.label.unaries import AppearanceUnaries
 from guide.procedure.events import Event
-from guide.procedure.hush import Seen, doubt, hush
 from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
 from guide.procedure.model import Procedure, Rules
+from guide.procedure.rule_selection import Seen, doubt, hush
+from guide.task_model import PRIORS, course_of
+from guide.teach.after_effects import Shown, learn_traces
 from guide.teach.annotations import labels_to_segments
 from guide.teach.calibrate import (
     LeftOut,
@@ -32,10 +33,9 @@ from guide.teach.calibrate import (
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.likeness import with_likeness
 from guide.teach.mend import mended
+from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.rehearse import Taught, chosen, rehearse, see_freely, teach_judged
 from guide.teach.strangers import Lessons, manners_of, strangers
-from guide.teach.telling import Tell, part_of, say_nothing
-from guide.teach.traces import Shown, learn_traces
 
 SLIPPING_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of the labels
 MOMENT = 0.1  # of what a step usually takes: so short a stretch of a label is hardly the step

@@ -10,9 +10,9 @@ import numpy as np
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
+from guide.teach.progress import Tell, say_nothing
 from guide.teach.spread import Given, Spread, Task, columns_of
-from guide.teach.telling import Tell, say_nothing
-from guide.teach.thin import fewer
+from guide.teach.subsample import fewer
 
 MOST_CHOICES = 4  # of each number of labelled recordings; every one costs a second
 MOST_FRAMES = 4_000

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from guide.domain import BACKGROUND, Labels
-from guide.label.judgement import Judgement
+from guide.label.limits import Judgement
 from guide.procedure.events import Confirmed, Ended, Event
 from guide.teach.calibrate import LeftOut
 

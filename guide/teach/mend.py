@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from guide.domain import Segment
-from guide.procedure.hush import Seen
+from guide.procedure.rule_selection import Seen
 
 
 def mended(sequences: Sequence[Sequence[Segment]], seen: Mapping[int, Seen]) -> list[tuple[Segment, ...]]:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Labels, Segment, Times
-from guide.label.course import Course
 from guide.label.directions import Reduction, narrowing, wide_reduction
 from guide.label.elapsed import learn_elapsed
+from guide.label.histories import Course
 from guide.label.labeller import Labelled, Labeller
 from guide.label.recogniser import Recogniser, RecogniserSettings, judge_left_out, judge_rows, learn_from_rows
 from guide.label.steps import StepSettings, StepTrack
@@ -24,10 +24,10 @@ from guide.label.unaries import costs_of, label_costs_of
 from guide.label.window import WindowSettings, WindowTimes
 from guide.perceive.appearance import appearance
 from guide.procedure.events import Event, Finished, Reviewed, Ticked, news_of
-from guide.procedure.hush import Seen
+from guide.procedure.rule_selection import Seen
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.reorder import elsewhere, shuffled, turned
-from guide.teach.thin import room_for
+from guide.teach.subsample import room_for
 
 Floats = NDArray[np.float64]
 

@@ -19,11 +19,11 @@ from guide.procedure.model import Procedure, Rules
 from guide.procedure.reading import from_plain
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
+from guide.teach.edited import Review, Reviewed, carry, segments_of, vanishing
 from guide.teach.edits import Edit, Mark, Name, Switch, tell
+from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.reading import read_demonstrations
-from guide.teach.review import Review, Reviewed, carry, segments_of, vanishing
 from guide.teach.stills import FOLDER, Still, completed, named_stills, read_stills, relabelled
-from guide.teach.telling import Tell, part_of, say_nothing
 from guide.teach.writing import ARRAYS, PROCEDURE, SEGMENTS, write_procedure, write_taught
 
 NO_VIDEOS: Mapping[str, Path] = {}

@@ -14,7 +14,7 @@ from guide.teach.collection import Collection, Found
 from guide.teach.consensus import Consensus
 from guide.teach.refine import Floats, Lesson, RefineSettings, Shown, teach
 from guide.teach.reorder import levelled
-from guide.teach.thin import Fewer, fewer
+from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 
 Given: TypeAlias = NDArray[np.intp] | None

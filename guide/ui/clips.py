@@ -24,8 +24,8 @@ from guide.domain import Image, Segment
 from guide.errors import GuideError
 from guide.ingest.files import VideoFile
 from guide.teach.annotations import read_labels
-from guide.teach.desk import Desk
 from guide.teach.moments import choose_moments
+from guide.teach.review_store import Desk
 from guide.teach.videos import cut_clip, find_videos
 from guide.ui.live_clips import DONE, LARGEST_BYTES, file_name
 from guide.ui.review_desk import video_places

@@ -15,9 +15,9 @@ from streamlit.delta_generator import DeltaGenerator
 from guide.ui import live_html as html
 from guide.ui.client import Client, LostError, NoSessionError
 from guide.ui.live_actions import Deeds, draw_alerts, draw_controls, draw_head, leave
-from guide.ui.live_beat import follow_beats
 from guide.ui.live_clips import ClipKeeper
 from guide.ui.live_look import look_at
+from guide.ui.live_numbers import follow_beats
 from guide.ui.live_voice import speak
 from guide.ui.server import ServerKeeper
 from guide.ui.state.live import LiveView, spoken

@@ -178,6 +178,6 @@ def _bytes(text: str) -> bytes:
 
 
 if __name__ == "__main__":
-    from guide.command import run
+    from guide.commands.entry import run
 
     run(lambda: main(sys.argv[1:]))

@@ -10,10 +10,10 @@ import streamlit as st
 
 from guide.errors import GuideError
 from guide.teach.edits import tell
+from guide.teach.progress import Tell
 from guide.teach.relearn import is_quick, version_of
-from guide.teach.telling import Tell
 from guide.ui import review_label, review_order, review_steps, review_try, review_versions
-from guide.ui.errand import PROGRESS_S, draw_progress, errands, send
+from guide.ui.background_job import PROGRESS_S, draw_progress, errands, send
 from guide.ui.review_desk import Opened, open_bundle, teach
 from guide.ui.shell import lead_to
 from guide.ui.state import review as state

@@ -13,12 +13,12 @@ import streamlit as st
 from guide.bundle import Bundle, read_bundle
 from guide.errors import GuideError, InputError
 from guide.session import Networks, start_networks
-from guide.teach.desk import Desk
+from guide.teach.edited import Review
 from guide.teach.edits import Edit, from_plain, to_plain
+from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.relearn import begin_review, is_quick, relearn
-from guide.teach.review import Review
+from guide.teach.review_store import Desk
 from guide.teach.stills import Still
-from guide.teach.telling import Tell, part_of, say_nothing
 from guide.teach.videos import find_videos
 from guide.ui.state import review as state
 from guide.ui.state.folders import recordings_folder, stamp

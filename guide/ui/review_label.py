@@ -13,12 +13,12 @@ from streamlit.components import v1
 from guide.domain import KeyStep, Segment
 from guide.errors import GuideError
 from guide.record.timeline import colour
+from guide.teach.edited import segments_of
 from guide.teach.edits import Label, Name
 from guide.teach.gain import leave_one_out
-from guide.teach.review import segments_of
 from guide.teach.videos import playable
 from guide.ui import review_unsaved
-from guide.ui.errand import PROGRESS_S, Errand, draw_progress, errands, send
+from guide.ui.background_job import PROGRESS_S, Errand, draw_progress, errands, send
 from guide.ui.review_desk import Opened
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain

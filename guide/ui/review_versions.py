@@ -9,8 +9,8 @@ import streamlit as st
 
 from guide.bundle import fingerprint
 from guide.errors import GuideError
+from guide.teach.edited import segments_of
 from guide.teach.relearn import told_of
-from guide.teach.review import segments_of
 from guide.ui.review_desk import Opened, workshop
 from guide.ui.state.folders import plain
 from guide.ui.training import HOW_TO_INSTALL, Wish, missing

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from guide.record.page import clock
-from guide.record.report import Report
+from guide.record.session_report import Report
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state import sessions_many as many

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from guide.command import entry
+from guide.commands.entry import entry
 
 from .contact import write_contact_sheet
 from .drawing import draw_once

@@ -12,7 +12,7 @@ from guide.domain import Labels
 from guide.errors import InputError
 from guide.teach.collection import Collection, Found
 from guide.teach.refine import Floats
-from guide.teach.thin import Fewer
+from guide.teach.subsample import Fewer
 from guide.teach.view import View
 
 

@@ -11,7 +11,7 @@ from scipy.ndimage import median_filter
 from guide.domain import Labels
 from guide.teach.collection import Collection
 from guide.teach.refine import Floats, RefineSettings, judge_each, visits_of
-from guide.teach.thin import fewer
+from guide.teach.subsample import fewer
 from guide.teach.view import look_again
 from offline.keysteps.ours import Ours
 

@@ -10,12 +10,12 @@ import numpy as np
 from guide.domain import BACKGROUND
 from guide.teach.collection import Collection, Found
 from guide.teach.refine import RefineSettings
-from guide.teach.thin import fewer
+from guide.teach.subsample import fewer
 from guide.teach.view import look_again
 from offline.keysteps.base import Finder, check_k
+from offline.keysteps.consistency import sense
 from offline.keysteps.matched import LEAST_RECORDINGS, Matched
 from offline.keysteps.ours import Ours
-from offline.keysteps.sense import sense
 
 
 @dataclass(frozen=True, slots=True)

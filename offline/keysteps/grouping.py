@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.teach.refine import Floats
-from offline.keysteps.ties import Grain
+from offline.keysteps.matching import Grain
 
 Parts = tuple[int, ...]
 """The groups that are taken for one step, in rising order."""

@@ -10,15 +10,15 @@ import numpy as np
 from guide.domain import BACKGROUND, Labels
 from guide.teach.collection import Collection, Found
 from guide.teach.refine import Floats, RefineSettings, Shown, judge_each, refine, teach
-from guide.teach.thin import Fewer, fewer
+from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import check_k, rank_by_time, rows_of, unused
+from offline.keysteps.consistency import sense
 from offline.keysteps.grouping import Evidence, Parts, put_together
+from offline.keysteps.matching import Grain, Metric, fixed, groups, leave_two_out, match
 from offline.keysteps.opening import without_waiting
 from offline.keysteps.ours import Ours
 from offline.keysteps.parts import cut
-from offline.keysteps.sense import sense
-from offline.keysteps.ties import Grain, Metric, fixed, groups, leave_two_out, match
 
 LEAST_RECORDINGS = 3  # two alone can be paired off any way
 MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames

@@ -22,7 +22,7 @@ from guide.domain import BACKGROUND, Labels, Times
 from guide.label.directions import principal_directions
 from guide.label.discriminant import whiten_scatter
 from guide.teach.refine import Floats
-from guide.teach.thin import Fewer
+from guide.teach.subsample import Fewer
 from guide.teach.view import centred
 
 FEWEST_OTHERS = (

@@ -21,7 +21,7 @@ from guide.teach.refine import (
     refine,
     teach,
 )
-from guide.teach.thin import Fewer, fewer
+from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import check_k, numbered, rows_of, unused
 from offline.keysteps.hc import HardClusters

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from guide.commands.replay import ReplayOptions, differences, open_replay
 from guide.domain import Update
 from guide.record.seen import SEEN, read_seen
 from guide.record.store import DATABASE, Store
 from guide.recording import RecordingOptions, SourceFacts, recorded
-from guide.replay import ReplayOptions, differences, open_replay
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
 from tests.guide.record.test_webhook import Target

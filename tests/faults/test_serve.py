@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from guide.commands import serve as command
 from guide.record.store import Store
-from guide.serve import command, guard
+from guide.serve import guard
 from tests.server import TOKEN, Headset, Served, frame_message, running, step_picture
 from tests.tiny import Learned
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from guide import watch
 from guide.bundle import Bundle, fingerprint, read_bundle, write_manifest
-from guide.command import entry, run
+from guide.commands import watch
+from guide.commands.entry import entry, run
+from guide.commands.replay import DIFFERS, ReplayOptions, differences, main, open_replay
 from guide.domain import Alert, Frame, Guidance, Segment, Update
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
@@ -28,7 +29,6 @@ from guide.record.store import Store
 from guide.record.values import Contents, StoredSession
 from guide.record.webhook import Webhook
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
-from guide.replay import DIFFERS, ReplayOptions, differences, main, open_replay
 from guide.session import Session, follow, follow_features, start_networks
 from guide.settings import LiveSettings
 from tests.guide.record.test_webhook import Target

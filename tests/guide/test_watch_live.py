@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from guide import watch
-from guide.command import entry
+from guide.commands import watch
+from guide.commands.entry import entry
+from guide.commands.watch import WatchOptions
 from guide.domain import Image
-from guide.watch import WatchOptions
 from tests.fake_camera import noisy
 from tests.stream_server import mjpeg, mpegts, serving
 from tests.synth import COLOURS

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from guide.command import entry
+from guide.commands.entry import entry
 from offline.config import PRESETS
 from offline.extraction import open_extractor
 from offline.features import FeatureCache

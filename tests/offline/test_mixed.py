@@ -13,9 +13,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from guide.perceive.embedder import OnnxTrunk
 from offline import export
+from offline.covariance_pooling import Together
 from offline.mixed import mix
 from offline.onnx_trunk import export_trunk
-from offline.together import Together
 from tests.deep import deep
 from tests.tiny import Learned
 

@@ -9,15 +9,15 @@ import numpy as np
 import onnx
 import pytest
 
-from guide import check
 from guide.bundle import read_bundle
+from guide.commands import check
 from guide.errors import BundleError
 from guide.perceive.embedder import OnnxTrunk
 from guide.session import start_networks
 from offline.backbones import Trunk, load_trunk
+from offline.covariance_pooling import Together
 from offline.onnx_trunk import export_trunk
 from offline.quantize import Agreement, quantize
-from offline.together import Together
 from tests.tiny import Learned, learn_again
 
 

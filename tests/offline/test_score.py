@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from guide.command import entry
+from guide.commands.entry import entry
 from offline.score import ScoreOptions, main, score
 from tests.tiny import Learned
 

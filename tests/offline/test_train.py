@@ -19,8 +19,8 @@ import pytest
 import torch
 from rich.console import Console
 
-from guide import check
-from guide.command import entry
+from guide.commands import check
+from guide.commands.entry import entry
 from guide.domain import BACKGROUND
 from guide.teach.annotations import read_labels
 from offline.batches import Batches
@@ -41,7 +41,7 @@ LEARNED = ("head.onnx", "prototypes.npz", "recogniser.npz", "demonstrations.npz"
 KILLED_AFTER = 2  # checkpoints
 KILLER = f"""
 import os, signal, sys
-from guide.command import entry
+from guide.commands.entry import entry
 from offline import loop
 from offline.train import TrainOptions, main
 replace, written = loop._replace, []
@@ -365,7 +365,7 @@ def test_the_help_shows_what_the_presets_say(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_missing_tensorboard_is_one_note(said_without_export: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("offline.curves", "offline.telling"):
+    for place in ("offline.curves", "offline.training_report"):
         monkeypatch.setattr(f"{place}.has_tensorboard", lambda: False)
     said = said_without_export()
     assert said.count("note: tensorboard is not installed") == 1

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from guide.procedure.actions import Action, in_force
-from guide.serve.beat import is_late, is_unsure, mark_of
+from guide.serve.live_numbers import is_late, is_unsure, mark_of
 from guide.ui.state.folders import source_words as camera_words
 from guide.ui.state.live_health import HealthView, notice_of, view_health
 from guide.ui.state.live_place import (

@@ -19,10 +19,10 @@ from guide.procedure.reading import from_plain
 from guide.record.timeline import colour
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import solid
+from guide.teach.edited import Review, Reviewed, segments_of, vanishing
 from guide.teach.edits import Split
 from guide.teach.moments import Moment, choose_moments, to_jpeg
 from guide.teach.relearn import is_quick
-from guide.teach.review import Review, Reviewed, segments_of, vanishing
 from guide.teach.stills import Still, lacking, named_stills, read_stills, relabelled
 from guide.teach.trial import Trial
 from guide.teach.videos import picture_at

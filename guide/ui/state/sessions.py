@@ -13,16 +13,16 @@ from typing import Any, Literal, get_args
 
 import av
 
+from guide.commands.report import read_report, read_stills
 from guide.errors import InputError, OutputError
 from guide.record.elan import to_elan
 from guide.record.page import MARKS, clock, to_html
-from guide.record.report import AlertStory, Report, taken_back, to_plain
 from guide.record.retention import DAY_S, drop_old_pictures
+from guide.record.session_report import AlertStory, Report, taken_back, to_plain
 from guide.record.store import DATABASE, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import Picture, SessionState, StoredSession
-from guide.report import read_report, read_stills
 from guide.ui.state.folders import RETENTION, source_words
 from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, title_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from guide.record.report import AlertStory, Report
+from guide.record.session_report import AlertStory, Report
 from guide.ui.state.live_words import TITLES
 from guide.ui.state.sessions import NOBODY, SessionRow
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.label.course import Course, CourseModel, Expectations
-from guide.label.course_model import Floats
+from guide.label.histories import Course, CourseModel, Expectations
+from guide.label.history_model import Floats
 from tests.made_courses import TICK_S, follow, model_of, wide
 
 seeds = st.integers(0, 10_000)

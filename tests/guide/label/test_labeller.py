@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from guide.label.course import Course, CourseModel
 from guide.label.elapsed import Elapsed
 from guide.label.energy import LinkSettings
+from guide.label.histories import Course, CourseModel
 from guide.label.labeller import Labelled, Labeller
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.window import WindowCut, WindowSettings

@@ -11,7 +11,7 @@ from guide.domain import Belief, KeyStep, Segment
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.model import Procedure, Rules
-from guide.serve.afterwards import Afterwards
+from guide.serve.closed_session import Afterwards
 from guide.serve.state import answers_object, state_object, steps_object
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from guide.label.judgement import Judgement
+from guide.label.limits import Judgement
 from guide.label.manner import Manners
 from guide.procedure.events import Confirmed, Ended, Event
 from guide.teach.calibrate import LeftOut

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guide.domain import Segment
-from guide.procedure.hush import Seen
+from guide.procedure.rule_selection import Seen
 from guide.teach.mend import mended
 
 

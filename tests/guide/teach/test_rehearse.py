@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from guide.courses import PRIORS, course_of
 from guide.domain import KeyStep, Labels
 from guide.label.directions import Reduction, find_reduction, principal_directions
 from guide.label.energy import LinkSettings
@@ -26,9 +25,10 @@ from guide.label.unaries import AppearanceUnaries
 from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed
-from guide.procedure.hush import Seen
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import Edge
+from guide.procedure.rule_selection import Seen
+from guide.task_model import PRIORS, course_of
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.rehearse import (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from guide.domain import Labels
 from guide.teach.collection import Collection
 from guide.teach.spread import PLACE_MOST, Spread, columns_of
-from guide.teach.thin import Fewer, fewer
+from guide.teach.subsample import Fewer, fewer
 
 DIRECTIONS = np.random.default_rng(1).normal(size=(6, 16)) * 3
 

@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 from guide.bundle import Bundle, read_bundle
 from guide.errors import InputError, OutputError
 from guide.procedure.reading import from_plain
-from guide.teach.desk import Desk
+from guide.teach.edited import Review
 from guide.teach.edits import Edit, Mark, Merge, Name, Switch
-from guide.teach.review import Review
+from guide.teach.review_store import Desk
 from guide.teach.stills import Still
 from guide.ui import review_order
 from guide.ui.review_desk import open_bundle, pictures, teach

@@ -146,7 +146,14 @@ def test_the_command_is_what_a_user_would_type() -> None:
         "-m", "offline.train", "./-rf", "videos", "--out", "exported/box", "--cache", "cache", "--preset", "paper",
         "--k", "4", "--labels", "./-labels", "--config", "a.toml",
     ]  # fmt: skip
-    assert wish.check(Path("exported"))[1:] == ["-m", "offline.score", "exported/box", "--labels", "truth", "--jsonl"]
+    assert wish.check(Path("exported"))[1:] == [
+        "-m",
+        "offline.score",
+        "exported/box",
+        "--labels",
+        "truth",
+        "--jsonl",
+    ]
     assert Wish("box", ("videos",)).check(Path("exported")) == []
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import tyro
 
-from guide.command import entry
+from guide.commands.entry import entry
 from offline.demo import drawing
 from offline.demo.__main__ import Config, main
 from offline.train import TrainOptions

@@ -9,7 +9,7 @@ import pytest
 
 from guide.domain import Labels
 from guide.teach.collection import Collection, Found
-from guide.teach.thin import Fewer
+from guide.teach.subsample import Fewer
 from offline.keysteps.either import Either
 from offline.keysteps.equal import Equal
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from guide.domain import Labels
 from offline.keysteps.grouping import HELD, LENGTH, LONGEST, Evidence, Parts, put_together
+from offline.keysteps.matching import Grain
 from offline.keysteps.parts import Cutting
-from offline.keysteps.ties import Grain
 
 STEP = 3.0
 

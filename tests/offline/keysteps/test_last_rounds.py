@@ -8,9 +8,9 @@ import skfuzzy
 
 from guide.label.membership import memberships
 from guide.teach.collection import Collection
-from offline.keysteps.bench import drawn_collection
 from offline.keysteps.fcm import FuzzySettings, fuzzy_clusters
 from offline.keysteps.last_rounds import last_rounds, one_round
+from offline.study.benchmarks.naive_procut import drawn_collection
 
 
 def started(seed: int) -> tuple[Collection, np.ndarray]:

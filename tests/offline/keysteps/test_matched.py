@@ -9,7 +9,7 @@ import pytest
 
 from guide.domain import Features, Labels
 from guide.teach.collection import Collection
-from guide.teach.thin import Fewer
+from guide.teach.subsample import Fewer
 from offline.keysteps.equal import Equal
 from offline.keysteps.matched import Candidate, Matched, Paired, Pairing
 from offline.keysteps.ours import Ours

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from guide.domain import BACKGROUND
 from guide.teach.collection import Collection
 from guide.teach.refine import RefineSettings
-from guide.teach.thin import Fewer, fewer
+from guide.teach.subsample import Fewer, fewer
 from offline.keysteps.base import Finder
 from offline.keysteps.matched import Matched
 from offline.keysteps.opening import MOST_ROWS, Labelled, Openings, ramp, without_waiting

@@ -11,9 +11,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from guide.domain import Labels
-from offline.datasets.egoprocel_json import read_tasks, subset_of
 from offline.metrics import Score, average, expected_random, protocol_a, protocol_b
 from offline.metrics.protocols import ScoringProtocol
+from offline.study.datasets.egoprocel_json import read_tasks, subset_of
 
 SHARED = os.environ.get("CNC_SHARED_DATA")
 K = 7

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from guide.domain import Labels
 from offline.metrics.matching import same_numbers
-from offline.metrics.protocols import PROTOCOLS, ScoringProtocol, protocol_a, protocol_b, protocol_d, protocol_pooled
+from offline.metrics.protocols import (
+    PROTOCOLS,
+    ScoringProtocol,
+    protocol_a,
+    protocol_b,
+    protocol_d,
+    protocol_pooled,
+)
 from offline.metrics.score import NOTHING, Score, harmonic
 
 

@@ -13,9 +13,9 @@ from guide.domain import Segment
 from guide.errors import InputError
 from guide.record.timeline import colour
 from guide.session import start_networks
+from guide.teach.edited import segments_of
 from guide.teach.edits import Label, Merge, Name, Split, Switch
 from guide.teach.relearn import begin_review
-from guide.teach.review import segments_of
 from guide.teach.stills import read_stills
 from guide.teach.trial import try_demonstration
 from guide.teach.videos import find_videos

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from guide.record.report import Report
+from guide.record.session_report import Report
 from guide.ui.state import sessions_many as many
 from guide.ui.state.sessions import STATES, SessionRow, read_reports
 from tests.kept_sessions import FIRST, SECOND, keep_session

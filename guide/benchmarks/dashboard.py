@@ -1,0 +1,364 @@
+"""`python -m guide.benchmarks.dashboard`: how soon the Live page is of use and a click is seen, what a page costs.
+
+A real dashboard with its own server, and Chromium without a window in front of it, all on this machine.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, ClassVar
+
+from rich.console import Console
+
+from guide.benchmarks.figures import Figure, Part, machine, processor
+from guide.commands.entry import entry
+from guide.errors import InputError, OutputError
+from guide.ui.client import LOCAL, Client
+from guide.ui.server import ServerKeeper
+
+MOST_USEFUL_S = 3.0
+MOST_CLICK_MS = 300.0
+MOST_SLOWER = 1.05
+MOST_GROWTH_MB = 20.0
+PATIENCE_S = 60.0
+ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-gpu", "--enable-precise-memory-info"]
+# From a press of the button to the first picture of the page in which the other one stands in its place.
+CLICK = """([words, others]) => new Promise((done) => {
+  const find = (wanted) => [...document.querySelectorAll("button")].find((one) => one.innerText.includes(wanted));
+  const began = performance.now();
+  find(words).click();
+  const look = () => find(others) ? done(performance.now() - began) : requestAnimationFrame(look);
+  look();
+})"""
+
+
+@dataclass(frozen=True)
+class DashboardBench:
+    """Measure the dashboard's Live page on this machine."""
+
+    bundle: Path = Path("exported/demo")
+    """The bundle to guide with."""
+    video: Path = Path(".cache/demo/live/02_missed.mp4")
+    """A recording to play, over and over."""
+    openings: int = 3
+    """How often the page is opened anew."""
+    clicks: int = 10
+    """How often Pause and Go on are pressed."""
+    rounds: int = 4
+    """How often the page is closed and opened while the loop is timed."""
+    seconds: float = 10.0
+    """How long each of these lasts."""
+    hours: float = 0.0
+    """Measure memory over so many hours of video at full speed instead, with a page open."""
+
+    def __post_init__(self) -> None:
+        if min(self.openings, self.clicks, self.rounds) < 1 or not 0 < self.seconds < 1e4 or not 0 <= self.hours < 100:
+            raise InputError(f"at least one opening, click and round and some seconds were expected, got {self}.")
+        for path in (self.bundle / "manifest.json", self.video):
+            if not path.is_file():
+                raise InputError(f"{path} was expected: run make demo first, or give --bundle and --video.")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Milliseconds for each frame: of the loop by the clock, and of all the server by its processor time.
+
+    >>> Spent(40.0, 60.0).clock_ms
+    40.0
+    """
+
+    clock_ms: float
+    processor_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A dashboard that runs: where, and as which process.
+
+    >>> Running("http://127.0.0.1:8501", 4711).pid
+    4711
+    """
+
+    address: str
+    pid: int
+
+
+def main(options: DashboardBench) -> None:
+    """Runs the command."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print(machine())
+    with tempfile.TemporaryDirectory() as folder, _dashboard(options, Path(folder)) as running, _browser() as browser:
+        keeper = ServerKeeper(options.bundle.parent, Path(folder))
+        measure = _memory if options.hours else _times
+        part = measure(options, running, browser, keeper)
+    console.print("\n" + part.text())
+
+
+def _times(options: DashboardBench, running: Running, browser: Any, keeper: ServerKeeper) -> Part:
+    address = running.address
+    first, *others = (_useful_s(browser, address) for _ in range(options.openings + 1))
+    client = keeper.connect()
+    session = _start(client, options.video, options)
+    page = _follow(browser, address)
+    clicks = _clicks_ms(page, options.clicks)
+    page.context.close()
+    client.end(session)
+    closed, open_ = _loop_ms(options, address, browser, client, keeper)
+    return Part(
+        "The dashboard's Live page", processor(),
+        (
+            Figure("first page of use, first opening", first, "s", most=MOST_USEFUL_S),
+            Figure("first page of use, later, median", median(others), "s", most=MOST_USEFUL_S),
+            Figure("a click is seen, median", median(clicks), "ms", most=MOST_CLICK_MS),
+            Figure("a click is seen, slowest", max(clicks), "ms"),
+            Figure("time a frame, page closed", median(one.clock_ms for one in closed), "ms"),
+            Figure("time a frame, page open", median(one.clock_ms for one in open_), "ms"),
+            Figure("open over closed, clock", _ratio(closed, open_, "clock_ms"), most=MOST_SLOWER),
+            Figure("open over closed, processor", _ratio(closed, open_, "processor_ms")),
+        ),
+        (
+            f"{options.rounds} rounds of {options.seconds:g} s closed and as long open, by turns; ratios are medians",
+            "the clock waits for the browser and all others on these cores; the processor is that of the server alone",
+        ),
+    )  # fmt: skip
+
+
+def _ratio(closed: list[Spent], open_: list[Spent], what: str) -> float:
+    """Open over closed, each round by itself: what else the machine does changes from round to round."""
+    return float(
+        median(getattr(second, what) / getattr(first, what) for first, second in zip(closed, open_, strict=True))
+    )
+
+
+def _useful_s(browser: Any, address: str) -> float:
+    """Seconds from opening the first page to the button that starts something."""
+    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    began = time.monotonic()
+    page.goto(address)
+    page.get_by_role("button", name="Start", exact=True).wait_for(timeout=1000 * PATIENCE_S)
+    took = time.monotonic() - began
+    page.context.close()
+    return took
+
+
+def _clicks_ms(page: Any, count: int) -> list[float]:
+    found = []
+    for _ in range(count):
+        for words, others, effect in (("Pause", "Go on", ".paused"), ("Go on", "Pause", ":not(.paused)")):
+            found.append(float(page.evaluate(CLICK, [words, others])))
+            page.locator(f".guide-now{effect}").wait_for()  # the rest of the page follows
+    return found
+
+
+def _loop_ms(
+    options: DashboardBench, address: str, browser: Any, client: Client, keeper: ServerKeeper
+) -> tuple[list[Spent], list[Spent]]:
+    """What the loop spends on a frame in every round, without a page and with one."""
+    closed, open_ = [], []
+    pid = int(json.loads(keeper.note.read_text(encoding="utf-8"))["pid"])
+    for _ in range(options.rounds):
+        session = _start(client, options.video, options)
+        time.sleep(2.0)  # the window fills
+        closed.append(_spent(client, pid, options.seconds))
+        page = _follow(browser, address)
+        time.sleep(2.0)  # loading the page is no part of it
+        open_.append(_spent(client, pid, options.seconds))
+        page.context.close()
+        client.end(session)
+    return closed, open_
+
+
+def _spent(client: Client, pid: int, seconds: float) -> Spent:
+    (count, clock_s), processor_s = _stage(client), _processor_s(pid)
+    time.sleep(seconds)
+    (more, clock_later_s), processor_later_s = _stage(client), _processor_s(pid)
+    frames = max(more - count, 1.0)
+    return Spent(1e3 * (clock_later_s - clock_s) / frames, 1e3 * (processor_later_s - processor_s) / frames)
+
+
+def _stage(client: Client) -> tuple[float, float]:
+    """Frames the loop has looked at so far, and the seconds it took."""
+    text = _metrics(client)
+    count, total = (_value(text, f'guide_stage_seconds_{what}{{stage="see"}}') for what in ("count", "sum"))
+    return count, total
+
+
+def _processor_s(pid: int) -> float:
+    """Processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _metrics(client: Client) -> str:
+    request = urllib.request.Request(f"http://{LOCAL}:{client.port}/metrics")
+    request.add_header("Authorization", f"Bearer {client.token}")
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return str(answer.read().decode())
+
+
+def _value(text: str, name: str) -> float:
+    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+def _memory(options: DashboardBench, running: Running, browser: Any, keeper: ServerKeeper) -> Part:
+    """Memory of server, dashboard and tab after the first tenth and at the end, one session after another.
+
+    The video is shown at full speed, and the page stays open: it is led from one session to the next.
+    """
+    client = keeper.connect()
+    seen_s, first, last = 0.0, None, Held()
+    page = None
+    while seen_s < 3600 * options.hours:
+        session = _start(client, options.video, options, realtime=False)
+        page = page or _follow(browser, running.address)
+        page.goto(f"{running.address}/?session={session}") if seen_s else None
+        while (state := client.state(session))["state"] == "running":
+            time.sleep(0.5)
+        seen_s += float(state["at"])
+        last = Held.now(client, running, browser, page)
+        first = last if first is None and seen_s >= 360 * options.hours else first
+        sys.stderr.write(f"{seen_s / 3600:.2f} h: {last.words()}\n")
+    rows = [
+        row
+        for name in Held.NAMES
+        for row in (
+            Figure(f"{name} after a tenth", getattr(first or last, name), "MB"),
+            Figure(f"{name} at the end", getattr(last, name), "MB"),
+            Figure(f"{name} grew by", getattr(last, name) - getattr(first or last, name), "MB", most=MOST_GROWTH_MB),
+        )
+    ]
+    title = f"Memory over {seen_s / 3600:.2g} hours of video with the Live page open"
+    return Part(title, processor(), tuple(rows), ("the tab is what its script holds, the renderer all of its process",))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Megabytes that are held: by the server, by the dashboard's own process, by the tab's script, by its process.
+
+    >>> Held(200.0, 150.0, 20.0, 180.0).words()
+    'server 200 MB, dashboard 150 MB, tab 20 MB, renderer 180 MB'
+    """
+
+    NAMES: ClassVar = ("server", "dashboard", "tab", "renderer")
+
+    server: float = 0.0
+    dashboard: float = 0.0
+    tab: float = 0.0
+    renderer: float = 0.0
+
+    @classmethod
+    def now(cls, client: Client, running: Running, browser: Any, page: Any) -> Held:
+        tab = _tab_mb(page)  # first: it collects rubbish
+        tool = browser.new_browser_cdp_session()
+        processes = tool.send("SystemInfo.getProcessInfo")["processInfo"]
+        tool.detach()
+        renderers = [_resident_mb(int(one["id"])) for one in processes if one["type"] == "renderer"]
+        server = _value(_metrics(client), "process_resident_memory_bytes") / 1e6
+        return cls(server, _resident_mb(running.pid), tab, max(renderers, default=0.0))
+
+    def words(self) -> str:
+        return ", ".join(f"{name} {getattr(self, name):.0f} MB" for name in self.NAMES)
+
+
+def _resident_mb(pid: int) -> float:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1])
+    except OSError:  # it ended meanwhile
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _tab_mb(page: Any) -> float:
+    """What the tab's script holds after rubbish was collected."""
+    tool = page.context.new_cdp_session(page)
+    tool.send("HeapProfiler.collectGarbage")
+    held = float(page.evaluate("performance.memory.usedJSHeapSize")) / 1e6
+    tool.detach()
+    return held
+
+
+def _start(client: Client, video: Path, options: DashboardBench, realtime: bool = True) -> str:
+    return str(client.start({"source": str(video), "bundle": options.bundle.name, "realtime": realtime})["session"])
+
+
+def _follow(browser: Any, address: str) -> Any:
+    """A page that follows the running session."""
+    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    page.goto(address)
+    page.locator(".guide-now").wait_for(timeout=1000 * PATIENCE_S)
+    page.wait_for_function("document.querySelector('.guide-picture img')?.naturalWidth > 0")
+    return page
+
+
+@contextmanager
+def _dashboard(options: DashboardBench, data: Path) -> Iterator[Running]:
+    with socket.socket() as free:
+        free.bind((LOCAL, 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.headless", "true",
+               "--server.address", LOCAL, "--server.port", str(port)]  # fmt: skip
+    environment = {**os.environ, "CNC_EXPORTED": str(options.bundle.parent), "CNC_DATA": str(data)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        try:
+            _wait(lambda: _answers(f"http://{LOCAL}:{port}/_stcore/health"), process)
+            yield Running(f"http://{LOCAL}:{port}", process.pid)
+        finally:
+            process.terminate()
+            try:
+                process.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _wait(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not is_so():
+        if process.poll() is not None or time.monotonic() > until:
+            raise OutputError("the dashboard did not start: run it in the project's folder.")
+        time.sleep(0.1)
+
+
+@contextmanager
+def _browser() -> Iterator[Any]:
+    """Chromium without a window; its driver is installed with what tests need."""
+    place = shutil.which("chromium")
+    try:
+        driver = importlib.import_module("playwright.sync_api")
+    except ModuleNotFoundError as lack:
+        raise InputError("the driver of browsers is not installed here: install with the extra dev.") from lack
+    if place is None:
+        raise InputError("no Chromium was found: install the package chromium.")
+    with driver.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=place, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    entry(DashboardBench, main)

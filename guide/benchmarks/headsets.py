@@ -1,0 +1,282 @@
+"""`python -m guide bench --serve`: simulated headsets against a real server in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import cv2
+import numpy as np
+import websockets
+from rich.console import Console
+
+from guide.benchmarks.headset_figures import Measured
+from guide.errors import InputError, OutputError
+from guide.ingest.source import open_source
+
+PATIENCE_S = 60.0
+PROMPT_S = 0.6
+PICTURES = 120
+IN_FLIGHT = 2
+MOST_TRIED = 64
+END_S = 0.5
+SETTLE_S = 5.0  # the first seconds hold the loading of networks and the start of sessions
+
+
+@dataclass(frozen=True)
+class ServeBenchOptions:
+    """Measure the server with simulated headsets.
+
+    >>> ServeBenchOptions().clients
+    16
+    """
+
+    bundle: Path = Path("exported/demo")
+    """The trained bundle."""
+    clients: int = 16
+    """Simulated headsets."""
+    fps: float = 5.0
+    """Frames a second that each of them sends."""
+    seconds: float = 120.0
+    """How long they send."""
+    video: Path | None = None
+    """A recording whose pictures are sent; made-up pictures without it."""
+    most_clients: int = 0
+    """With it, search how many clients up to so many are held with 95 % of replies within 600 ms."""
+    threads: int = 0
+    """Threads of the networks; 0 uses every core."""
+
+    def __post_init__(self) -> None:
+        if self.clients < 1 or not 0 < self.fps <= 15 or self.seconds <= SETTLE_S:
+            raise InputError(
+                f"at least one client, up to 15 frames a second and more than {SETTLE_S:g} s were expected, got {self}."
+            )
+
+
+class Asked(Protocol):
+    """What `python -m guide bench` was asked for, as far as it concerns the server."""
+
+    @property
+    def bundle(self) -> Path: ...
+
+    @property
+    def also(self) -> tuple[Path, ...]: ...
+
+    @property
+    def video(self) -> Path | None: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+
+def run(options: Asked, console: Console | None = None) -> list[Measured]:
+    """The server's figures, printed as they come: 16 headsets at 5 frames a second, then how many at 1 a second.
+
+    The first runs for `seconds`, on the first other bundle if there is one, such as one with a small trunk.
+    """
+    say = (console or Console(highlight=False, markup=False, soft_wrap=True)).print
+    crowd = options.also[0] if options.also else options.bundle
+    steady = ServeBenchOptions(crowd, seconds=options.seconds, video=options.video)
+    say(f"{crowd}: {steady.clients} headsets at {steady.fps:g} frames a second for {steady.seconds:g} s")
+    if not options.also:
+        say("  (no other bundle was given: --also BUNDLE measures the crowd on one with a small trunk)")
+    [first] = measure(steady, say)
+    say("\n".join(first.verdicts()))
+    seconds = min(options.seconds, 4 * SETTLE_S)
+    few = ServeBenchOptions(options.bundle, fps=1.0, seconds=seconds, video=options.video, most_clients=MOST_TRIED)
+    say(f"{options.bundle}: how many at 1 frame a second get 95 % of their replies within {1e3 * PROMPT_S:.0f} ms")
+    rest = measure(few, say)
+    most = " (as many as were tried)" if held(rest) == MOST_TRIED else ""
+    say(f"  clients at 1 frame a second held with p95 under {1e3 * PROMPT_S:.0f} ms: {held(rest)}{most}")
+    return [first, *rest]
+
+
+def measure(options: ServeBenchOptions, tell: Callable[[str], None] = lambda _: None) -> list[Measured]:
+    """One run of `clients` headsets; or, with `most_clients`, as many runs as the search for the limit takes."""
+    pictures = _pictures(options.video)
+    if not options.most_clients:
+        return [_measure(options, options.clients, pictures, tell)]
+    return _search(options, pictures, tell)
+
+
+def held(measured: Sequence[Measured]) -> int:
+    """The most clients of these runs that were answered promptly and steadily; 0 if none were."""
+    return max((one.clients for one in measured if one.p95_s < PROMPT_S and one.is_steady), default=0)
+
+
+def _search(options: ServeBenchOptions, pictures: list[bytes], tell: Callable[[str], None]) -> list[Measured]:
+    """Twice as many until it is too much, then halving the gap."""
+    runs: list[Measured] = []
+    low, high, count = 0, options.most_clients + 1, min(2, options.most_clients)
+    while high - low > 1:
+        runs.append(_measure(options, count, pictures, tell))
+        if held(runs[-1:]):
+            low = count
+        else:
+            high = count
+        count = min(2 * low, high - 1) if high > options.most_clients else (low + high) // 2
+    return runs
+
+
+def _measure(options: ServeBenchOptions, clients: int, pictures: list[bytes], tell: Callable[[str], None]) -> Measured:
+    with tempfile.TemporaryDirectory() as data, _server(options, clients, Path(data)) as (port, token):
+        measured = asyncio.run(_Crowd(options, clients, pictures, port, token).run())
+    tell(measured.line())
+    return measured
+
+
+@contextmanager
+def _server(options: ServeBenchOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
+    """A server as a user starts it, recording without pictures."""
+    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(options.bundle), "--port", "0",
+               "--data", str(data), "--no-pictures", "--most-clients", str(clients + 1),
+               "--threads", str(options.threads)]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            found = re.search(r":(\d+)/\?token=(\S+)", line)
+            if found is None:
+                raise OutputError(f"the server did not start: {line}{process.stdout.read()}".strip())
+            yield int(found[1]), found[2]
+        finally:
+            process.terminate()
+            try:
+                process.communicate(timeout=PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What one headset counted."""
+
+    sent: int = 0
+    seen: int = 0
+    unsent: int = 0
+    acks: int = 0
+    replies: list[tuple[float, float]] = field(default_factory=list)  # when sent since the start, seconds to the ack
+
+
+class _Crowd:
+    """So many headsets at once, each with its own phase; and somebody who reads the metrics."""
+
+    def __init__(self, options: ServeBenchOptions, clients: int, pictures: list[bytes], port: int, token: str) -> None:
+        self._options, self._clients, self._pictures = options, clients, pictures
+        self._port, self._token = port, token
+        self._tallies = [_Tally() for _ in range(clients)]
+        self._waits: list[tuple[float, float]] = []  # count and sum of the ages so far, at each third
+        self._memory: list[float] = []
+
+    async def run(self) -> Measured:
+        self._began = time.monotonic() + 1.0
+        await asyncio.gather(self._look_on(), *(self._headset(number) for number in range(self._clients)))
+        late = [
+            reply for tally in self._tallies for at, reply in tally.replies if at > min(SETTLE_S, self._options.seconds)
+        ]
+        starts, ends = self._waits[:-1], self._waits[1:]
+        ages = [(end[1] - start[1]) / max(end[0] - start[0], 1.0) for start, end in zip(starts, ends, strict=True)]
+        return Measured(
+            self._clients,
+            self._options.fps,
+            self._options.seconds,
+            sum(tally.sent for tally in self._tallies),
+            sum(tally.seen for tally in self._tallies),
+            sum(tally.unsent for tally in self._tallies),
+            tuple(late),
+            (ages[0], ages[-1]),
+            (self._memory[1], self._memory[-1]),
+            sum(tally.seen == 0 for tally in self._tallies),
+        )
+
+    async def _look_on(self) -> None:
+        """Reads the metrics after the first seconds and after each third of the rest.
+
+        The last time shortly before the end: all sessions ended at once take memory that tells nothing of growth.
+        """
+        for share in range(4):
+            moment = self._began + SETTLE_S + share * (self._options.seconds - END_S - SETTLE_S) / 3
+            await asyncio.sleep(max(0.0, moment - time.monotonic()))
+            text = await asyncio.to_thread(self._metrics)
+            count, total = _value(text, 'guide_stage_seconds_count{stage="wait"}'), _value(
+                text, 'guide_stage_seconds_sum{stage="wait"}'
+            )  # fmt: skip
+            self._waits.append((count, total))
+            self._memory.append(_value(text, "process_resident_memory_bytes"))
+
+    def _metrics(self) -> str:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self._port}/metrics", headers={"Authorization": f"Bearer {self._token}"}
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return str(answer.read().decode())
+
+    async def _headset(self, number: int) -> None:
+        address = f"ws://127.0.0.1:{self._port}/frames"
+        async with websockets.connect(address, compression=None, open_timeout=PATIENCE_S, max_size=None) as socket:
+            await socket.send(json.dumps({"token": self._token, "client": f"headset-{number}"}))
+            json.loads(await asyncio.wait_for(socket.recv(), PATIENCE_S))
+            waiting: list[float] = []
+            listener = asyncio.create_task(self._listen(socket, self._tallies[number], waiting))
+            await self._send(socket, number, waiting)
+            await socket.send(json.dumps({"type": "end"}))
+            await asyncio.wait_for(listener, PATIENCE_S)
+
+    async def _send(self, socket: websockets.ClientConnection, number: int, waiting: list[float]) -> None:
+        tally, period = self._tallies[number], 1 / self._options.fps
+        tick = self._began + period * number / self._clients
+        for picture in range(round(self._options.seconds * self._options.fps)):
+            await asyncio.sleep(max(0.0, tick - time.monotonic()))
+            if len(waiting) < IN_FLIGHT:
+                waiting.append(time.monotonic())
+                tally.sent += 1
+                data = self._pictures[(picture + 7 * number) % len(self._pictures)]
+                await socket.send(struct.pack("<d", time.time()) + data)
+            else:
+                tally.unsent += 1
+            tick += period
+
+    async def _listen(self, socket: websockets.ClientConnection, tally: _Tally, waiting: list[float]) -> None:
+        async for text in socket:
+            message = json.loads(text)
+            if message["type"] == "ack":
+                sent = waiting.pop(0)
+                tally.acks += 1
+                tally.seen += message["fate"] == "seen"
+                tally.replies.append((sent - self._began, time.monotonic() - sent))
+
+
+def _value(text: str, name: str) -> float:
+    return next((float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name + " ")), 0.0)
+
+
+def _pictures(video: Path | None) -> list[bytes]:
+    """The JPEG pictures that are sent: of a recording, or blobs on noise."""
+    if video is None:
+        return [_made_up(number) for number in range(PICTURES)]
+    source = open_source(str(video))
+    images = [frame.image for _, frame in zip(range(PICTURES), source.frames(), strict=False)]
+    source.close()
+    return [_jpeg(image[..., ::-1]) for image in images]
+
+
+def _made_up(number: int) -> bytes:
+    image = np.random.default_rng(number).integers(90, 130, (240, 320, 3)).astype(np.uint8)
+    cv2.circle(image, (60 + 2 * number % 200, 120), 40, (30, 60, 220), -1)
+    return _jpeg(image)
+
+
+def _jpeg(image: np.ndarray) -> bytes:
+    return bytes(cv2.imencode(".jpg", np.ascontiguousarray(image), [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes())

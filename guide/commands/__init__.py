@@ -1,0 +1,1 @@
+"""The commands of the live side, one file each; nothing else knows about terminals."""

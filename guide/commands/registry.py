@@ -1,0 +1,55 @@
+"""The live side's commands, by their names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import tyro
+
+from guide.commands import benchmark, cameras, check, order, replay, report, review, sessions, watch
+from guide.commands.entry import run
+from guide.serve.options import ServeOptions
+
+Command = (
+    Annotated[watch.WatchOptions, tyro.conf.subcommand("watch")]
+    | Annotated[cameras.CamerasOptions, tyro.conf.subcommand("cameras")]
+    | Annotated[check.CheckOptions, tyro.conf.subcommand("check")]
+    | Annotated[order.OrderConfig, tyro.conf.subcommand("order")]
+    | Annotated[replay.ReplayOptions, tyro.conf.subcommand("replay")]
+    | Annotated[report.ReportOptions, tyro.conf.subcommand("report")]
+    | Annotated[review.ReviewOptions, tyro.conf.subcommand("review")]
+    | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
+    | Annotated[benchmark.BenchOptions, tyro.conf.subcommand("bench")]
+    | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
+)
+
+
+def main() -> None:
+    """Reads the command and runs it; settings are checked while they are read, so that is done inside too."""
+    run(lambda: _run(tyro.cli(Command, prog="python -m guide")))
+
+
+def _run(options: Command) -> None:
+    match options:
+        case watch.WatchOptions():
+            watch.main(options)
+        case cameras.CamerasOptions():
+            cameras.main(options)
+        case check.CheckOptions():
+            check.main(options)
+        case order.OrderConfig():
+            print(order.report(options))
+        case replay.ReplayOptions():
+            replay.main(options)
+        case report.ReportOptions():
+            report.main(options)
+        case review.ReviewOptions():
+            review.main(options)
+        case sessions.SessionsOptions():
+            sessions.main(options)
+        case benchmark.BenchOptions():
+            benchmark.main(options)
+        case ServeOptions():
+            from guide.commands import serve as command
+
+            command.main(options)

@@ -1,0 +1,187 @@
+"""`python -m guide replay`: run a stored session through the same loop again, and say whether it gives the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from guide.bundle import fingerprint, read_bundle
+from guide.commands.watch import JsonLines, Terminal
+from guide.domain import Alert, Question, Resolution, Update
+from guide.errors import BundleError, InputError
+from guide.perceive.embedder import Device
+from guide.perceive.perceiver import Percept
+from guide.procedure.actions import Action
+from guide.procedure.reading import from_plain
+from guide.record.seen import SEEN, read_seen
+from guide.record.store import Store
+from guide.record.values import Contents, Seen, StoredAction, StoredSession
+from guide.session import Session, start_networks
+from guide.settings import LiveSettings
+
+DIFFERS = 1
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """Run a stored session through the loop again; the same bundle gives the same alerts."""
+
+    session: Annotated[str, tyro.conf.Positional]
+    """The session's name, the beginning of it, or last."""
+    data: Path = Path("sessions")
+    """The folder of the sessions."""
+    bundle: Path | None = None
+    """Another bundle to try on it; without, the one it was recorded with."""
+    jsonl: bool = False
+    """Print one JSON object a line instead of the terminal view."""
+    device: Device = "auto"
+    """Where to compute: auto, cpu or cuda."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A stored session ready to run: the session, what was seen, and what was said then."""
+
+    stored: StoredSession
+    contents: Contents
+    session: Session
+    seen: Path
+
+    def updates(self) -> Iterator[Update]:
+        """All updates, actions in their places; the end is judged only where it was."""
+        actions = list(self.contents.actions)
+        frames = 0
+        for one in _in_order(read_seen(self.seen), self.stored.frames):
+            yield from self._act(actions, until=one.number)
+            self._require_fit(one)
+            yield from self.session.perceived(Percept(one.at, one.appearance, one.embedding))
+            frames = one.number + 1
+        yield from self._act(actions, until=frames)
+        if self.stored.state == "finished":
+            yield from self.session.finish()
+            yield from self._act(actions, until=frames + 1)
+
+    def _require_fit(self, seen: Seen) -> None:
+        bundle = self.session.bundle
+        wanted = (2 * int(bundle.facts["input"]["width"]), bundle.facts["head"].get("embedding_width"))
+        if (len(seen.appearance), len(seen.embedding)) != wanted:
+            raise InputError(
+                f"{bundle.folder} sees with another network than session {self.stored.id} did: replay its video with "
+                "`python -m guide watch` instead."
+            )
+
+    def missing(self) -> int:
+        """Frames that the loop processed but that were not stored."""
+        return self.stored.frames - sum(1 for _ in _in_order(read_seen(self.seen), self.stored.frames))
+
+    def _act(self, actions: list[StoredAction], until: int) -> Iterator[Update]:
+        while actions and actions[0].after <= until:
+            said = self.session.act(_action(actions.pop(0)))
+            label = self.session.last_label
+            if label is not None:
+                yield Update(label, guidance=said)
+
+
+def open_replay(options: ReplayOptions) -> Replay:
+    """The stored session and a fresh one to run it through; one sentence where that cannot be."""
+    with Store(options.data, is_new=False) as store:
+        store.close_orphans()
+        stored = store.find(options.session)
+        contents = store.contents(stored.id)
+        seen = store.place(stored.id) / SEEN
+    if stored.state == "open":
+        raise InputError(f"session {stored.id} is still being recorded: replay it when it has ended.")
+    bundle = read_bundle(options.bundle or Path(stored.facts.bundle))
+    if options.bundle is None and fingerprint(bundle) != stored.facts.bundle_hash:
+        raise InputError(
+            f"{bundle.folder} is not the bundle that session {stored.id} was recorded with "
+            f"({stored.facts.bundle_hash}): give that one, or this one as --bundle {bundle.folder} to try it."
+        )
+    session = Session(bundle, start_networks(bundle, options.device), _settings(stored))
+    session.rename(_names(stored))
+    return Replay(stored, contents, session, seen)
+
+
+def differences(contents: Contents, updates: Iterable[Update]) -> list[str]:
+    """How what is said now differs from what was said then, a line each; nothing where it is the same."""
+    said = [one for update in updates for one in update.guidance]
+    lines = []
+    for kind, old in ((Alert, contents.alerts), (Resolution, contents.resolutions), (Question, contents.questions)):
+        then, now = list[object](old), [one for one in said if isinstance(one, kind)]
+        lines += [f"- {one}" for one in then if one not in now]
+        lines += [f"+ {one}" for one in now if one not in then]
+        if not lines and then != now:
+            lines.append(f"{kind.__name__.lower()}s came in another order")
+    return lines
+
+
+def main(options: ReplayOptions) -> None:
+    """Runs the command; exits with 1 where the same bundle does not give the same."""
+    console, aside = Console(highlight=False), Console(stderr=options.jsonl, highlight=False)
+    replay = open_replay(options)
+    view = JsonLines(console, replay.session, False) if options.jsonl else Terminal(console, replay.session)
+    updates = []
+    for update in replay.updates():
+        view.show(update)
+        updates.append(update)
+    view.end()
+    for line in (lines := _verdict(replay, updates, options.bundle)):
+        aside.print(f"  {line}", markup=False, emoji=False, soft_wrap=True)
+    if options.bundle is None and len(lines) > 1 and not replay.missing():
+        raise SystemExit(DIFFERS)
+
+
+def _verdict(replay: Replay, updates: list[Update], other: Path | None) -> list[str]:
+    count = len({alert.id for alert in replay.contents.alerts})
+    found = differences(replay.contents, updates)
+    name = f"session {replay.stored.id}, {replay.stored.state}"
+    gap = f"; {missing} frames were not stored, so it cannot be exact" if (missing := replay.missing()) else ""
+    if not found:
+        return [f"{name}: the same alerts as recorded ({count}){gap}"]
+    source = f"with {other}" if other else "although the bundle is the same"
+    return [f"{name}: it differs from the recording {source}{gap} (- then, + now)", *found]
+
+
+def _in_order(seen: Iterable[Seen], frames: int) -> Iterator[Seen]:
+    """What was seen up to the last frame that the store knows of: later ones have no labels there."""
+    for one in seen:
+        if one.number >= frames:
+            return
+        yield one
+
+
+def _settings(stored: StoredSession) -> LiveSettings:
+    try:
+        return LiveSettings(**json.loads(stored.facts.settings))
+    except (TypeError, ValueError) as cause:
+        raise InputError(
+            f"session {stored.id} was recorded with settings this program does not know ({cause}): use the program "
+            "that recorded it."
+        ) from cause
+
+
+def _names(stored: StoredSession) -> dict[int, str]:
+    """The names under which the steps were shown then; evidence mentions them."""
+    try:
+        return {step.number: step.name for step in from_plain(json.loads(stored.facts.procedure)).steps}
+    except (ValueError, BundleError):  # stored by another version: the bundle's own names will do
+        return {}
+
+
+def _action(stored: StoredAction) -> Action:
+    return Action(
+        stored.kind,  # type: ignore[arg-type]  # looked at by Action itself
+        stored.at,
+        stored.target,
+        stored.step,
+        stored.answer,
+        stored.snooze_s,
+        stored.person,
+        stored.comment,
+    )

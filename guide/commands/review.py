@@ -1,0 +1,138 @@
+"""`python -m guide review`: names, merges, splits and labels for a learned procedure, taught at once without torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from guide.bundle import read_bundle, require_place
+from guide.errors import InputError
+from guide.teach.edited import Review
+from guide.teach.edits import Drop, Edit, Label, Mark, Merge, Name, Split, Switch
+from guide.teach.given import Given, read_given
+from guide.teach.relearn import begin_review, relearn, version_of, write_version
+from guide.teach.review_store import Desk, teach_in_place
+from guide.teach.videos import find_videos
+
+
+@dataclass(frozen=True)
+class ReviewOptions:
+    """Correct a learned procedure and teach it anew: recogniser, prototypes, orders and rules, at once."""
+
+    bundle: Annotated[Path, tyro.conf.Positional]
+    """The folder of the bundle."""
+    labels: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """A folder of label files (CSV or ELAN) named like the recordings; they are carried to the others."""
+    merge: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N,N")]] = ()
+    """Steps that are one, such as 4,5; the first keeps its number and name. May be given several times."""
+    split: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N[@SHARE]")]] = ()
+    """A step that is two: 3 by its look, or 3@0.5 half way through. The later part takes the next free number."""
+    background: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
+    """A step that is none."""
+    name: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N=NAME")]] = ()
+    """A step's name, such as 3="fit board"."""
+    optional: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
+    """A step that may be left out."""
+    repeatable: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
+    """A step that may be done again."""
+    off: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N,N")]] = ()
+    """Two steps whose order is not watched, such as 1,2."""
+    videos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """Where the demonstrations' videos lie, for pictures of new steps."""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """Where the new bundle goes; without it, it takes the place of the old one, which is kept as a version."""
+    undo: bool = False
+    """Go back to the version before, instead of changing anything."""
+
+
+def main(options: ReviewOptions) -> None:
+    """Runs the command."""
+    console = Console(highlight=False, markup=False)
+    bundle = read_bundle(options.bundle)
+    if options.undo:
+        _undo(options, console)
+        return
+    if options.out is not None:
+        require_place(options.out)
+    review = begin_review(bundle)
+    review = review.edited(*_edits(options, review))
+    if not review.edits:
+        raise InputError('something to change was expected, nothing was given: add for example --name 3="fit board".')
+    taught = relearn(bundle, review)
+    videos = (
+        {} if options.videos is None else find_videos([o.id for o in review.demonstrations.items], [options.videos])
+    )
+    if options.out is None:
+        new = teach_in_place(Desk(options.bundle), bundle, review, taught, videos)
+    else:
+        new = write_version(bundle, review, taught, options.out, videos)
+    for line in taught.told:
+        console.print(line, soft_wrap=True)
+    count = len(taught.procedure.steps)
+    console.print(f"wrote {new.folder}, version {version_of(new)}: {count} key-steps", soft_wrap=True)
+    console.print(f"next: python -m guide watch SOURCE --bundle {new.folder}", soft_wrap=True)
+
+
+def _undo(options: ReviewOptions, console: Console) -> None:
+    desk = Desk(options.bundle)
+    live = desk.number_of(read_bundle(options.bundle))
+    before = next((version for version in desk.versions() if version.number < live), None)
+    if before is None:
+        raise InputError(f"{options.bundle} has no version before this one: there is nothing to undo.")
+    desk.restore(before.number)
+    console.print(f"{options.bundle} is version {before.number} again; version {live} is kept", soft_wrap=True)
+
+
+def _edits(options: ReviewOptions, review: Review) -> list[Edit]:
+    """Labels first, then what changes steps, then names and marks, which are of the steps that are left."""
+    edits: list[Edit] = []
+    if options.labels is not None:
+        edits += label_edits(read_given(options.labels, review.demonstrations.ends))
+    edits += [Merge(_numbers(text, "--merge")) for text in options.merge]
+    edits += [_split(text) for text in options.split]
+    edits += [Drop(number) for number in options.background]
+    edits += [_name(text) for text in options.name]
+    edits += [Mark(number, "optional") for number in options.optional]
+    edits += [Mark(number, "repeatable") for number in options.repeatable]
+    return edits + [_switch(text) for text in options.off]
+
+
+def label_edits(given: Given) -> list[Edit]:
+    """Label files as edits; their names are the steps' names from now on."""
+    labels: list[Edit] = [
+        Label(id_, file.segments, tuple(file.names.items())) for id_, file in given.files.items() if file.segments
+    ]
+    return labels + [Name(step.number, step.name) for step in given.steps]
+
+
+def _numbers(text: str, option: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and len(part) < 7 for part in parts):
+        raise InputError(f"{option} takes step numbers with commas between, such as 4,5, got {text!r:.60}: correct it.")
+    return tuple(int(part) for part in parts)
+
+
+def _split(text: str) -> Split:
+    step, mark, share = text.partition("@")
+    try:
+        return Split(_numbers(step, "--split")[0], float(share) if mark else None)
+    except ValueError as cause:
+        raise InputError(f"--split takes a step, such as 3 or 3@0.5, got {text!r:.60}: correct it.") from cause
+
+
+def _name(text: str) -> Name:
+    step, mark, name = text.partition("=")
+    if not mark or not step.strip().isdecimal():
+        raise InputError(f'--name takes a step and its name, such as 3="fit board", got {text!r:.60}: correct it.')
+    return Name(_numbers(step, "--name")[0], name)
+
+
+def _switch(text: str) -> Switch:
+    pair = _numbers(text, "--off")
+    if len(pair) != 2:
+        raise InputError(f"--off takes two steps, such as 1,2, got {text!r:.60}: correct it.")
+    return Switch(*pair, is_on=False)

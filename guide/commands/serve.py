@@ -1,0 +1,245 @@
+"""`python -m guide serve`: headsets and phones send frames and get guidance; dashboards start and follow sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import io
+import json
+import os
+import secrets
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import segno
+import uvicorn
+from rich.console import Console
+
+from guide.errors import InputError, OutputError
+from guide.ingest.capture import CaptureSettings
+from guide.record.retention import drop_old_pictures
+from guide.record.store import Store
+from guide.serve.app import make_app
+from guide.serve.library import Library
+from guide.serve.metrics import Metrics
+from guide.serve.options import ServeOptions
+from guide.serve.request_timeout import PromptProtocol
+from guide.serve.runs import Runs
+from guide.serve.tls import Certificate, address_on_the_network, own_certificate, require_certificate, write_private
+from guide.session import Session
+
+TOKEN_VARIABLE = "CNC_TOKEN"
+SHORTEST_TOKEN = 16
+EVERYWHERE = ("0.0.0.0", "::")
+SEND_BUFFER_BYTES = 128 * 1024
+DEAF_S = 30.0  # who takes nothing of what is sent for so long is cut off by the system, gone or not
+LEAVE_S = 5  # how long open connections may take to end
+
+
+class _Beside(uvicorn.Server):
+    """Ends when it is told to: Ctrl-C is heard by the server beside it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Listeners(uvicorn.Server):
+    """A server that may listen twice: as it was told, and on this machine alone without TLS. One ends with the other.
+
+    >>> async def app(scope, receive, send): ...
+    >>> Listeners(uvicorn.Config(app)).beside is None
+    True
+    """
+
+    beside: tuple[uvicorn.Server, socket.socket] | None = None
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.beside is None:
+            await super().serve(sockets)
+            return
+        second, sock = self.beside
+        running = asyncio.create_task(second.serve([sock]))
+        try:
+            await super().serve(sockets)
+        finally:
+            second.should_exit = True
+            await running
+
+
+def main(options: ServeOptions) -> None:
+    """Runs the command until Ctrl-C or SIGTERM, which end all sessions properly."""
+    console = Console(highlight=False)
+    with serving(options) as (server, sock, address):
+        console.print(*_greeting(options, address), sep="\n", markup=False, emoji=False, soft_wrap=True)
+        with _ending_quietly():
+            server.run(sockets=[sock])
+    console.print("Stopped; all sessions were ended.", markup=False)
+
+
+@contextmanager
+def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
+    """A server ready to run, the socket it listens on, and the address of its page, token included."""
+    metrics = Metrics()
+    library = Library(options.bundle, metrics, options.device, options.live.precision, options.threads)
+    bundle, networks = library.open()
+    Session(bundle, networks, options.live)  # a bundle that cannot be used is told before anybody connects
+    library.release(networks)
+    if options.recording.record:
+        with Store(options.recording.data) as store:
+            store.close_orphans()  # of a server that was killed
+            drop_old_pictures(store, time.time())
+    capture = CaptureSettings(give_up_s=options.give_up_s)
+    limits, token = options.limits, choose_token(options.token)
+    runs = Runs(library, options.live, options.recording, metrics, limits.most_sessions, capture)
+    certificate = _certificate(options)
+    app = make_app(runs, token, limits, certificate is not None)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
+        ws="websockets-sansio", ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
+        limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
+        h11_max_incomplete_event_size=16_384, http=PromptProtocol,
+        ssl_certfile=None if certificate is None else str(certificate.certificate),
+        ssl_keyfile=None if certificate is None else str(certificate.key),
+    )  # fmt: skip
+    server = Listeners(config)
+    with ExitStack() as held:
+        sock = held.enter_context(_listen(options.host, options.port))
+        inside = sock
+        if options.local and certificate is not None:
+            inside = held.enter_context(_listen("127.0.0.1", 0))
+            server.beside = _Beside(_without_tls(config)), inside
+        held.enter_context(noted(options, certificate is not None, (sock, inside), token))
+        try:
+            yield server, sock, _address(options, certificate, sock, token)
+        finally:
+            runs.close()
+            library.close()
+
+
+def choose_token(given: str | None) -> str:
+    """The token that was given, else that of the environment, else a new one.
+
+    >>> choose_token("short")
+    Traceback (most recent call last):
+    ...
+    guide.errors.InputError: a token of 16 to 200 letters, digits, - and _ was expected, this one is not: leave it out.
+    """
+    token = given or os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
+    is_plain = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
+    if not is_plain or not SHORTEST_TOKEN <= len(token) <= 200:
+        raise InputError(
+            f"a token of {SHORTEST_TOKEN} to 200 letters, digits, - and _ was expected, this one is not: leave it out."
+        )
+    return token
+
+
+def _without_tls(config: uvicorn.Config) -> uvicorn.Config:
+    plain = copy.copy(config)
+    plain.ssl_certfile = plain.ssl_keyfile = None
+    plain.lifespan = "off"  # the application begins and ends once
+    return plain
+
+
+@contextmanager
+def noted(
+    options: ServeOptions, is_secure: bool, socks: tuple[socket.socket, socket.socket], token: str
+) -> Iterator[None]:
+    """Within it the file that was asked for says where the server listens; only its owner may read it."""
+    if options.note is None:
+        yield
+        return
+    outside, inside = (sock.getsockname()[1] for sock in socks)
+    where = {"port": outside, "local_port": inside, "host": options.host, "is_secure": is_secure}
+    told = json.dumps({**where, "token": token, "pid": os.getpid(), "bundle": str(options.bundle)})
+    try:
+        options.note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(options.note, told.encode())
+    except OSError as cause:
+        raise OutputError(f"{options.note} cannot be written ({cause.strerror}): give another --note.") from cause
+    try:
+        yield
+    finally:
+        if options.note.is_file() and options.note.read_text(encoding="utf-8") == told:  # not a later server's
+            options.note.unlink(missing_ok=True)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        sock = socket.create_server((host, port), family=family, backlog=512)
+        # Connections inherit it: what lies in the system's buffers is old before a slow client reads it.
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; closing a connection waits for what is still to be sent
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * DEAF_S))
+        return sock
+    except (OSError, UnicodeError) as cause:
+        number = getattr(cause, "errno", None) or 0  # its own words repeat the address
+        words = os.strerror(number) if number > 0 else getattr(cause, "strerror", None) or cause
+        raise InputError(
+            f"nothing can listen on {host} port {port} ({words}): choose another --port or --host."
+        ) from cause
+
+
+def _certificate(options: ServeOptions) -> Certificate | None:
+    if options.certificate is not None and options.key is not None:
+        return require_certificate(Certificate(options.certificate, options.key))
+    if options.tls == "off":
+        return None
+    names = {"localhost", "127.0.0.1", address_on_the_network(), *({options.host} - set(EVERYWHERE))}
+    return own_certificate(options.recording.data / "tls", names)
+
+
+def _address(options: ServeOptions, certificate: Certificate | None, sock: socket.socket, token: str) -> str:
+    host = address_on_the_network() if options.host in EVERYWHERE else options.host
+    scheme = "http" if certificate is None else "https"
+    shown = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{shown}:{sock.getsockname()[1]}/?token={token}"
+
+
+def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
+    yield f"Serving {options.bundle}: open {address}"
+    is_secure = address.startswith("https")
+    if is_secure:
+        yield qr(address)
+        if options.certificate is None:
+            yield "The certificate is our own: the browser asks once whether to trust it."
+    if options.host not in EVERYWHERE and options.host in ("127.0.0.1", "localhost", "::1"):
+        yield "Only this machine can connect: --host 0.0.0.0 --tls auto lets phones and headsets in."
+    elif not is_secure:
+        yield "Browsers give no camera to an address without HTTPS: add --tls auto."
+    kept = options.recording
+    if kept.record:
+        days = f"pictures for {kept.keep_days:g} days" if kept.keep_days else "pictures for good"
+        what = days if kept.pictures else "no pictures"
+        yield f"Sessions are kept in {kept.data} ({what}); --no-record keeps none."
+    yield "Ctrl-C ends all sessions properly."
+
+
+def qr(text: str) -> str:
+    """A QR code to be printed in a terminal, two squares a letter.
+
+    >>> len(qr("https://192.0.2.7:8765/").splitlines()) > 10
+    True
+    """
+    drawn = io.StringIO()
+    segno.make(text, error="l", micro=False).terminal(drawn, compact=True, border=2)
+    return drawn.getvalue().rstrip("\n")
+
+
+@contextmanager
+def _ending_quietly() -> Iterator[None]:
+    """Within it Ctrl-C and SIGTERM end the server and nothing else: it raises them once more when it is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)

@@ -1,0 +1,298 @@
+"""`python -m guide watch`: follow one source and say what is being done, what comes next and what went wrong."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import time
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+from rich.console import Console
+
+from guide import wire
+from guide.bundle import read_bundle
+from guide.commands.console import Aside, ending_on_signals
+from guide.commands.keys import Hands, listening
+from guide.domain import UNSURE_BELOW, Alert, Guidance, Question, Resolution, StepEvent, Update
+from guide.errors import InputError
+from guide.ingest.base import FrameSource
+from guide.ingest.capture import CaptureSettings
+from guide.ingest.live import LiveSource
+from guide.ingest.source import SourceOptions, open_source, require_rate
+from guide.ingest.streams import is_address
+from guide.perceive.embedder import Device
+from guide.procedure.actions import Action
+from guide.record.place import require_folder
+from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
+from guide.session import Session, follow_features, start_networks
+from guide.settings import LiveSettings
+
+Row = NDArray[np.float32]  # (P,)
+
+FEATURE_SUFFIXES = frozenset({".npy", ".npz"})
+LEAST_SIDE = 16  # points of a picture: no hand can be made out in fewer
+MARKS = {"alarm": "✖", "warning": "▲", "info": "●"}
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """Follow a recording or a camera and guide: current step, next step, timeline, alerts."""
+
+    source: Annotated[str, tyro.conf.Positional]
+    """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address, or
+    features (.npy with --rate, .npz with features and rate)."""
+    bundle: Path = Path("exported/demo")
+    """The trained bundle."""
+    rate: float | None = None
+    """How many stills or rows of features there are in a second."""
+    jsonl: bool = False
+    """Print one JSON object a line instead of the terminal view."""
+    emit_labels: bool = False
+    """With --jsonl: print every released label too."""
+    realtime: bool = False
+    """Keep the recording's own pace instead of going as fast as possible."""
+    give_up_s: float = 60.0
+    """A camera or stream that does not come back within this time ends the session."""
+    device: Device = "auto"
+    """Where to compute: auto, cpu or cuda."""
+    live: Annotated[LiveSettings, tyro.conf.arg(name="")] = field(default_factory=LiveSettings)
+    """How to recognise and when to speak."""
+    recording: Annotated[RecordingOptions, tyro.conf.arg(name="")] = field(default_factory=RecordingOptions)
+    """What to keep of the session."""
+
+
+def main(options: WatchOptions) -> None:
+    """Runs the command; Ctrl-C on a live source ends the session properly."""
+    if options.recording.record:
+        require_folder(options.recording.data)
+    console = Console(highlight=False)
+    aside = Aside(Console(stderr=options.jsonl, highlight=False), is_brief=options.jsonl)
+    session, hands, updates = watch(options, aside)
+    view = JsonLines(console, session, options.emit_labels) if options.jsonl else Terminal(console, session)
+    with (
+        _recorded(options, session, aside) as recording,
+        ending_on_signals(aside.source),
+        _attended(hands, view, aside),
+    ):
+        aside.heard = None if recording is None else recording.note
+        for update in updates:
+            view.show(update)
+    aside.end()
+    view.end()
+    if recording is not None and options.recording.record:
+        aside.say(f"recorded as {recording.name}: python -m guide report {recording.name}{_data(options)}")
+
+
+def _recorded(options: WatchOptions, session: Session, aside: Aside) -> AbstractContextManager[Recording | None]:
+    live = aside.source
+    source = (
+        SourceFacts(options.source) if live is None else SourceFacts(live.name, True, lambda: asdict(live.health()))
+    )
+    return recorded(session, options.recording, source, aside.say)
+
+
+def _attended(hands: Hands, view: JsonLines | Terminal, aside: Aside) -> AbstractContextManager[None]:
+    """Within it a person at the terminal may act by keys, where a live source is followed for people."""
+    if aside.source is None or isinstance(view, JsonLines):
+        return nullcontext()
+    hands.shown, hands.end = view.acted, aside.source.close
+    return listening(hands, aside.say)
+
+
+def _data(options: WatchOptions) -> str:
+    folder = options.recording.data
+    return "" if folder == RecordingOptions().data else f" --data {shlex.quote(str(folder))}"
+
+
+def watch(options: WatchOptions, aside: Aside) -> tuple[Session, Hands, Iterator[Update]]:
+    """A session on the bundle, who may act on it, and the updates of the source."""
+    bundle = read_bundle(options.bundle)
+    networks = start_networks(bundle, options.device, precision=options.live.precision)
+    session = Session(bundle, networks, options.live)
+    hands = Hands(session, options.recording.person)
+    path = Path(options.source)
+    if path.suffix.lower() in FEATURE_SUFFIXES and not is_address(options.source):
+        if bundle.has("trunk.onnx"):
+            raise InputError(
+                f"this bundle was learned from pictures, {path} holds features: give it a video or a folder of stills."
+            )
+        rows, rate = _features(options, path)
+        return session, hands, follow_features(_keep_pace(rows, rate) if options.realtime else rows, rate, session)
+    live = CaptureSettings(give_up_s=options.give_up_s)
+    source = open_source(options.source, SourceOptions(options.rate, live), aside.note)
+    aside.source = source if isinstance(source, LiveSource) else None
+    began = time.monotonic() if options.realtime and not source.is_live else None
+    return session, hands, _follow(source, session, hands, aside, began)
+
+
+def _follow(source: FrameSource, session: Session, hands: Hands, aside: Aside, began: float | None) -> Iterator[Update]:
+    """Updates of a source's frames; only the frames that are due are converted to pictures.
+
+    The session is locked until an update was shown: hands that act in between would be shown before what they act on.
+    """
+    is_told = False
+    for frame in source.frames(session.perceiver.is_due):
+        if not is_told and min(frame.image.shape[:2]) < LEAST_SIDE:
+            height, width = frame.image.shape[:2]
+            aside.say(
+                f"pictures of {LEAST_SIDE} x {LEAST_SIDE} or more were expected, {source.name} has {width} x {height}: "
+                "nothing can be made out in them, do not trust what is said."
+            )
+            is_told = True
+        if began is not None:
+            time.sleep(max(0.0, frame.at - (time.monotonic() - began)))
+        percept = session.perceive(frame)  # takes its time, and touches nothing that an action would
+        with hands.lock:
+            hands.at = frame.at
+            yield from session.perceived(percept)
+        aside.pulse(frame.at, session.perceiver.rate)
+    with hands.lock:
+        yield from session.finish()
+
+
+def _keep_pace(rows: Iterable[Row], rate: float) -> Iterator[Row]:
+    """The rows of features, each not before its time."""
+    began = time.monotonic()
+    for number, row in enumerate(rows):
+        time.sleep(max(0.0, number / rate - (time.monotonic() - began)))
+        yield row
+
+
+def _features(options: WatchOptions, path: Path) -> tuple[NDArray[np.float32], float]:
+    """Rows of features (T, D) and how many there are in a second, which an archive says itself."""
+    try:
+        rows, rate = _load(path)
+    except KeyError as cause:
+        raise InputError(
+            f"{path} must hold the keys features and rate, but lacks one ({cause}): save it with numpy."
+        ) from cause
+    except (OSError, ValueError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as cause:
+        raise InputError(
+            f"features were expected in {path}, but it cannot be read ({cause}): save it with numpy."
+        ) from cause
+    if rows.ndim != 2 or not len(rows) or rows.dtype.kind not in "fiu" or not np.isfinite(rows).all():
+        raise InputError(f"features are a table of finite numbers T x D, {path} holds {rows.dtype} {rows.shape}.")
+    if rate is not None and not 0 < rate < math.inf:
+        raise InputError(f"{path} says {rate} rows a second, a number above 0 was expected: save it with another rate.")
+    return np.asarray(rows, np.float32), require_rate(path, options.rate, "rows or pictures") if rate is None else rate
+
+
+def _load(path: Path) -> tuple[NDArray[Any], float | None]:
+    loaded = np.load(path, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return loaded, None
+    with loaded:
+        return np.asarray(loaded["features"]), float(loaded["rate"])
+
+
+class JsonLines:
+    """The view for programs: one JSON object a line, a summary at the end."""
+
+    def __init__(self, console: Console, session: Session, with_labels: bool) -> None:
+        self._console, self._session, self._with_labels = console, session, with_labels
+        self._frames = self._steps = 0
+        self._at = -math.inf
+        self._alerts: dict[int, str] = {}  # by id: an alert that grows graver comes again under its own
+
+    def show(self, update: Update) -> None:
+        is_new = update.label.at > self._at  # the closing update may repeat the last label
+        self._at = update.label.at
+        self._frames += is_new
+        self._steps += sum(event.state == "confirmed" for event in update.events)
+        self._alerts |= {said.id: said.kind for said in update.guidance if isinstance(said, Alert)}
+        for line in wire.lines(update, self._session.procedure, self._with_labels and is_new):
+            self._console.out(line, highlight=False)
+
+    def end(self) -> None:
+        summary = {
+            "type": "summary",
+            "frames": self._frames,
+            "steps": self._steps,
+            "alerts": dict(sorted(Counter(self._alerts.values()).items())),
+            "rate": self._session.perceiver.rate,
+        }
+        self._console.out(wire.dump(summary), highlight=False)
+
+
+class Terminal:
+    """The terminal view: a line whenever something changes, and a timeline of the whole at the end."""
+
+    def __init__(self, console: Console, session: Session) -> None:
+        self._console, self._session = console, session
+        self._ends: dict[tuple[float, int], float | None] = {}  # by start and step, of the steps that were confirmed
+        self._standing: dict[int, Alert] = {}  # by id, as grave as they grew, at the time they were raised
+
+    def show(self, update: Update) -> None:
+        for event in update.events:
+            self._show_step(event)
+        for said in update.guidance:
+            self._show_guidance(said)
+
+    def end(self) -> None:
+        self._print(f"  timeline: {self._timeline()}")
+        count = len(self._standing)
+        self._print(f"  {count} alert{'s stand' if count > 1 else ' stands'}" if count else "  no alert stands")
+
+    def acted(self, action: Action, said: tuple[Guidance, ...]) -> None:
+        """Shows what somebody did at the terminal, and what was said because of it."""
+        about = "" if action.step is None else f": {self._session.procedure.name(action.step)}"
+        about += "" if action.target is None else f" {action.target}"
+        answer = {True: ": yes", False: ": no", None: ""}[action.answer]
+        self._print(f"  {action.at:6.1f} s  ☞ {action.number} {action.kind.replace('_', ' ')}{about}{answer}", "blue")
+        for one in said:
+            self._show_guidance(one)
+
+    def _timeline(self) -> str:
+        """The confirmed steps with their seconds, and the alerts that stand, in the order of time."""
+        name = self._session.procedure.name
+        steps = [
+            (start, f"{name(step)} {start:.0f}-{'' if end is None else f'{end:.0f}'}")
+            for (start, step), end in self._ends.items()
+        ]
+        alerts = [
+            (alert.at, f"{MARKS[alert.severity]} {alert.kind.replace('_', ' ')} {name(alert.step)}")
+            for alert in self._standing.values()
+        ]
+        in_time = sorted(steps + alerts, key=lambda entry: entry[0])
+        return " | ".join(text for _, text in in_time) or "no step was confirmed"
+
+    def _show_step(self, event: StepEvent) -> None:
+        name, key = self._session.procedure.name(event.step), (event.start, event.step)
+        if event.state == "ended" and key in self._ends:
+            self._ends[key] = event.end
+        if event.state == "confirmed":
+            self._ends[key] = None
+            following = self._session.tracker.progress.next_steps
+            hint = f"   next: {self._session.procedure.name(following[0].step)}" if following else ""
+            doubt = f" (unsure, {100 * event.confidence:.0f} %)" if event.confidence < UNSURE_BELOW else ""
+            self._print(f"  {event.at:6.1f} s  ▶ {name}{doubt}{hint}")
+
+    def _show_guidance(self, said: Guidance) -> None:
+        match said:
+            case Alert():
+                raised = self._standing.get(said.id, said)
+                self._standing[said.id] = replace(said, at=raised.at)
+                name = self._session.procedure.name(said.step)
+                what = f"{MARKS[said.severity]} {said.kind.replace('_', ' ')}: {name} ({said.evidence})"
+                text = f"  {said.at:6.1f} s  {what}"
+                self._print(text, "bold red" if said.severity == "alarm" else "yellow")
+            case Resolution():
+                self._standing.pop(said.id, None)
+                word = "withdrawn" if said.is_withdrawn else "settled"
+                self._print(f"  {said.at:6.1f} s  ✔ alert {said.id} {word}", "green")
+            case Question():
+                self._print(f"  {said.at:6.1f} s  ? {said.text}", "cyan")
+
+    def _print(self, text: str, style: str | None = None) -> None:
+        # Names are the user's: brackets in them are no markup, colons no pictures.
+        self._console.print(text, style=style, markup=False, emoji=False, soft_wrap=True)

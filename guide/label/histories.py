@@ -1,0 +1,313 @@
+"""What may have been done so far: rival courses of events, each with its probability, frame by frame.
+
+A label looks at a few seconds. Whether a step was left out, done too early or done twice is a question about the whole
+course, and a step that loses a close race all along still leaves its trace in it. So rival courses are followed at
+once: each says which step was done when. Evidence of every frame, how long steps usually take, and weak expectations of
+the usual course decide between them. Expectations cost a few nats; some seconds of clear evidence overrule them.
+
+The state of a course is what it did, in what order as far as rules ask, and since when it does what it does now.
+Courses that agree in this are one. The likeliest are kept, so nothing grows with time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from guide.label.history_model import CourseModel, Expectations, Flags, Floats, Ints
+
+__all__ = ["Course", "CourseModel", "Expectations"]
+
+NOTHING = np.array([-1])  # the column before any
+NO_TIME = np.inf  # a step that a course has not done yet
+LEAST_PROBABILITY = 1e-4  # of a label: no single frame rules a course out
+LONGEST_STEP = 3.0  # ticks that one frame may stand for, where frames were dropped
+MOST_HISTORY = 20_000  # ended stretches kept before those of courses given up are forgotten
+
+
+class _Courses(NamedTuple):
+    """Rival courses, one a row."""
+
+    label: Ints  # (N,), column of what goes on now
+    last: Ints  # (N,), column of the newest step, -1 before any
+    start: Floats  # (N,), when what goes on now began
+    lasted_s: Floats  # (N,), for how long it has been seen: gaps in the stream do not count
+    first: Floats  # (N, C), when each step was begun first
+    again: Flags  # (N, C), whether each step was come back to
+    mark: Ints  # (N,), the same where courses agree in what they did
+    record: Ints  # (N,), newest of the stretches that ended, -1 before any
+    score: Floats  # (N,), with the evidence so far, without the time of what goes on now
+
+    def take(self, rows: Ints) -> _Courses:
+        return _Courses._make(each[rows] for each in self)
+
+    def joined(self, others: _Courses) -> _Courses:
+        return _Courses._make(np.concatenate(both) for both in zip(self, others, strict=True))
+
+
+class _Past:
+    """Stretches that ended, each with the one before it: courses that parted share their beginning."""
+
+    def __init__(self) -> None:
+        self._before: list[int] = []
+        self._column: list[int] = []
+        self._start: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self._before)
+
+    def add(self, before: Ints, columns: Ints, starts: Floats) -> Ints:
+        """Their records (N,), later ones higher."""
+        count = len(self)
+        self._before += before.tolist()
+        self._column += columns.tolist()
+        self._start += starts.tolist()
+        return np.arange(count, len(self))
+
+    def stretches(self, record: int) -> Iterator[tuple[int, float]]:
+        """Column and start of a stretch, of the one before it, and so on."""
+        while record >= 0:
+            yield self._column[record], self._start[record]
+            record = self._before[record]
+
+    def forget(self, living: Ints) -> Ints:
+        """Drops what no living course remembers, and the oldest if that is not enough; the new records of `living`."""
+        wanted: set[int] = set()
+        for record in living.tolist():
+            while record >= 0 and record not in wanted:
+                wanted.add(record)
+                record = self._before[record]
+        kept = sorted(wanted)[-(MOST_HISTORY // 2) :]
+        place = {record: number for number, record in enumerate(kept)}
+        self._before = [place.get(self._before[record], -1) for record in kept]
+        self._column = [self._column[record] for record in kept]
+        self._start = [self._start[record] for record in kept]
+        return np.array([place.get(record, -1) for record in living.tolist()], np.int64)
+
+
+class Course:
+    """Follows rival courses; `push` takes the costs of the labels, as the cut does.
+
+    >>> model = CourseModel((1, 2, 0), np.array([4.0, 4.0, 2.0]), 0.4, np.zeros((3, 3), bool), np.ones(3, bool),
+    ...                     np.ones(3, bool), weight=2.0)
+    >>> course = Course(model, tick_s=0.5)
+    >>> first, second = np.array([0.0, 1.0, 1.0]), np.array([1.0, 0.0, 1.0])
+    >>> all(course.push(first if at < 8 else second, at / 2) for at in range(16))
+    True
+    >>> course.likeliest(), course.done().round(2).tolist()
+    ([(1, 0.0, 4.0), (2, 4.0, 7.5)], [1.0, 1.0, 0.0])
+    """
+
+    def __init__(
+        self, model: CourseModel, tick_s: float, most: int = 400, spawning: int = 120, width: float = 18.0
+    ) -> None:
+        self.model = model
+        self._tick_s, self._most, self._spawning, self._width = tick_s, most, spawning, width
+        self._is_step, self._turn = model.is_step, model.turns()
+        count = len(model.steps)
+        # Courses agree where the sums of the marks of all they did are the same; chance makes no two sums alike.
+        marks = np.random.default_rng(0).integers(-(2**62), 2**62, (count + 4, count + 1), dtype=np.int64)
+        self._done_mark, self._again_mark, self._label_mark = marks[:3, :-1]
+        self._last_mark = marks[3]
+        self._early_mark = np.where(model.before, marks[4:, :-1], 0)
+        self.reset()
+
+    def reset(self) -> None:
+        """No course has begun."""
+        count = len(self.model.steps)
+        ints, floats = np.zeros(0, np.int64), np.zeros(0)
+        table, flags = np.zeros((0, count)), np.zeros((0, count), np.bool_)
+        self._courses = _Courses(ints, ints, floats, floats, table, flags, ints, ints, floats)
+        self._past = _Past()
+        self._logs = floats  # the scores with the time of what goes on now, the highest 0
+        self._weights: dict[bool, Floats] = {}
+        self._at: float | None = None
+        self._held, self._traces, self._held_s = np.zeros(count), np.zeros(count), 0.0
+
+    def push(self, costs: Floats, at: float, traces: Floats | None = None) -> bool:
+        """Takes the costs (C,) of one frame's labels in [0, 1]; whether a tick was completed and courses changed.
+
+        The `traces` (C,) say how much likelier the bench looks so after each step than before it: they speak for
+        courses that have done the step, and do not do it just now.
+        """
+        is_first = self._at is None
+        since = self._tick_s if self._at is None else min(at - self._at, LONGEST_STEP * self._tick_s)
+        self._at = at
+        self._held += since * np.log(np.clip(1.0 - costs, LEAST_PROBABILITY, 1.0))
+        if traces is not None:  # while nothing is done the bench says nothing new, however long one looks at it
+            self._traces += since * min(float((1.0 - costs) @ self._is_step), 1.0) * traces
+        self._held_s += since
+        if self._held_s < self._tick_s * 0.999:
+            return False
+        courses = self._begun(at) if is_first else self._continued(at)
+        score = courses.score + self.model.weight * self._held[courses.label]
+        if self._traces.any():
+            score = score + self.model.trace_weight * (_was_done(courses) @ self._traces)
+        self._held[:], self._traces[:], self._held_s = 0.0, 0.0, 0.0
+        self._keep_likeliest(courses._replace(score=score))
+        return True
+
+    def end(self) -> None:
+        """What goes on now ends with the last frame.
+
+        A step that has only just begun has hardly come to its end: it does not make up for one that is lacking.
+        """
+        if self._at is None:
+            return
+        courses = self._courses
+        self._logs = courses.score + self.model.ending(courses.label, courses.lasted_s + self._tick_s, self._tick_s)
+        self._weights.clear()
+
+    def weights(self, is_over: bool = False) -> Floats:
+        """The probability (N,) of each course, none before the first frame.
+
+        At the end, steps that are lacking speak against a course.
+        """
+        if is_over not in self._weights:
+            logs = self._logs
+            if is_over:
+                lacking = (self.model.needed & np.isinf(self._courses.first)).sum(1)
+                logs = logs - self.model.expectations.lacking * lacking
+            weights = np.exp(logs - logs.max(initial=-np.inf))
+            weights /= weights.sum()
+            weights.setflags(write=False)  # given out, and asked for several times a tick
+            self._weights[is_over] = weights
+        return self._weights[is_over]
+
+    def done(self, is_over: bool = False) -> Floats:
+        """The probability (C,) that each step was done or is being done."""
+        return np.asarray(self.weights(is_over) @ np.isfinite(self._courses.first))
+
+    def lacking(self, is_over: bool = False) -> Floats:
+        """The probability (C,) that each step was not done; exactly 0 where every course that is followed has it."""
+        if self._at is None:
+            return np.ones(len(self.model.steps))
+        return np.asarray(self.weights(is_over) @ np.isinf(self._courses.first))
+
+    def again(self, is_over: bool = False) -> Floats:
+        """The probability (C,) that each step was come back to after another."""
+        return np.asarray(self.weights(is_over) @ self._courses.again)
+
+    def early(self, first: int, then: int, is_over: bool = False) -> float:
+        """The probability that the column `then` was begun while `first` was not.
+
+        Courses tell this apart only for columns that the model wants in this order.
+        """
+        return float(self.weights(is_over) @ self._is_early(first, then))
+
+    def both(self, first: int, then: int, is_over: bool = False) -> float:
+        """The probability that `then` was begun before `first`, and `first` after that; for such columns as `early`."""
+        is_so = self._is_early(first, then) & np.isfinite(self._courses.first[:, first])
+        return float(self.weights(is_over) @ is_so)
+
+    def newest(self) -> Floats:
+        """The probability (C,) that each step is the newest one."""
+        return self._by_column(self._courses.last)
+
+    def now(self) -> Floats:
+        """The probability (C,) of each column to be going on now."""
+        return self._by_column(self._courses.label)
+
+    def likeliest(self, is_over: bool = False) -> list[tuple[int, float, float]]:
+        """The stretches (step, start, end) of the likeliest course, the last one still going on."""
+        if self._at is None:
+            return []
+        best, end = int(self.weights(is_over).argmax()), self._at
+        newest = int(self._courses.label[best]), float(self._courses.start[best])
+        stretches = []
+        for column, start in (newest, *self._past.stretches(int(self._courses.record[best]))):
+            stretches.append((self.model.steps[column], start, end))
+            end = start
+        return stretches[::-1]
+
+    def _by_column(self, columns: Ints) -> Floats:
+        """The weights (C,) of the courses with each column (N,), those with -1 left out."""
+        return np.asarray(np.bincount(columns + 1, self.weights(), len(self.model.steps) + 1)[1:], np.float64)
+
+    def _is_early(self, first: int, then: int) -> Flags:
+        return np.asarray(self._courses.first[:, then] < self._courses.first[:, first])
+
+    def _begun(self, at: float) -> _Courses:
+        """One course for each column, which begins with it."""
+        columns = np.arange(len(self.model.steps))
+        is_step = np.eye(len(columns), dtype=np.bool_) & self._is_step
+        is_early = self.model.before.any(0) & self._is_step
+        prices = self.model.prices(np.zeros_like(is_early), is_early)
+        return _Courses(
+            label=columns,
+            last=np.where(self._is_step, columns, -1),
+            start=np.full(len(columns), at),
+            lasted_s=np.zeros(len(columns)),
+            first=np.where(is_step, at, NO_TIME),
+            again=np.zeros_like(is_step),
+            mark=np.where(self._is_step, self._done_mark + self._early_mark.sum(0), 0),
+            record=np.full(len(columns), -1),
+            score=self._turn[-1] + self.model.choices(NOTHING, prices[None])[0],
+        )
+
+    def _continued(self, at: float) -> _Courses:
+        """The courses that go on as they do, and those that end it and go on with anything else."""
+        courses = self._courses._replace(lasted_s=self._courses.lasted_s + self._held_s)
+        ended = courses.score + self.model.ending(courses.label, courses.lasted_s, self._tick_s)
+        rows = np.argsort(-ended, kind="stable")[: self._spawning]
+        rows = rows[ended[rows] > -self._width]  # the likeliest course has 0
+        if not len(rows):
+            return courses
+        branches = self._branched(courses.take(rows)._replace(score=ended[rows]), at)
+        return courses.joined(branches)
+
+    def _branched(self, ended: _Courses, at: float) -> _Courses:
+        """What may follow on courses that ended what they did; those that then agree become one."""
+        columns = np.arange(len(self._is_step))
+        is_done = np.isfinite(ended.first)  # (M, C)
+        is_new, is_back = ~is_done & self._is_step, is_done & (columns != ended.last[:, None])
+        early = (~is_done).astype(np.int64) @ self._early_mark  # 0 where nothing should have come first
+        prices = self.model.prices(is_back, is_new & (early != 0))
+        scores = ended.score[:, None] + self._turn[ended.label] + self.model.choices(ended.label, prices)
+        marks = ended.mark[:, None] + is_new * (self._done_mark + early) + (is_back & ~ended.again) * self._again_mark
+        newest = np.where(self._is_step, columns, ended.last[:, None])
+        keys = marks + self._label_mark + self._last_mark[newest + 1]
+        is_likely = scores > -self._width
+        best, totals = _merged(keys[is_likely], scores[is_likely])
+        rows, columns = (each[best] for each in np.nonzero(is_likely))
+        parents, places = ended.take(rows), (np.arange(len(rows)), columns)
+        parents.first[places] = np.where(is_new[rows, columns], at, parents.first[places])
+        parents.again[places] |= is_back[rows, columns]
+        return parents._replace(
+            label=columns,
+            last=newest[rows, columns],
+            start=np.full(len(rows), at),
+            lasted_s=np.zeros(len(rows)),
+            mark=marks[rows, columns],
+            record=self._past.add(parents.record, parents.label, parents.start),
+            score=totals,
+        )
+
+    def _keep_likeliest(self, courses: _Courses) -> None:
+        # What goes on now lasts at least until the next tick.
+        logs = courses.score + self.model.lasting(courses.label, courses.lasted_s + self._tick_s)
+        kept = np.argsort(-logs, kind="stable")[: self._most]
+        kept = kept[logs[kept] > logs[kept[0]] - self._width]
+        courses, best = courses.take(kept), logs[kept[0]]
+        if len(self._past) > MOST_HISTORY:
+            courses = courses._replace(record=self._past.forget(courses.record))
+        self._courses = courses._replace(score=courses.score - best)
+        self._logs = logs[kept] - best
+        self._weights.clear()
+
+
+def _was_done(courses: _Courses) -> Flags:
+    """Whether each course has done each step (N, C), and does not do it now."""
+    is_done = np.isfinite(courses.first)
+    is_done[np.arange(len(is_done)), courses.label] = False
+    return is_done
+
+
+def _merged(keys: Ints, scores: Floats) -> tuple[Ints, Floats]:
+    """The likeliest (M,) of those with the same key, and the logarithm of their sum."""
+    order = np.lexsort((-scores, keys))
+    keys, scores = keys[order], scores[order]
+    begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return order[begins], np.logaddexp.reduceat(scores, begins) if len(begins) else scores

@@ -1,0 +1,76 @@
+"""What a learned procedure leads one to expect of the course of a session, as the labelling room takes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from guide.domain import BACKGROUND
+from guide.label.histories import Course, CourseModel, Expectations
+from guide.perceive.appearance import SMOOTHED_STEPS
+from guide.procedure.model import Procedure
+
+Prior: TypeAlias = Literal["duration", "done", "order", "elapsed", "traces"]
+PRIORS: tuple[Prior, ...] = ("duration", "done", "order", "elapsed", "traces")  # elapsed on labels only, not on courses
+
+INDEPENDENT = 0.8  # a frame is a witness of its own after about this part of the features' smoothing
+LOOKED = 2.0  # independent looks at the bench in the time of an average step
+TICK_SHARE = 0.7  # of the smoothing: courses need not branch more often
+PAUSE_SHARE = 0.5  # of an average step that background lasts; it is long or short as it likes
+UNUSUAL = 1.2  # strangers' times vary more than those of a few demonstrations
+LEAST_SPREAD = 0.3  # of the logarithm of a step's time
+TENTHS = 2.563  # standard deviations between the first and the last tenth
+DEFAULT_S = 5.0  # where no demonstration shows how long steps take
+
+
+def course_of(
+    procedure: Procedure,
+    steps: tuple[int, ...],
+    smoothing_s: float,
+    rate: float,
+    priors: tuple[Prior, ...] = PRIORS,
+) -> Course:
+    """Follows courses of the columns in `steps`; `smoothing_s` is how long features look back for the present."""
+    known = {one.step: one for one in procedure.statistics if one.durations_s[2] > 0}
+    average_s = float(np.mean([one.durations_s[2] for one in known.values()])) if known else DEFAULT_S
+    usual = {step: average_s * (1 if step > BACKGROUND else PAUSE_SHARE) for step in steps}
+    usual |= {step: one.durations_s[2] for step, one in known.items() if step in usual}
+    place = {step: column for column, step in enumerate(steps)}
+    before = np.zeros((len(steps), len(steps)), bool)
+    for first, then in (*procedure.rules.edges, *procedure.rules.asked_edges):
+        if first in place and then in place:
+            before[place[first], place[then]] = True
+    model = CourseModel(
+        steps,
+        np.array([usual[step] for step in steps]),
+        _spread(procedure),
+        before,
+        np.array([step in procedure.rules.required for step in steps]),
+        np.array([step in procedure.rules.single for step in steps]),
+        INDEPENDENT / smoothing_s,
+        expectations(priors),
+        trace_weight=LOOKED * SMOOTHED_STEPS / smoothing_s if "traces" in priors else 0.0,
+    )
+    return Course(model, max(1.0 / rate, TICK_SHARE * smoothing_s))
+
+
+def expectations(priors: tuple[Prior, ...]) -> Expectations:
+    """What the usual course counts for, less the kinds that are switched off."""
+    full = Expectations()
+    if "done" not in priors:
+        full = replace(full, repeat=0.0, again=0.0, lacking=0.0)
+    if "order" not in priors:
+        full = replace(full, order=0.0)
+    return replace(full, is_timed="duration" in priors)
+
+
+def _spread(procedure: Procedure) -> float:
+    """How much the time of a step varies, as a standard deviation of its logarithm, pooled over the steps."""
+    found = [
+        np.log(one.durations_s[3] / one.durations_s[1]) / TENTHS
+        for one in procedure.statistics
+        if one.present > 2 and one.durations_s[1] > 0
+    ]
+    return max(LEAST_SPREAD, UNUSUAL * float(np.mean(found))) if found else 2 * LEAST_SPREAD

@@ -1,1 +1,0 @@
-"""Right and wrong flags on recordings left out of learning: `python -m offline.fault_trial`."""

@@ -1,0 +1,115 @@
+"""What the other recordings teach when one is left out: with few labels, many or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from guide.domain import Features, Labels
+from guide.errors import InputError
+from guide.perceive.appearance import AppearanceSettings
+from guide.teach.demonstrations import Demonstration, Demonstrations
+from offline.metrics import match_steps
+from offline.study.evaluation.few import Choice, choices
+from offline.study.evaluation.finding import Search
+from offline.study.evaluation.methods import Method
+from offline.study.evaluation.task import LabelledTask
+
+ALL: Final = "all"
+NONE: Final = "0"
+FEWEST: Final = 3  # recordings: one to leave out and two to learn from
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How many of the others come with their true labels, and which, where it is some of them.
+
+    >>> Way("2", (0, 3)).holds_slips, Way(NONE).holds_slips, Way(ALL).holds_slips
+    (True, True, False)
+    """
+
+    count: str
+    chosen: Choice = ()
+
+    @property
+    def holds_slips(self) -> bool:
+        """Whether labels are found, or carried from a few to the rest."""
+        return self.count != ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """Labels that recordings teach with, and the true step of each number in them."""
+
+    labels: tuple[Labels, ...]
+    names: Mapping[int, int]
+
+
+def read_numbers(text: str) -> list[str]:
+    """How many are labelled, as the command line says it; raises InputError for anything but numbers and all.
+
+    >>> read_numbers("0, all")
+    ['0', 'all']
+    """
+    counts = [part.strip() for part in text.split(",")]
+    if not all(part == ALL or (part.isascii() and part.isdecimal()) for part in counts):
+        raise InputError(f"--labelled takes numbers or all with commas between, such as 0,1,all, got {text!r}.")
+    return counts
+
+
+def require_enough(task: LabelledTask) -> None:
+    """Raises InputError where there is too little to leave one out."""
+    if len(task.recordings) < FEWEST or not task.is_seen:
+        raise InputError(
+            f"{task.title} needs at least {FEWEST} recordings with features, one to leave out and two to learn from, "
+            f"got {len(task.recordings) if task.is_seen else 0}: choose another task."
+        )
+
+
+def without(task: LabelledTask, number: int) -> LabelledTask:
+    """The task less one recording."""
+    return replace(
+        task,
+        recordings=(*task.recordings[:number], *task.recordings[number + 1 :]),
+        truth=(*task.truth[:number], *task.truth[number + 1 :]),
+    )
+
+
+def ways(counts: Sequence[str], recordings: int, most: int, seed: int) -> Iterator[Way]:
+    """Every way to label some of so many recordings; as many as there are, or more, is all.
+
+    >>> [way.chosen for way in ways(["0", "1", "5"], 3, most=3, seed=0)]
+    [(), (0,), (1,), (2,), ()]
+    """
+    wanted = [count if count != ALL and int(count) < recordings else ALL for count in counts]
+    for count in dict.fromkeys(wanted):
+        if count in (ALL, NONE):
+            yield Way(count)
+        else:
+            yield from (Way(count, chosen) for chosen in choices(recordings, int(count), most, seed))
+
+
+def teach(others: LabelledTask, way: Way, search: Search) -> Taught:
+    """The labels that the others teach with."""
+    same = {step: step for step in others.steps}
+    if way.count == ALL:
+        return Taught(others.truth, same)
+    if way.count == NONE:
+        found = search.find(
+            others, Method(search.recipe.clusterer, search.recipe.loss), others.k, 0, lambda iteration, words: None
+        )
+        return Taught(found.labels, match_steps(others.truth, found.labels))
+    return Taught(search.carry(others, way.chosen).labels, same)
+
+
+def demonstrations_of(task: LabelledTask, embeddings: Sequence[Features] | None = None) -> Demonstrations:
+    """The recordings as teaching sees them; without embeddings nothing may be asked of prototypes."""
+    step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k
+    rows = embeddings or [np.zeros((len(one), 1), np.float32) for one in task.recordings]
+    items = tuple(
+        Demonstration(one.id, one.times, one.pooled, own) for one, own in zip(task.recordings, rows, strict=True)
+    )
+    return Demonstrations(items, task.recordings[0].rate, AppearanceSettings.for_step(step_s))

@@ -1,0 +1,98 @@
+"""Recordings with mistakes: all clean ones teach with their true labels, and missed steps are looked for live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from guide.domain import BACKGROUND, Labels
+from offline.features import RecordingFeatures
+from offline.study.evaluation.task import LabelledTask
+from offline.study.evaluation.teaching import ALL, Way, teach
+from offline.study.fault_trial.conditions import PRIOR_SETS, Bench, Eyes, learn
+from offline.study.flags import standing
+from offline.study.following import Followed, follow_sight
+from offline.study.keep import Plain, content_key
+
+
+@dataclass(frozen=True, slots=True)
+class Mistaken:
+    """The clean recordings of a task teach, those with mistakes are followed."""
+
+    task: LabelledTask
+    """The clean recordings."""
+    mistaken: LabelledTask
+    bench: Bench
+
+    @property
+    def title(self) -> str:
+        return f"{self.task.title}: {len(self.mistaken.recordings)} recordings with mistakes"
+
+    @property
+    def key(self) -> str:
+        both = (*self.task.recordings, *self.mistaken.recordings)
+        truth = [labels.tolist() for labels in (*self.task.truth, *self.mistaken.truth)]
+        return content_key(both, ["mistakes", len(self.task.recordings)], truth, self.bench.facts)
+
+    def run(self) -> list[Plain]:
+        """One row for each recording, step, recogniser and prior."""
+        head = self.bench.head(self.task)
+        lesson = learn(self.task, Way(ALL), teach(self.task, Way(ALL), self.bench.search), head)
+        rows: list[Plain] = []
+        for kind in self.bench.recognisers:
+            eyes = Eyes(lesson, kind, head)
+            for one, truth in zip(self.mistaken.recordings, self.mistaken.truth, strict=True):
+                found = self._follow(one, truth, eyes)
+                rows += [{**row, "task": self.task.title, "recogniser": kind, "kind": "mistaken"} for row in found]
+        return rows
+
+    def _follow(self, one: RecordingFeatures, truth: Labels, eyes: Eyes) -> Iterator[Plain]:
+        sight = eyes.see(one)
+        for word in self.bench.priors:
+            followed = follow_sight(sight, eyes.lesson, PRIOR_SETS[word])
+            flagged = {alert.step for alert in standing(followed.said) if alert.kind == "missed"}
+            for step in eyes.lesson.learned.procedure.numbers:
+                yield {
+                    "recording": one.id,
+                    "priors": word,
+                    "step": step,
+                    "is_missed": bool((truth != step).all()),
+                    "is_flagged": step in flagged,
+                    "certainty": _certainty(followed, step),
+                    "unseen": float(sight.costs[:, sight.steps.index(step)].min()),
+                }
+
+
+def without_clean(everything: LabelledTask, clean: LabelledTask) -> LabelledTask:
+    """The recordings with mistakes."""
+    ids = {one.id for one in clean.recordings}
+    kept = [number for number, one in enumerate(everything.recordings) if one.id not in ids]
+    return replace(
+        everything,
+        recordings=tuple(everything.recordings[number] for number in kept),
+        truth=tuple(everything.truth[number] for number in kept),
+    )
+
+
+def area_under_curve(scores: Sequence[float], is_positive: Sequence[bool]) -> float:
+    """How probably a positive scores above a negative, equal scores counting half; NaN where one kind is lacking.
+
+    >>> area_under_curve([0.9, 0.5, 0.5, 0.1], [True, True, False, False])
+    0.875
+    """
+    positive: NDArray[np.bool_] = np.asarray(is_positive, dtype=np.bool_)
+    count, others = int(positive.sum()), int((~positive).sum())
+    if not count or not others:
+        return float("nan")
+    above = float(rankdata(np.asarray(scores, np.float64))[positive].sum()) - count * (count + 1) / 2
+    return above / (count * others)
+
+
+def _certainty(followed: Followed, step: int) -> float:
+    """How probably the step has not been done, at the last look back."""
+    assert step > BACKGROUND, "only key-steps can be missed"
+    return 1.0 if followed.belief is None else followed.belief.chance_lacking(step)

@@ -1,0 +1,96 @@
+"""The tasks that are tried: clean recordings with true labels, and those with mistakes where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from guide.errors import OutputError
+from guide.teach.annotations import labels_to_segments, write_labels
+from offline.config import resolve
+from offline.demo.recording import Recording
+from offline.demo.task import TASK
+from offline.features import FeatureCache
+from offline.study.evaluation.feature_tasks import read_feature_tasks
+from offline.study.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see
+from offline.study.evaluation.task import LabelledTask
+from offline.study.evaluation.teaching import require_enough
+from offline.study.fault_trial.mistakes import without_clean
+from offline.study.fault_trial.options import FaultTrialOptions
+from offline.study.trial.seeds import DEMONSTRATIONS, read_seeds
+
+
+def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTask]:
+    """The clean recordings of each task; raises InputError where a task has too few to leave one out."""
+    words = _words(options)
+    if options.features is not None:
+        tasks = read_feature_tasks(options.features, words, False)
+    elif options.videos is None:
+        tasks = [_draw(seed, options.cache, console) for seed in read_seeds(options.drawn, "--drawn")]
+    else:
+        tasks = _see(check_tasks(options.videos, words, options.rate, LabelRequest(options.labels)), options, console)
+    for task in tasks:
+        require_enough(task)
+    return tasks
+
+
+def read_mistaken(options: FaultTrialOptions, clean: Sequence[LabelledTask]) -> list[tuple[LabelledTask, LabelledTask]]:
+    """Clean recordings and those with mistakes of each task that has any: videos of a folder all count as clean."""
+    if options.features is None:
+        return []
+    everything = read_feature_tasks(options.features, _words(options), True)
+    pairs = [(task, without_clean(whole, task)) for task, whole in zip(clean, everything, strict=True)]
+    return [(task, mistaken) for task, mistaken in pairs if mistaken.recordings]
+
+
+def write_features(tasks: Sequence[LabelledTask], folder: Path) -> None:
+    """What is seen in each recording and its labels, one folder a task, as --videos reads them."""
+    try:
+        for task in tasks:
+            place = folder / task.word
+            place.mkdir(parents=True, exist_ok=True)
+            for one, labels in zip(task.recordings, task.truth, strict=True):
+                # Half the digits: what is seen of a frame says less than that, and files travel.
+                np.savez(
+                    place / f"{one.id}.npz",
+                    features=np.asarray(one.pooled, np.float16),
+                    rate=np.float64(one.rate),
+                    means=np.int64(one.mean_width),
+                )
+                even = np.arange(len(one)) / one.rate
+                write_labels(place / f"{one.id}.csv", labels_to_segments(labels, even, one.rate), task.steps)
+    except OSError as error:
+        raise OutputError(
+            f"features cannot be written to {folder} ({error.strerror or error}): free space or name another folder."
+        ) from error
+
+
+def _words(options: FaultTrialOptions) -> list[str]:
+    return [word.strip() for word in options.task.split(",") if word.strip()]
+
+
+def _draw(seed: int, cache: Path, console: Console) -> LabelledTask:
+    """The demonstrations of a drawn world, as the trunk sees the pictures before they become a video."""
+    from offline.study.trial.worlds import Worlds  # with the trunk and the painter, which others do without
+
+    worlds = Worlds(cache / "drawn")
+    recordings = [Recording(seed, "train", number + 1) for number in range(DEMONSTRATIONS)]
+    entries = worlds.entries(recordings)
+    worlds.draw(entries, console)
+    drawn = [worlds.read(one) for one in entries]
+    word = f"drawn-{seed}"
+    steps = {step.number: step.name for step in TASK.steps}
+    return LabelledTask(word, word, steps, tuple(one.features for one in drawn), tuple(one.labels for one in drawn))
+
+
+def _see(checked: Sequence[Checked], options: FaultTrialOptions, console: Console) -> list[LabelledTask]:
+    recipe, extractor = resolve("default", None, {}), None
+    if any(fact.recording.kind != "features" for each in checked for fact in each.facts):
+        from offline.extraction import open_extractor  # only who looks at pictures needs ONNX Runtime
+
+        extractor = open_extractor(recipe.backbone, options.cache / "trunks", options.backbone_weights)
+    cache = FeatureCache(options.cache / "features")
+    return [see(each, extractor, recipe, cache, console) for each in checked]

@@ -1,0 +1,126 @@
+"""Jobs done side by side in several processes; what is done is kept, so that a run that was cut off goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import cv2
+import numpy as np
+import torch
+from rich.console import Console
+
+from offline.study.keep import Kept, Plain
+
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as libraries of maths ask for it
+
+
+class Job(Protocol):
+    """A piece of the work that needs nothing of the others."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def key(self) -> str:
+        """Names the result: everything that decides it goes in."""
+        ...
+
+    def run(self) -> list[Plain]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Who works and for how long: nothing is begun after the moment `until` of the steady clock.
+
+    >>> Shift(until=0.0).is_over
+    True
+    """
+
+    workers: int = 1
+    until: float = math.inf
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.until
+
+
+def do_all(jobs: Sequence[Job], kept: Kept, shift: Shift, console: Console) -> list[list[Plain]]:
+    """The rows of each job; those done in an earlier run are read, those that were not begun in time have none."""
+    keys = [job.key for job in jobs]
+    results = {key: rows for key in dict.fromkeys(keys) if (rows := _read(kept, key)) is not None}
+    if results:
+        console.print(f"{sum(key in results for key in keys)} of {len(jobs)} parts were done before", style="dim")
+    lacking = {key: job for key, job in zip(keys, jobs, strict=True) if key not in results}
+    for done, (key, rows) in enumerate(_done(lacking, shift), start=1):
+        kept.write(key, {"rows": np.array(json.dumps(rows))})
+        results[key] = rows
+        console.print(f"{done} of {len(lacking)}: {lacking[key].title}", style="dim", soft_wrap=True)
+    if left := sum(key not in results for key in lacking):
+        console.print(f"{left} of {len(jobs)} parts are not done: the same command goes on with them", style="dim")
+    return [results.get(key, []) for key in keys]
+
+
+def _done(jobs: Mapping[str, Job], shift: Shift) -> Iterator[tuple[str, list[Plain]]]:
+    """Keys and rows as they come."""
+    if shift.workers == 1 or len(jobs) < 2 or shift.is_over:
+        yield from ((key, job.run()) for key, job in jobs.items() if not shift.is_over)
+        return
+    with _single_threads(), _pool(min(shift.workers, len(jobs))) as pool:
+        futures: dict[Future[list[Plain]], str] = {pool.submit(_run, job): key for key, job in jobs.items()}
+        for future in as_completed(futures):
+            if not future.cancelled():
+                yield futures[future], future.result()
+            if shift.is_over:
+                for waiting in futures:
+                    waiting.cancel()
+
+
+def _run(job: Job) -> list[Plain]:
+    return job.run()
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end with the block, whatever is still waiting."""
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_be_modest)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _be_modest() -> None:
+    torch.set_num_threads(1)
+    cv2.setNumThreads(1)
+
+
+@contextmanager
+def _single_threads() -> Iterator[None]:
+    """Processes that are started meanwhile compute in one thread each."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _read(kept: Kept, key: str) -> list[Plain] | None:
+    arrays = kept.read(key)
+    if arrays is None or "rows" not in arrays:
+        return None
+    rows: Any = json.loads(str(arrays["rows"]))
+    return list(rows)

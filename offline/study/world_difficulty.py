@@ -1,0 +1,204 @@
+"""`python -m offline.study.world_difficulty`: is the drawn world hard enough to mean something, and no harder?
+
+Three figures have limits. Without vision the equal time split must stay low, k-means on what the trunk sees must stay
+low too, and yet a linear probe that is given the labels must tell most frames of people it has never seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from guide.commands.entry import entry
+from guide.domain import UNKNOWN, Labels, Segment
+from guide.errors import InputError
+from guide.teach.annotations import read_labels, segments_to_labels
+from guide.teach.collection import Collection
+from offline.config import Recipe
+from offline.demo.drawing import draw_once
+from offline.demo.task import TASK
+from offline.demo.world import World
+from offline.extraction import Extractor, open_extractor
+from offline.features import FeatureCache, RecordingFeatures
+from offline.keysteps.registry import finder
+from offline.metrics import average, protocol_d
+from offline.progress import progress
+from offline.study.probe import Probe, Share
+from offline.videos import find_recordings
+
+FINDER_SEEDS = range(3)
+MOST_EQUAL = 0.55
+MOST_KMEANS = 0.50
+PROBE_RANGE = (0.75, 0.92)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrateOptions:
+    """Print how hard the drawn world of a seed is; exit code 1 where a figure leaves its limits."""
+
+    seed: int
+    """The world's seed; those from 1000 up are kept for reported figures."""
+    recordings: int = 12
+    """Demonstrations."""
+    live: int = 5
+    """Live recordings, by other people: what the probe is tested on."""
+    data: Path | None = None
+    """Where the drawn recordings go; .cache/worlds/seed-SEED where none is given. Drawn once, then reused."""
+    cache: Path = Path(".cache/cnc")
+    """Where features are kept between runs."""
+    fps: float = 2.0
+    """Working rate in frames a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Recordings as the trunk sees them, with the true label of every frame."""
+
+    recordings: tuple[RecordingFeatures, ...]
+    truth: tuple[Labels, ...]
+
+    @property
+    def rows(self) -> np.ndarray[Any, Any]:
+        """Means of the trunk's maps over all frames, (N, P)."""
+        return np.concatenate([np.asarray(each.means, np.float32) for each in self.recordings])
+
+    @property
+    def labels(self) -> Labels:
+        """True labels of all frames, (N,)."""
+        return np.concatenate(self.truth)
+
+    @property
+    def collection(self) -> Collection:
+        embeddings = tuple(np.asarray(each.means, np.float32) for each in self.recordings)
+        return Collection(embeddings, tuple(each.times for each in self.recordings), self.recordings[0].rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure as a fraction and the limits it must keep; one without limits is there to compare with.
+
+    >>> Figure("equal time split", 0.29, most=0.55).holds, Figure("probe", 0.95, least=0.75, most=0.92).holds
+    (True, False)
+    """
+
+    name: str
+    value: float
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        return (self.least is None or self.value >= self.least) and (self.most is None or self.value <= self.most)
+
+    @property
+    def limit(self) -> str:
+        if self.least is not None and self.most is not None:
+            return f"{100 * self.least:g} to {100 * self.most:g}"
+        return "" if self.most is None else f"at most {100 * self.most:g}"
+
+    @property
+    def verdict(self) -> str:
+        if self.least is None and self.most is None:
+            return ""
+        return "holds" if self.holds else "BROKEN"
+
+
+def main(options: CalibrateOptions) -> None:
+    """Runs the command; leaves with code 1 where a limit is broken."""
+    _check(options)
+    console = Console(highlight=False)
+    data = options.data or Path(f".cache/worlds/seed-{options.seed}")
+    draw_once(World(options.seed, options.recordings, options.live), data, console)
+    demonstrations, live = _look(options, data, console)
+    figures = measure(demonstrations, live, len(TASK.steps))
+    console.print(_table(options.seed, figures))
+    console.print(
+        f"{sum(map(len, demonstrations.truth))} frames of {options.recordings} demonstrations, "
+        f"{sum(map(len, live.truth))} of {options.live} live recordings at {options.fps:g} a second; background is one "
+        "of the probe's classes, stretches of unknown activity are left out.",
+        soft_wrap=True,
+    )
+    if not all(figure.holds for figure in figures):
+        raise SystemExit(1)
+
+
+def measure(demonstrations: Labelled, live: Labelled, k: int) -> list[Figure]:
+    """All figures: found steps against the demonstrations' truth, the probe against that of the live recordings."""
+    share = Share.of(live.labels, Probe.fit(demonstrations.rows, demonstrations.labels).tell(live.rows))
+    least, most = PROBE_RANGE
+    return [
+        Figure("random, F1", _f1("random", demonstrations, k)),
+        Figure("equal time split, F1", _f1("equal", demonstrations, k), most=MOST_EQUAL),
+        Figure("k-means on pooled trunk features, F1", _f1("hc", demonstrations, k), most=MOST_KMEANS),
+        Figure("linear probe, frames right", share.of_all, least, most),
+        Figure("linear probe, step frames right", share.of_steps),
+    ]
+
+
+def _check(options: CalibrateOptions) -> None:
+    if options.live < 1:
+        raise InputError(
+            f"the probe is tested on live recordings and needs at least 1, got {options.live}: add --live."
+        )
+    if not 0 < options.fps <= 1000:
+        raise InputError(f"--fps needs a number of frames a second above 0, got {options.fps}: give one such as 2.")
+
+
+def _look(options: CalibrateOptions, data: Path, console: Console) -> tuple[Labelled, Labelled]:
+    """The demonstrations and the live recordings with their features and true labels."""
+    extractor = open_extractor(Recipe().backbone, options.cache / "trunks")
+    demonstrations = _features(options, extractor, data / "train", console)
+    live = _features(options, extractor, data / "live", console)
+    told = json.loads((data / "truth.json").read_text(encoding="utf-8"))
+    return (
+        Labelled(demonstrations, tuple(_truth(each, data / "train", ()) for each in demonstrations)),
+        Labelled(live, tuple(_truth(each, data / "live", told[each.id].get("unknown", ())) for each in live)),
+    )
+
+
+def _features(
+    options: CalibrateOptions, extractor: Extractor, folder: Path, console: Console
+) -> tuple[RecordingFeatures, ...]:
+    cache, found = FeatureCache(options.cache / "features"), find_recordings([str(folder)]).recordings
+    kept = []
+    with progress(console, f"features, {folder.name}", len(found)) as advance:
+        for number, recording in enumerate(found):
+            kept.append(cache.features(recording, extractor, options.fps))
+            advance(number + 1, recording.id)
+    return tuple(kept)
+
+
+def _truth(recording: RecordingFeatures, folder: Path, unknown: Sequence[Sequence[float]]) -> Labels:
+    """The true label of each frame; unknown activity, which the label files leave out, is -1."""
+    strange = [Segment(UNKNOWN, start, end) for start, end in unknown]
+    return segments_to_labels([*read_labels(folder / f"{recording.id}.csv").segments, *strange], recording.times)
+
+
+def _f1(name: str, demonstrations: Labelled, k: int) -> float:
+    """The mean F1 of a finder under protocol D over a few seeds."""
+    found = [finder(name).find(demonstrations.collection, k, seed).labels for seed in FINDER_SEEDS]
+    return average([protocol_d(demonstrations.truth, each) for each in found]).f1
+
+
+def _table(seed: int, figures: Sequence[Figure]) -> Table:
+    table = Table(
+        title=f"drawn world, seed {seed}: protocol D at K = {len(TASK.steps)}, in percent", title_justify="left"
+    )
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    table.add_column("limit")
+    table.add_column("")
+    for figure in figures:
+        table.add_row(figure.name, f"{100 * figure.value:.1f}", figure.limit, figure.verdict)
+    return table
+
+
+if __name__ == "__main__":
+    entry(CalibrateOptions, main)

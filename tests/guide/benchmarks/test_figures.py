@@ -1,0 +1,34 @@
+"""Figures know their limits; the machine is told in words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from guide.benchmarks.figures import Figure, Part, core_count, machine
+
+
+@pytest.mark.parametrize(
+    ("figure", "verdict"),
+    [
+        (Figure("plain", 1.0), ""),
+        (Figure("fast", 3.0, least=3.0), "ok"),
+        (Figure("slow", 2.9, least=3.0), "MISSED"),
+        (Figure("large", 1.31, most=1.3), "MISSED"),
+    ],
+)
+def test_verdicts(figure: Figure, verdict: str) -> None:
+    assert figure.verdict == verdict
+
+
+def test_a_part_as_json() -> None:
+    part = Part("Race", "here", (Figure("times", 2.0, least=3.0),), ("a note",))
+    written = json.loads(json.dumps(part.as_json()))
+    assert written["figures"][0]["verdict"] == "MISSED"
+    assert written["notes"] == ["a note"]
+
+
+def test_the_machine_in_words() -> None:
+    assert f"{core_count()} " in machine()
+    assert "load" in machine()

@@ -1,0 +1,42 @@
+"""The live loop beside the plain way: both are measured at every moment, and figures say what they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from guide.benchmarks.clocks import Span
+from guide.errors import InputError
+from offline.study.benchmarks.live import LiveSizes, Moment, measure_live, measure_moments
+from tests.tiny import Learned
+
+
+def test_times_faster() -> None:
+    moment = Moment(10, Span(1.0, 2.0), Span(4.0, 20.0))
+    assert (moment.times_faster(by_clock=True), moment.times_faster(by_clock=False)) == (4.0, 10.0)
+
+
+@pytest.mark.parametrize("name", ["frames_task", "maps_task"])
+def test_both_ways_are_measured(name: str, request: pytest.FixtureRequest) -> None:
+    learned: Learned = request.getfixturevalue(name)
+    sizes = LiveSizes(learned.folder, minutes=0.2, moments=2, frames=1, cores=1)
+    moments = measure_moments(learned.bundle, sizes, 1)
+    assert [one.past for one in moments] == [6, 60]
+    assert all(one.plain.wall_s > 0 and one.ours.wall_s > 0 for one in moments)
+
+
+def test_the_part_has_its_limit(frames_task: Learned) -> None:
+    part = measure_live(LiveSizes(frames_task.folder, minutes=0.2, moments=1, frames=1, cores=1))[0]
+    assert [figure.least for figure in part.figures if figure.least is not None] == [5.0]
+
+
+def test_without_a_bundle_it_is_said(tmp_path: Path) -> None:
+    part = measure_live(LiveSizes(tmp_path))[0]
+    assert part.figures == ()
+    assert "is no bundle" in part.notes[0]
+
+
+def test_a_bundle_of_features_is_refused(features_task: Learned) -> None:
+    with pytest.raises(InputError, match="learned from features"):
+        measure_live(LiveSizes(features_task.folder))

@@ -1,0 +1,61 @@
+"""What the others teach: in every way of labelling them, and never with the recording left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from guide.errors import InputError
+from offline.config import resolve
+from offline.study.evaluation.embedders import Embedders
+from offline.study.evaluation.finding import Search
+from offline.study.evaluation.teaching import (
+    ALL,
+    Way,
+    demonstrations_of,
+    read_numbers,
+    require_enough,
+    teach,
+    ways,
+    without,
+)
+from tests.faulty_task import make_task
+
+
+def test_ways_are_as_many_as_there_are_choices_and_no_more_than_asked_for() -> None:
+    found = list(ways(["0", "1", "2", "3", "7", "all"], recordings=3, most=2, seed=0))
+    assert [way.count for way in found] == ["0", "1", "1", "2", "2", ALL], "three of three and more are all"
+    assert all(len(way.chosen) == int(way.count) for way in found if way.holds_slips)
+
+
+def test_labels_that_are_given_are_taken_as_they_are(tmp_path: Path) -> None:
+    search = Search(resolve("default", None, {}), Embedders(tmp_path, torch.device("cpu")))
+    task = without(make_task(), 0)
+    assert teach(task, Way(ALL), search).labels == task.truth
+    carried = teach(task, Way("1", (2,)), search)
+    assert np.array_equal(carried.labels[2], task.truth[2])
+    assert carried.names == {step: step for step in task.steps}
+
+
+def test_a_task_without_features_teaches_nothing() -> None:
+    with pytest.raises(InputError, match="got 0: choose another task"):
+        require_enough(replace(make_task(), is_seen=False))
+
+
+def test_demonstrations_look_back_as_long_as_a_step_takes() -> None:
+    task = make_task()
+    found = demonstrations_of(task)
+    assert found.settings.memory_s == pytest.approx(2 * task.recordings[0].duration_s / 4)
+    assert found.embeddings[0].shape == (len(task.recordings[0]), 1)
+    given = [np.ones((len(one), 5), np.float32) for one in task.recordings]
+    assert demonstrations_of(task, given).embeddings[0].shape[1] == 5
+
+
+@pytest.mark.parametrize("text", ["", "two", "1.5", "-1", "²"])
+def test_numbers_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="--labelled"):
+        read_numbers(text)

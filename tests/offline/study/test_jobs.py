@@ -1,0 +1,115 @@
+"""Jobs: what is done is kept, what was cut off goes on, and two processes do what one does."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from guide.errors import InputError
+from offline.study.fault_trial.conditions import Bench
+from offline.study.fault_trial.mistakes import Mistaken
+from offline.study.jobs import Job, Shift, _single_threads, do_all
+from offline.study.keep import Kept, Plain
+from tests.faulty_task import make_task
+from tests.telling_job import Telling
+
+
+@dataclass
+class Counting:
+    """Says how often it ran."""
+
+    key: str
+    fails: bool = False
+    ran: list[str] = field(default_factory=list)
+    title: str = "counting"
+
+    def run(self) -> list[Plain]:
+        if self.fails:
+            raise InputError("the recording is damaged: leave it out.")
+        self.ran.append(self.key)
+        return [{"kind": self.key, "value": 0.5, "nothing": None}]
+
+
+def failing(key: str) -> Counting:
+    return Counting(key, fails=True)
+
+
+def quiet() -> Console:
+    return Console(file=io.StringIO(), width=120)
+
+
+def test_rows_come_in_the_order_of_the_jobs_and_are_kept(tmp_path: Path) -> None:
+    jobs: list[Job] = [Counting("b"), Counting("a")]
+    rows = [[{"kind": key, "value": 0.5, "nothing": None}] for key in "ba"]
+    assert do_all(jobs, Kept(tmp_path), Shift(), quiet()) == rows
+    again: list[Job] = [Counting("b", fails=True), Counting("a", fails=True)]
+    assert do_all(again, Kept(tmp_path), Shift(), quiet()) == rows, "nothing is run a second time"
+
+
+def test_a_run_that_was_cut_off_goes_on(tmp_path: Path) -> None:
+    first, broken, last = Counting("a"), Counting("b", fails=True), Counting("c")
+    with pytest.raises(InputError, match="damaged"):
+        do_all([first, broken, last], Kept(tmp_path), Shift(), quiet())
+    do_all([first, Counting("b"), last], Kept(tmp_path), Shift(), quiet())
+    assert first.ran == ["a"]
+    assert last.ran == ["c"]
+
+
+def test_what_is_done_is_shown_when_the_time_is_up(tmp_path: Path) -> None:
+    do_all([Counting("a")], Kept(tmp_path), Shift(), quiet())
+    console = quiet()
+    for workers in (1, 2):
+        late = Shift(workers, until=0.0)
+        assert do_all([Counting("a"), *map(failing, "bc")], Kept(tmp_path), late, console)[1:] == [[], []]
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "1 of 3 parts were done before" in said
+    assert "2 of 3 parts are not done" in said
+
+
+def test_the_same_job_twice_is_done_once(tmp_path: Path) -> None:
+    one = Counting("a")
+    assert len(do_all([one, one], Kept(tmp_path), Shift(), quiet())) == 2
+    assert one.ran == ["a"]
+
+
+def test_damaged_results_are_made_again(tmp_path: Path) -> None:
+    do_all([Counting("a")], Kept(tmp_path), Shift(), quiet())
+    (tmp_path / "a.npz").write_bytes(b"nothing")
+    again = Counting("a")
+    do_all([again], Kept(tmp_path), Shift(), quiet())
+    assert again.ran == ["a"]
+
+
+def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
+    tasks = [make_task([(1, 2, 4)], first=80), make_task([(1, 2, 3, 4)], first=90)]
+    jobs: list[Job] = [Mistaken(make_task([(1, 2, 3, 4)] * 3), each, Bench(tmp_path)) for each in tasks]
+    alone = [job.run() for job in jobs]
+    assert do_all(jobs, Kept(tmp_path), Shift(2), quiet()) == alone
+
+
+def test_several_workers_are_other_processes_of_one_thread(tmp_path: Path) -> None:
+    ((one,), (other,)) = do_all([Telling("a"), Telling("b")], Kept(tmp_path), Shift(2), quiet())
+    assert os.getpid() not in (one["process"], other["process"])
+    assert one["threads"] == other["threads"] == "(1, 1, '1')"
+
+
+def test_rows_that_are_lacking_are_made_again(tmp_path: Path) -> None:
+    Kept(tmp_path).write("a", {"other": np.zeros(1)})
+    again = Counting("a")
+    do_all([again], Kept(tmp_path), Shift(), quiet())
+    assert again.ran == ["a"]
+
+
+def test_surroundings_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    with _single_threads():
+        assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "1"
+    assert os.environ["OMP_NUM_THREADS"] == "3"
+    assert "MKL_NUM_THREADS" not in os.environ
