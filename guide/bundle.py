@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from guide.errors import BundleError, OutputError
 
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST = "manifest.json"
 LARGEST_FILE_BYTES = 5 * 1024**3  # 40 hours of demonstrations at 5 frames a second
 LARGEST_JSON_BYTES = 64 * 1024**2
@@ -78,7 +78,8 @@ def read_bundle(folder: Path) -> Bundle:
     facts = _read_json(folder / MANIFEST)
     if facts.get("schema") != SCHEMA:
         raise BundleError(
-            f"{folder} has bundle schema {facts.get('schema')!r}, this program reads {SCHEMA}: train it again."
+            f"{folder} has bundle schema {facts.get('schema')!r}, this program reads {SCHEMA}: learn the procedure "
+            "again (python -m offline.train)."
         )
     files = facts.get("files")
     if not isinstance(files, dict) or not files:

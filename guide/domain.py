@@ -22,7 +22,7 @@ Times: TypeAlias = NDArray[np.float64]  # (T,), seconds
 Labels: TypeAlias = NDArray[np.int64]  # (T,), step numbers
 
 StepState = Literal["started", "confirmed", "ended"]
-AlertKind = Literal["missed", "out_of_order", "repeated", "unknown", "too_long", "too_short", "stalled", "differs"]
+AlertKind = Literal["missed", "out_of_order", "repeated", "unknown", "too_long", "too_short", "stalled"]
 Severity = Literal["info", "warning", "alarm"]
 
 

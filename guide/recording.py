@@ -127,7 +127,7 @@ class Recording:
             self._pictures.push(frame)
 
     def perceived(self, percept: Percept, updates: tuple[Update, ...]) -> None:
-        seen = Seen(self._frames, percept.at, percept.appearance, percept.embedding)
+        seen = Seen(self._frames, percept.at, percept.embedding)
         self._frames, self._at = self._frames + 1, percept.at
         if self._writer is not None:
             self._writer.put(seen, *_rows(updates), frames=self._frames, at=percept.at)

@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from guide.bundle import Bundle
 from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError
-from guide.label.after_effects import Traces, Trail
-from guide.label.confidence import Calibration
+from guide.label.after_effects import AfterEffects, AfterEffectsWatch
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled, Labeller
-from guide.label.limits import Judge, Judgement
-from guide.label.recogniser import Recogniser
+from guide.label.prototypes import Prototypes, Unaries
 from guide.label.steps import StepSettings, StepTrack
-from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
-from guide.label.window import WindowCut, WindowSettings, calibrated
+from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk, is_quick_in_half
 from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
@@ -31,12 +28,11 @@ from guide.procedure.events import news_of
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.settings import LiveSettings, Precision
-from guide.task_model import course_of
+from guide.task_model import histories_of
 
 log = logging.getLogger(__name__)
 
 LARGEST = 1e6  # no rate, no span of time and no weight in a manifest is larger; beyond it arithmetic would overflow
-MOST_CONTEXT = 256  # moments an embedding may see; no bundle of ours comes near
 LACKS: Mapping[Precision, str] = {
     "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
     "int8": "no 8-bit networks: use --precision auto, or learn it again with --quantize.",
@@ -127,26 +123,21 @@ class Session:
         self.tracker = AttendedTracker(self.procedure)
         self.listener: Listener | None = None
         self.perceiver = Perceiver(perception_settings(bundle), networks.head, networks.trunk)
-        self._unaries = make_unaries(bundle, settings)
-        if strange := set(self._unaries.steps) - {*self.procedure.numbers, BACKGROUND, UNKNOWN}:
+        arrays, rate = bundle.arrays("prototypes.npz"), float(bundle.facts["rate"])
+        prototypes = Prototypes.from_arrays(arrays)
+        if strange := set(prototypes.steps) - {*self.procedure.numbers, BACKGROUND, UNKNOWN}:
             raise BundleError(
                 f"{bundle.folder} recognises steps {sorted(strange)} that its procedure lacks: export again."
             )
-        rate = float(bundle.facts["rate"])
-        self._judge, judgement = make_judge(bundle, settings)
-        self._window = WindowCut(
-            WindowSettings(settings.window_frames, settings.lag_s),
-            _links(bundle),
-            rate,
-            self._unaries.steps,
-            calibrated(judgement.labels),
+        self._unaries = Unaries(prototypes)
+        self._effects = _watch_effects(arrays, prototypes, settings)
+        window = WindowCut(
+            WindowSettings(settings.window_frames, settings.lag_s), _links(bundle), rate, prototypes.steps
         )
-        track = StepTrack(StepSettings(confirm_s=settings.confirm_s, bridge_s=settings.bridge_s), judgement.steps)
         smoothing_s = perception_settings(bundle).appearance.smoothing_s
-        course = course_of(self.procedure, self._unaries.steps, smoothing_s, rate, settings.priors)
-        elapsed = self._unaries.elapsed if "elapsed" in settings.priors else None
-        self._labeller = Labeller(self._window, track, course, self._unaries.reluctance, elapsed)
-        self._trail = make_trail(bundle, settings, self._unaries.steps)
+        histories = histories_of(self.procedure, prototypes.steps, smoothing_s, rate, settings.priors)
+        track = StepTrack(StepSettings(confirm_s=settings.confirm_s, bridge_s=settings.bridge_s), prototypes.confidence)
+        self._labeller = Labeller(histories, window, track)
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
 
@@ -177,18 +168,14 @@ class Session:
 
     def perceived(self, percept: Percept) -> tuple[Update, ...]:
         """The updates that follow from what was seen."""
-        along = self._unaries.along(percept.appearance)
-        costs = self._unaries.costs(percept.appearance, percept.embedding, along)
-        if not np.isfinite(costs).all():
+        if not np.isfinite(percept.embedding).all():
             raise BundleError(
                 "the bundle's networks give numbers that are not finite: try --precision float, or train or export it "
                 "again."
             )
-        if self._judge is not None:
-            costs = self._judge.push(percept.appearance, costs, percept.at, along)
-        label_costs = self._unaries.label_costs(percept.appearance, costs)
-        traces = None if self._trail is None else self._trail.push(percept.appearance, percept.at)
-        updates = self._take(self._labeller.push(costs, percept.at, label_costs, traces))
+        costs = self._unaries.push(percept.embedding, percept.at)
+        effects = None if self._effects is None else self._effects.push(percept.embedding, percept.at)
+        updates = self._take(self._labeller.push(costs, percept.at, effects))
         if self.listener is not None:
             self.listener.perceived(percept, updates)
         return updates
@@ -199,8 +186,8 @@ class Session:
         self._unsaid = ()
         if action.kind == "restart":
             self._labeller.restart()
-            if self._trail is not None:
-                self._trail.restart()
+            if self._effects is not None:
+                self._effects.restart()
         if self.listener is not None:
             self.listener.acted(self.tracker.actions[-1], said)
         return said
@@ -239,9 +226,7 @@ class Session:
 
     def _tell(self, event: StepEvent) -> tuple[Guidance, ...]:
         news = news_of(event)
-        said = () if news is None else self.tracker.apply(news)
-        ratio = None if self._judge is None else self._judge.hear(event)
-        return said if ratio is None or ratio <= 1.0 else said + self.tracker.differ(event.step, event.at, ratio)
+        return () if news is None else self.tracker.apply(news)
 
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:
@@ -262,84 +247,26 @@ def follow_features(rows: Iterable[NDArray[np.float32]], rate: float, session: S
 def perception_settings(bundle: Bundle) -> PerceptionSettings:
     """What the manifest says of perception; raises BundleError where it says too little."""
     try:
-        head, facts = bundle.facts["head"], bundle.facts["input"]
         settings = PerceptionSettings(
             rate=_number(bundle.facts["rate"]),
-            context_count=_count(head["context_count"]),
-            context_stride_s=_number(head["context_stride_s"]),
-            uses_maps=head["kind"] == "conv",
-            width=_count(facts["width"]),
-            head_width=_count(head.get("width", facts["width"])),  # bundles of before have none: all
+            width=_count(bundle.facts["input"]["width"]),
             appearance=AppearanceSettings(**bundle.facts["appearance"]),
         )
-        _require_sense(settings)
+        spans = (settings.rate, *asdict(settings.appearance).values())
+        if not all(_number(span) > 0 for span in spans) or settings.width < 1:
+            raise ValueError("a rate, a width or a span of time is not above 0")
         return settings
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} does not say how to perceive ({cause}): export it again.") from cause
 
 
-def make_unaries(bundle: Bundle, settings: LiveSettings) -> Unaries:
-    """The recogniser that was asked for."""
-    appearance = AppearanceUnaries(Recogniser.from_arrays(bundle.arrays("recogniser.npz")).quick)
-    wanted, width = appearance.recogniser.mean.shape, perception_settings(bundle).width
-    if wanted != (2 * width,):
-        raise BundleError(f"{bundle.folder} is for {width} features, its recogniser takes {wanted}: export it again.")
-    if settings.recogniser == "appearance":
-        return appearance
-    embedding = _embedding_unaries(bundle)
-    if settings.recogniser == "embedding":
-        return embedding
-    if not set(appearance.steps) <= {*embedding.steps, BACKGROUND, UNKNOWN}:
-        raise BundleError(f"{bundle.folder} knows steps without a prototype: train or export the bundle again.")
-    return BothUnaries(embedding, appearance)
-
-
-def make_judge(bundle: Bundle, settings: LiveSettings) -> tuple[Judge | None, Judgement]:
-    """Who tells unknown activity and steps that look otherwise, and how sure is sure; calibrated for appearance alone.
-
-    The embedding knows nothing of what is unknown.
-    """
-    if settings.recogniser == "embedding":
-        return None, Judgement()
-    arrays = bundle.arrays("recogniser.npz")
-    recogniser = Recogniser.from_arrays(arrays)
-    judgement = Judgement.from_arrays(arrays, recogniser)
-    if settings.recogniser == "both":
-        judgement = replace(judgement, labels=Calibration(), steps=Calibration())
-    memory_s = perception_settings(bundle).appearance.memory_s
-    return Judge(recogniser.quick, judgement, memory_s), judgement
-
-
-def make_trail(bundle: Bundle, settings: LiveSettings, steps: tuple[int, ...]) -> Trail | None:
-    """Who looks for what the steps leave behind, where that is known and wanted.
-
-    Like all appearance it has no part in the embedding alone.
-    """
-    if settings.recogniser == "embedding" or "traces" not in settings.priors:
-        return None
-    traces = Traces.from_arrays(bundle.arrays("recogniser.npz"), perception_settings(bundle).width, steps)
-    return None if traces is None else Trail(traces, steps)
-
-
-def _embedding_unaries(bundle: Bundle) -> EmbeddingUnaries:
-    arrays = bundle.arrays("prototypes.npz")
-    try:
-        centres, fuzzifier = np.asarray(arrays["centres"], np.float64), float(arrays["fuzzifier"])
-        numbers = tuple(int(number) for number in arrays["numbers"])
-        if centres.ndim != 2 or not len(centres) or fuzzifier <= 1 or len(set(numbers)) != len(centres):
-            raise ValueError(f"{centres.shape} with fuzzifier {fuzzifier} for steps {numbers}")
-    except (KeyError, TypeError, ValueError) as cause:
-        raise BundleError(f"{bundle.folder} holds no usable prototypes ({cause}): export the bundle again.") from cause
-    return EmbeddingUnaries(centres, fuzzifier, numbers)
-
-
-def _require_sense(settings: PerceptionSettings) -> None:
-    """A manifest comes from outside: its numbers are looked at before anything is built from them."""
-    spans = (settings.rate, *asdict(settings.appearance).values())
-    if not all(_number(span) > 0 for span in spans) or settings.context_stride_s < 0:
-        raise ValueError("a rate or a span of time is not above 0")
-    if not 1 <= settings.context_count <= MOST_CONTEXT or not 1 <= settings.head_width <= settings.width:
-        raise ValueError(f"{settings.context_count} moments of {settings.head_width} of {settings.width} features")
+def _watch_effects(
+    arrays: Mapping[str, NDArray[np.generic]], prototypes: Prototypes, settings: LiveSettings
+) -> AfterEffectsWatch | None:
+    """Who looks for what the steps leave behind, where that is known and wanted."""
+    effects = AfterEffects.from_arrays(arrays, prototypes.centres.shape[1], prototypes.steps)
+    wanted = effects is not None and "after_effects" in settings.priors
+    return AfterEffectsWatch(effects, prototypes.steps) if effects is not None and wanted else None
 
 
 def _number(value: object) -> float:

@@ -9,7 +9,6 @@ from typing import Literal
 from guide.errors import InputError
 from guide.task_model import PRIORS, Prior
 
-RecogniserKind = Literal["embedding", "appearance", "both"]
 Precision = Literal["auto", "float", "mixed", "int8"]
 
 
@@ -21,8 +20,6 @@ class LiveSettings:
     2.0
     """
 
-    recogniser: RecogniserKind = "appearance"
-    """What labels rest on: order-free appearance; or for comparison the embedding, or both: they find fewer faults."""
     lag_s: float = 2.0
     """A label is released when its frame is this old: later labels are surer, earlier ones quicker."""
     window_frames: int = 64
@@ -32,9 +29,8 @@ class LiveSettings:
     bridge_s: float = 1.5
     """A step that comes back within this time went on all the while."""
     priors: tuple[Prior, ...] = PRIORS
-    """What the usual course counts for beside the evidence: how long steps take, what is done, what comes first,
-    what is usually done by then (elapsed: on labels alone, never on what is flagged), and what steps leave behind
-    (traces: where a mat lies, it was laid)."""
+    """What counts beside what is seen being done: how long steps take, what is done, what comes first, and what steps
+    leave behind (after_effects: where a mat lies, it was laid)."""
     precision: Precision = "auto"
     """Which networks run: float in full; mixed, partly in half precision, as auto takes where the processor computes
     in it: a quarter quicker; or int8 where the bundle was learned with --quantize, the least exact."""

@@ -8,16 +8,16 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from guide.domain import BACKGROUND
-from guide.label.histories import Course, CourseModel, Expectations
+from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.procedure.model import Procedure
 
-Prior: TypeAlias = Literal["duration", "done", "order", "elapsed", "traces"]
-PRIORS: tuple[Prior, ...] = ("duration", "done", "order", "elapsed", "traces")  # elapsed on labels only, not on courses
+Prior: TypeAlias = Literal["duration", "done", "order", "after_effects"]
+PRIORS: tuple[Prior, ...] = ("duration", "done", "order", "after_effects")
 
 INDEPENDENT = 0.8  # a frame is a witness of its own after about this part of the features' smoothing
-LOOKED = 2.0  # independent looks at the bench in the time of an average step
-TICK_SHARE = 0.7  # of the smoothing: courses need not branch more often
+LOOKED = 2.0  # independent looks at the workplace in the time of an average step
+TICK_SHARE = 0.7  # of the smoothing: histories need not branch more often
 PAUSE_SHARE = 0.5  # of an average step that background lasts; it is long or short as it likes
 UNUSUAL = 1.2  # strangers' times vary more than those of a few demonstrations
 LEAST_SPREAD = 0.3  # of the logarithm of a step's time
@@ -25,14 +25,14 @@ TENTHS = 2.563  # standard deviations between the first and the last tenth
 DEFAULT_S = 5.0  # where no demonstration shows how long steps take
 
 
-def course_of(
+def histories_of(
     procedure: Procedure,
     steps: tuple[int, ...],
     smoothing_s: float,
     rate: float,
     priors: tuple[Prior, ...] = PRIORS,
-) -> Course:
-    """Follows courses of the columns in `steps`; `smoothing_s` is how long features look back for the present."""
+) -> Histories:
+    """Follows histories of the columns in `steps`; `smoothing_s` is how long features look back for the present."""
     known = {one.step: one for one in procedure.statistics if one.durations_s[2] > 0}
     average_s = float(np.mean([one.durations_s[2] for one in known.values()])) if known else DEFAULT_S
     usual = {step: average_s * (1 if step > BACKGROUND else PAUSE_SHARE) for step in steps}
@@ -42,7 +42,7 @@ def course_of(
     for first, then in (*procedure.rules.edges, *procedure.rules.asked_edges):
         if first in place and then in place:
             before[place[first], place[then]] = True
-    model = CourseModel(
+    model = HistoryModel(
         steps,
         np.array([usual[step] for step in steps]),
         _spread(procedure),
@@ -51,9 +51,9 @@ def course_of(
         np.array([step in procedure.rules.single for step in steps]),
         INDEPENDENT / smoothing_s,
         expectations(priors),
-        trace_weight=LOOKED * SMOOTHED_STEPS / smoothing_s if "traces" in priors else 0.0,
+        effect_weight=LOOKED * SMOOTHED_STEPS / smoothing_s if "after_effects" in priors else 0.0,
     )
-    return Course(model, max(1.0 / rate, TICK_SHARE * smoothing_s))
+    return Histories(model, max(1.0 / rate, TICK_SHARE * smoothing_s))
 
 
 def expectations(priors: tuple[Prior, ...]) -> Expectations:

@@ -18,6 +18,7 @@ from guide.perceive.appearance import Appearance, AppearanceSettings, difference
 from guide.perceive.context import context_indices
 from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.teach.embedding import LinearEmbedder, fit_embedder
 from offline.batches import Clip
 from offline.config import Recipe
 from offline.features import RecordingFeatures, collection_of
@@ -58,6 +59,31 @@ class StandardHead(nn.Module):
         return embedding
 
 
+class LiveEmbedder(nn.Module):
+    """The embedder of the live side as a network: features (N, 2P) along directions, and what lies outside them.
+
+    >>> plain = LinearEmbedder(np.zeros(2), np.ones(2), np.array([[1.0], [0.0]]))
+    >>> LiveEmbedder(plain)(torch.tensor([[3.0, 4.0]])).tolist()
+    [[3.0, 4.0]]
+    """
+
+    mean: Tensor
+    scale: Tensor
+    directions: Tensor
+
+    def __init__(self, embedder: LinearEmbedder) -> None:
+        super().__init__()
+        self.register_buffer("mean", _tensor(embedder.mean))
+        self.register_buffer("scale", _tensor(embedder.scale))
+        self.register_buffer("directions", _tensor(embedder.directions))
+
+    def forward(self, features: Tensor) -> Tensor:
+        rows = (features - self.mean) * self.scale
+        inside = rows @ self.directions
+        outside = (rows * rows).sum(1, keepdim=True) - (inside * inside).sum(1, keepdim=True)
+        return torch.cat([inside, outside.clamp(min=0.0).sqrt()], dim=1)
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What recogniser and head see in each recording, memory-mapped, and when it was taken."""
@@ -70,13 +96,14 @@ class Inputs:
     step_s: float
     """What an average step takes: the median recording over the number of steps."""
 
-    def demonstrations(self, embeddings: Sequence[Features]) -> Demonstrations:
-        """The recordings as teaching sees them, with their embeddings (T, D)."""
+    def demonstrations(self) -> Demonstrations:
+        """The recordings as teaching sees them, in the embedding that the live side takes."""
+        embedder = fit_embedder(self.appearance)
         items = tuple(
-            Demonstration(one.id, one.times, one.pooled, embedding)
-            for one, embedding in zip(self.recordings, embeddings, strict=True)
+            Demonstration(one.id, one.times, one.pooled, embedder.embed(seen))
+            for one, seen in zip(self.recordings, self.appearance, strict=True)
         )
-        return Demonstrations(items, self.rate, self.settings, self.appearance)
+        return Demonstrations(items, self.rate, self.settings, embedder)
 
     def collection(self, embeddings: Sequence[Features]) -> Collection:
         """The recordings as finders take them: of what was pooled the means alone."""

@@ -11,23 +11,23 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from guide import __version__
 from guide.bundle import new_bundle, read_bundle, write_manifest
-from guide.domain import Features
 from guide.errors import GuideError
 from guide.perceive.embedder import OnnxHead, OnnxTrunk
+from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
+from guide.teach.embedding import LinearEmbedder
 from guide.teach.writing import write_taught
 from offline.backbones import Trunk
-from offline.config import HeadKind, Recipe
-from offline.embedding import Inputs, context_stride_s
+from offline.config import Recipe
+from offline.embedding import Inputs, LiveEmbedder
 from offline.mixed import mix
 from offline.onnx_file import export_module
 from offline.onnx_trunk import export_trunk
 from offline.parity import Parity
-from offline.quantize import Agreement, compare, head_samples, quantize, trunk_samples
+from offline.quantize import Agreement, compare, quantize, trunk_samples
 from offline.videos import Recording
 
 log = logging.getLogger(__name__)
@@ -43,8 +43,7 @@ class Export:
     recipe: Recipe
     inputs: Inputs
     learned: Learned
-    embeddings: tuple[Features, ...]
-    head: nn.Module
+    demonstrations: Demonstrations
     trunk: Trunk | None
     training: Mapping[str, Any]
     stills: Mapping[str, bytes]
@@ -69,8 +68,7 @@ def write_bundle(export: Export, out: Path) -> Written:
         parities = {"head.onnx": _write_head(export, folder / "head.onnx")}
         if export.trunk is not None:
             parities |= _write_trunk(export.trunk, folder / "trunk.onnx")
-        demonstrations = export.inputs.demonstrations(export.embeddings)
-        write_taught(folder, demonstrations, export.learned, export.recipe.fuzzifier)
+        write_taught(folder, export.demonstrations, export.learned)
         _write_files(export.stills, folder / "stills")
         _write_files(export.pictures, folder / "pictures")
         facts = _facts(export, out.name, parities)
@@ -82,7 +80,6 @@ def write_bundle(export: Export, out: Path) -> Written:
 def _quantize(export: Export, folder: Path, facts: Mapping[str, Any]) -> Agreement:
     """Adds the 8-bit networks and writes into the manifest how far they agree with the others."""
     seen = export.inputs.recordings
-    quantize(folder / "head.onnx", head_samples(export.inputs.clips(export.recipe)))
     if export.trunk is not None:
         samples = trunk_samples(export.recordings, seen, export.trunk.spec.preprocessing)
         quantize(folder / "trunk.onnx", samples, exact_from="MatMul")  # roots of small products need all digits
@@ -95,13 +92,12 @@ def _quantize(export: Export, folder: Path, facts: Mapping[str, Any]) -> Agreeme
 
 
 def _write_head(export: Export, path: Path) -> Parity:
-    clip = export.inputs.clips(export.recipe)[0]
-    rows = clip.rows(np.linspace(0, len(clip.steps) - 1, PARITY_ROWS).astype(np.int64))
-    head = export.head.cpu().eval()
-    export_module(head, rows[:2], path, ("embedding",), {"kind": _head_kind(export)})
-    with torch.inference_mode():
-        expected = head(rows).numpy()
-    return _require(Parity.of(expected, OnnxHead(path, "cpu").embed(rows.numpy())), path)
+    seen = export.inputs.appearance[0]
+    rows = np.array(seen[np.linspace(0, len(seen) - 1, PARITY_ROWS).astype(np.int64)], np.float32)
+    embedder = export.demonstrations.embedder
+    assert isinstance(embedder, LinearEmbedder)
+    export_module(LiveEmbedder(embedder), torch.from_numpy(rows[:2]), path, ("embedding",), {"kind": "linear"})
+    return _require(Parity.of(embedder.embed(rows), OnnxHead(path, "cpu").embed(rows)), path)
 
 
 def _write_trunk(trunk: Trunk, path: Path) -> dict[str, Parity]:
@@ -144,11 +140,6 @@ def _write_files(contents: Mapping[str, bytes], folder: Path) -> None:
         (folder / name).write_bytes(content)
 
 
-def _head_kind(export: Export) -> HeadKind:
-    """What the head really sees: a recipe for maps falls back to rows where features came in."""
-    return "conv" if export.inputs.rows[0].ndim == 4 else "pooled"
-
-
 def _facts(export: Export, name: str, parities: Mapping[str, Parity]) -> dict[str, Any]:
     recipe, recordings = export.recipe, export.inputs.recordings
     by_hand = {"review": {"labelled": sorted(export.labelled)}} if export.labelled else {}
@@ -161,13 +152,7 @@ def _facts(export: Export, name: str, parities: Mapping[str, Parity]) -> dict[st
             "width": int(recordings[0].pooled.shape[1]),
         },
         "rate": export.inputs.rate,
-        "head": {
-            "kind": _head_kind(export),
-            "context_count": recipe.context_count,
-            "context_stride_s": context_stride_s(export.inputs, recipe),
-            "width": int(recordings[0].means.shape[1]),
-            "embedding_width": recipe.embedding_width,
-        },
+        "head": {"kind": "linear", "embedding_width": int(export.demonstrations.embeddings[0].shape[1])},
         "appearance": asdict(export.inputs.settings),
         "links": asdict(export.learned.links),
         "recordings": [recording.id for recording in recordings],

@@ -12,6 +12,7 @@ from guide.bundle import read_arrays
 from guide.domain import Features, KeyStep
 from guide.errors import BundleError
 from guide.teach.collection import Collection, Found
+from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
 from guide.teach.given import Given
 from guide.teach.spread import Spread
@@ -26,6 +27,7 @@ from offline.keysteps.registry import finder
 
 def find_steps(
     inputs: Inputs,
+    demonstrations: Demonstrations,
     embeddings: Sequence[Features],
     recipe: Recipe,
     seed: int,
@@ -36,7 +38,6 @@ def find_steps(
 
     `kept` is a file to keep the labels in, so that a killed run need not find them again.
     """
-    demonstrations = inputs.demonstrations(embeddings)
     found = _read_found(kept) if kept is not None and kept.is_file() else None
     if found is None:
         found = (

@@ -25,7 +25,6 @@ from guide.perceive.preprocess import Preprocessing, to_network_input
 from guide.session import Networks, Session, network_name, start_networks
 from guide.settings import LiveSettings
 from guide.teach.moments import pictures_at
-from offline.batches import Clip
 from offline.features import RecordingFeatures
 from offline.onnx_file import INPUT_NAME
 from offline.parity import Parity
@@ -112,13 +111,6 @@ def trunk_samples(
     return [to_network_input(image, how)[None] for image in pictures]
 
 
-def head_samples(clips: Sequence[Clip]) -> list[Floats]:
-    """Contexts (1, c, ...) spread over all recordings."""
-    each = -(-CALIBRATION_FRAMES // len(clips))
-    rows = [clip.rows((_middles(each) * len(clip.steps)).astype(np.int64)).numpy() for clip in clips]
-    return [row[None] for part in rows for row in part]
-
-
 def compare(bundle: Bundle, recordings: Sequence[Recording], seen: Sequence[RecordingFeatures]) -> Agreement:
     """Follows demonstrations with both kinds of networks side by side, as the live side would.
 
@@ -149,8 +141,7 @@ class _Pair:
     """Two sessions on one demonstration, the first with the full networks, the second with the 8-bit ones."""
 
     def __init__(self, bundle: Bundle, networks: tuple[Networks, Networks]) -> None:
-        # Both recognisers together, so that the labels rest on trunk and head alike.
-        self._sessions = [Session(bundle, each, LiveSettings(recogniser="both")) for each in networks]
+        self._sessions = [Session(bundle, each, LiveSettings()) for each in networks]
         self.labels: tuple[list[int], list[int]] = ([], [])
         self.cosines: list[float] = []
         self.took_ms: list[list[float]] = []

@@ -20,6 +20,7 @@ from guide.bundle import require_place
 from guide.commands.entry import entry
 from guide.domain import Features
 from guide.errors import InputError, OutputError
+from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
 from guide.teach.given import Given, read_given
 from offline.batches import Batches
@@ -119,11 +120,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was learned: the trained head, how its training ended, each recording's embeddings (T, D), the steps."""
+    """What was learned: how training ended, recordings by the trained head (T, D) and as live, the steps."""
 
-    head: StandardHead
     trained: Trained
     embeddings: tuple[Features, ...]
+    demonstrations: Demonstrations
     learned: Learned
 
 
@@ -170,10 +171,11 @@ def _learn(options: TrainOptions, task: Task, out: Path, console: Console, group
     group.leave()
     embeddings = tuple(embed(head, clip) for clip in task.inputs.clips(recipe))
     with working(console, "finding key-steps"):
-        learned = find_steps(task.inputs, embeddings, recipe, options.seed, task.kept, task.given)
+        demonstrations = task.inputs.demonstrations()
+        learned = find_steps(task.inputs, demonstrations, embeddings, recipe, options.seed, task.kept, task.given)
     tell_learned(learned, console)
     with working(console, "writing the bundle" + " with 8-bit networks" * options.quantize):
-        written = _export(options, recipe, task, Result(head, trained, embeddings, learned), out)
+        written = _export(options, recipe, task, Result(trained, embeddings, demonstrations, learned), out)
     tell_written(written, console)
     tell_curves(task.folder, console)
     return learned
@@ -279,8 +281,7 @@ def _export(options: TrainOptions, recipe: Recipe, task: Task, result: Result, o
         recipe,
         task.inputs,
         result.learned,
-        result.embeddings,
-        result.head,
+        result.demonstrations,
         trunk=None if task.extractor is None else task.extractor.trunk,
         training={**asdict(result.trained), "seed": options.seed, "window_s": window_s(task.inputs, recipe)},
         stills=draw_stills(recordings, result.learned.segments) if recordings else {},

@@ -1,4 +1,4 @@
-"""Models of tasks that courses are followed in, for tests."""
+"""Models of tasks that histories are followed in, for tests."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from guide.label.histories import Course, CourseModel, Expectations
+from guide.label.histories import Histories, HistoryModel, Expectations
 from guide.label.history_model import Floats
 
 TICK_S = 0.5
 
 
-def model_of(steps: tuple[int, ...], rng: np.random.Generator, expectations: Expectations | None = None) -> CourseModel:
+def model_of(steps: tuple[int, ...], rng: np.random.Generator, expectations: Expectations | None = None) -> HistoryModel:
     count = len(steps)
-    return CourseModel(
+    return HistoryModel(
         steps,
         usual_s=rng.uniform(0.4, 3.0, count),
         spread=float(rng.uniform(0.3, 0.8)),
@@ -28,22 +28,22 @@ def model_of(steps: tuple[int, ...], rng: np.random.Generator, expectations: Exp
     )
 
 
-def plain_model(steps: tuple[int, ...], **changes: object) -> CourseModel:
+def plain_model(steps: tuple[int, ...], **changes: object) -> HistoryModel:
     """Steps of four seconds, the rest of two, and no rules."""
     no = np.zeros(len(steps), bool)
     usual_s = np.where(np.array(steps) > 0, 4.0, 2.0)
-    model = CourseModel(steps, usual_s, 0.4, np.zeros((len(no), len(no)), bool), no, no, weight=2.0)
+    model = HistoryModel(steps, usual_s, 0.4, np.zeros((len(no), len(no)), bool), no, no, weight=2.0)
     return replace(model, **changes)  # type: ignore[arg-type]
 
 
-def wide(model: CourseModel) -> Course:
-    """Follows every course there is."""
-    return Course(model, TICK_S, most=10**6, spawning=10**6, width=math.inf)
+def wide(model: HistoryModel) -> Histories:
+    """Follows every history there is."""
+    return Histories(model, TICK_S, most=10**6, spawning=10**6, width=math.inf)
 
 
-def follow(course: Course, rows: Floats, tick_s: float = TICK_S) -> Course:
+def follow(histories: Histories, rows: Floats, tick_s: float = TICK_S) -> Histories:
     for number, costs in enumerate(rows):
-        course.push(costs, number * tick_s)
+        histories.push(costs, number * tick_s)
     return course
 
 

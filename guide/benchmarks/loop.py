@@ -13,7 +13,7 @@ from guide.benchmarks.figures import Figure, Part, processor
 from guide.benchmarks.frames import frames_of
 from guide.bundle import Bundle
 from guide.errors import InputError
-from guide.session import Networks, Session, make_unaries, start_networks
+from guide.session import Networks, Session, start_networks
 from guide.settings import LiveSettings, Precision
 
 MOST_MS = 8.0
@@ -55,12 +55,11 @@ def measure_loop(
         networks = start_networks(bundle, "cpu", 1, precision, TimedTrunk, TimedHead)
         session = Session(bundle, networks, settings)
         times = follow(session, networks, video, count)
-    labels = len(make_unaries(bundle, settings).steps)
     steps = len(session.procedure.steps)
     source = "drawn frames" if video is None else f"{video.name}, decoding included"
     return Part(
         f"The loop around the networks, {bundle.folder}: {source}, networks in {networks.precision} precision, "
-        f"{settings.window_frames}-frame window, K = {steps} ({labels} labels)",
+        f"{settings.window_frames}-frame window, K = {steps}",
         f"one core of {processor()}",
         _figures(times, is_held),
         (f"{len(times.whole)} frames; processor time is what a free core would take, the clock waits for others too",),

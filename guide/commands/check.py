@@ -42,16 +42,13 @@ def main(options: CheckOptions) -> None:
     console = Console(highlight=False, markup=False)
     bundle = read_bundle(options.bundle)
     networks = start_networks(bundle, options.device, precision=options.precision)
-    sessions = [
-        Session(bundle, networks, LiveSettings(recogniser=kind)) for kind in ("embedding", "appearance", "both")
-    ]
-    latency_ms = measure_latency_ms(sessions[0], bundle)
-    for session in sessions:
-        _try(session, bundle)
+    session = Session(bundle, networks, LiveSettings())
+    latency_ms = measure_latency_ms(session, bundle)
+    _try(session, bundle)
     for precision in PRECISIONS:
         if precision != networks.precision and has_networks(bundle, precision):  # what runs on other machines
             _try(Session(bundle, start_networks(bundle, "cpu", precision=precision), LiveSettings()), bundle)
-    procedure = sessions[0].procedure
+    procedure = session.procedure
     console.print(
         f"{options.bundle} is sound: {len(procedure.steps)} key-steps from {procedure.demonstrations} demonstrations, "
         f"version {fingerprint(bundle)}",

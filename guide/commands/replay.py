@@ -60,7 +60,7 @@ class Replay:
         for one in _in_order(read_seen(self.seen), self.stored.frames):
             yield from self._act(actions, until=one.number)
             self._require_fit(one)
-            yield from self.session.perceived(Percept(one.at, one.appearance, one.embedding))
+            yield from self.session.perceived(Percept(one.at, one.embedding))
             frames = one.number + 1
         yield from self._act(actions, until=frames)
         if self.stored.state == "finished":
@@ -69,8 +69,7 @@ class Replay:
 
     def _require_fit(self, seen: Seen) -> None:
         bundle = self.session.bundle
-        wanted = (2 * int(bundle.facts["input"]["width"]), bundle.facts["head"].get("embedding_width"))
-        if (len(seen.appearance), len(seen.embedding)) != wanted:
+        if len(seen.embedding) != bundle.facts["head"].get("embedding_width"):
             raise InputError(
                 f"{bundle.folder} sees with another network than session {self.stored.id} did: replay its video with "
                 "`python -m guide watch` instead."

@@ -21,7 +21,7 @@ from guide.teach.videos import find_videos
 
 @dataclass(frozen=True)
 class ReviewOptions:
-    """Correct a learned procedure and teach it anew: recogniser, prototypes, orders and rules, at once."""
+    """Correct a learned procedure and teach it anew: prototypes, orders and rules, at once."""
 
     bundle: Annotated[Path, tyro.conf.Positional]
     """The folder of the bundle."""

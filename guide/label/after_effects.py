@@ -1,9 +1,9 @@
-"""What steps leave behind: a mat that was laid lies there ever after.
+"""After-effects: what steps leave behind; a mat that was laid lies there ever after.
 
-A recogniser sees a step while it is done. Whether it was done at all can often be seen as well, for as long as its
-trace stays on the bench: where the course of events says that a step was done and the bench looks as it does before it,
-or the other way round, that speaks for or against the course. A trace is a direction along which what is seen lies
-elsewhere after the step than before it, whoever does it and whatever else is done; few steps leave one that can be
+Prototypes see a step while it is done. Whether it was done at all can often be seen as well, for as long as its effect
+stays in view: where a history says that a step was done and the workplace looks as it does before it, or the other way
+round, that speaks for or against the history. An after-effect is a direction of the embedding along which what is seen
+lies elsewhere after the step than before it, whoever does it and whatever else is done; few steps leave one that can be
 relied on, and only those count.
 """
 
@@ -22,14 +22,14 @@ from guide.fading import Fading
 
 Floats = NDArray[np.float64]
 
-PREFIX = "traces_"  # begins the names of their arrays in a bundle
+PREFIX = "effects_"  # begins the names of their arrays in a bundle
 ANYWHERE = 0.01  # density, over the way from one level to the other, of looking like neither
-ABSENT = -1.0  # log-odds under which a trace is clearly not there
+ABSENT = -1.0  # log-odds under which an after-effect is clearly not there
 _LARGEST = 1e6  # no number of ours is larger; beyond it arithmetic would overflow
 
 
 class Levels(NamedTuple):
-    """Where what is seen lies along the trace of each step (M,), and how it spreads, before and after the step."""
+    """Where what is seen lies along the after-effect of each step (M,), and its spread, before and after the step."""
 
     before: Floats
     before_spread: Floats
@@ -54,7 +54,7 @@ class Levels(NamedTuple):
 
 
 def since_absent(odds: Floats) -> Floats:
-    """Log-odds (T, M) of which those that speak for a step count only once its trace was seen to be absent.
+    """Log-odds (T, M) of which those that speak for a step count only once its after-effect was seen to be absent.
 
     What was there from the beginning may have been left by somebody else.
 
@@ -69,24 +69,25 @@ def _density(values: Floats, mean: Floats, spread: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Traces:
-    """The traces of some steps of a task.
+class AfterEffects:
+    """The after-effects of some steps of a task.
 
     >>> levels = Levels(*(np.array([one]) for one in (0.0, 0.2, 1.0, 0.2)))
-    >>> trail = Trail(Traces((2,), np.array([[1.0], [0.0]]), levels, span_s=1.0), steps=(1, 2, 0))
-    >>> bare, done = np.zeros(4, np.float32), np.array([1.0, 0.0, 7.0, 7.0], np.float32)
-    >>> trail.push(bare, at=0.0).round(1).tolist(), trail.push(done, at=9.0).round(1).tolist()
+    >>> effects = AfterEffects((2,), np.array([[1.0], [0.0]]), levels, span_s=1.0)
+    >>> watch = AfterEffectsWatch(effects, steps=(1, 2, 0))
+    >>> bare, done = np.zeros(2, np.float32), np.array([1.0, 7.0], np.float32)
+    >>> watch.push(bare, at=0.0).round(1).tolist(), watch.push(done, at=9.0).round(1).tolist()
     ([0.0, -5.3, 0.0], [0.0, 5.3, 0.0])
     """
 
     steps: tuple[int, ...]
-    directions: NDArray[np.floating[Any]]  # (P, M), of what is seen now: the first half of order-free features
+    directions: NDArray[np.floating[Any]]  # (D, M), of the embedding
     levels: Levels
     span_s: float
-    """What is seen is a fading mean: hands and tools pass, a trace stays."""
+    """What is seen is a fading mean: hands and tools pass, an effect stays."""
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """What goes into the bundle, beside the recogniser's arrays."""
+        """What goes into the bundle, beside the prototypes."""
         return {
             f"{PREFIX}numbers": np.array(self.steps, np.int64),
             f"{PREFIX}directions": self.directions,
@@ -95,8 +96,8 @@ class Traces:
         }
 
     @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]], width: int, known: Sequence[int]) -> Traces | None:
-        """The traces of `known` steps among a recogniser's arrays, by `width` features; bundles of before have none.
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], width: int, known: Sequence[int]) -> AfterEffects | None:
+        """The after-effects of `known` steps in a bundle's arrays, for `width` numbers; often there are none.
 
         BundleError where they are damaged or do not fit.
         """
@@ -110,16 +111,16 @@ class Traces:
                 raise ValueError("they should be whole numbers of steps, and numbers")
             steps = tuple(int(number) for number in numbers)
             _require_fit(steps, np.asarray(directions, np.float64), width, known)
-            return Traces(steps, directions.astype(np.float32), _levels(table, len(steps)), _span(span))
+            return AfterEffects(steps, directions.astype(np.float32), _levels(table, len(steps)), _span(span))
         except (KeyError, TypeError, ValueError, OverflowError) as cause:
-            raise BundleError(f"the traces of steps are spoilt ({cause}): train or export the bundle again.") from cause
+            raise BundleError(f"the after-effects of steps are spoilt ({cause}): learn the procedure again.") from cause
 
 
 def _require_fit(steps: tuple[int, ...], directions: Floats, width: int, known: Sequence[int]) -> None:
     if len(set(steps)) != len(steps) or not set(steps) <= {one for one in known if one > BACKGROUND}:
         raise ValueError(f"they are of {list(steps)[:20]}, which are not all different steps of its own")
     if directions.shape != (width, len(steps)) or not (np.abs(directions) < _LARGEST).all():
-        raise ValueError(f"directions {directions.shape} of {width} features and {len(steps)} steps, or not finite")
+        raise ValueError(f"directions {directions.shape} of {width} numbers and {len(steps)} steps, or not finite")
 
 
 def _levels(table: NDArray[Any], count: int) -> Levels:
@@ -140,26 +141,26 @@ def _span(span: NDArray[Any]) -> float:
     return span_s
 
 
-class Trail:
-    """Looks for the traces moment by moment, for courses of the columns in `steps`."""
+class AfterEffectsWatch:
+    """Looks for the after-effects moment by moment, for histories of the columns in `steps`."""
 
-    def __init__(self, traces: Traces, steps: Sequence[int]) -> None:
-        self._traces, self._count = traces, len(steps)
-        self._columns = [list(steps).index(step) for step in traces.steps]
-        self._seen = Fading(traces.span_s)
+    def __init__(self, effects: AfterEffects, steps: Sequence[int]) -> None:
+        self._effects, self._count = effects, len(steps)
+        self._columns = [list(steps).index(step) for step in effects.steps]
+        self._seen = Fading(effects.span_s)
         self.restart()
 
     def restart(self) -> None:
-        """What lies on the bench now is nobody's."""
+        """What lies there now is nobody's."""
         self._was_absent = np.zeros(len(self._columns), np.bool_)
 
-    def push(self, appearance: NDArray[Any], at: float) -> Floats:
-        """How much likelier order-free features (2P,) are after each step (C,) than before it: 0 without a trace.
+    def push(self, embedding: NDArray[Any], at: float) -> Floats:
+        """How much likelier an embedding (D,) is after each step (C,) than before it: 0 without an after-effect.
 
         As `since_absent` has it, what was there from the beginning does not count.
         """
-        values = self._seen.push(appearance[: len(self._traces.directions)] @ self._traces.directions, at)
-        odds = self._traces.levels.log_odds(values)
+        values = self._seen.push(embedding @ self._effects.directions, at)
+        odds = self._effects.levels.log_odds(values)
         self._was_absent |= odds < ABSENT
         found = np.zeros(self._count)
         found[self._columns] = np.where(self._was_absent, odds, np.minimum(odds, 0.0))

@@ -32,6 +32,7 @@ class Reduction:
 
     mean: Floats  # (P,)
     directions: Floats  # (P, d), of features less their mean
+    scale: Floats  # (P,), one over the spread of each feature; the directions are orthonormal beside it
 
     def rows(self, features: NDArray[Any]) -> Floats:
         """Features (T, P) along the directions, (T, d)."""
@@ -50,7 +51,7 @@ class Reduction:
 
     def turned(self, rotation: Floats) -> Reduction:
         """The directions (P, e) that a rotation (d, e) makes of these."""
-        return Reduction(self.mean, self.directions @ rotation)
+        return Reduction(self.mean, self.directions @ rotation, self.scale)
 
 
 def find_reduction(recordings: Sequence[NDArray[Any]], components: int) -> Reduction:
@@ -69,14 +70,14 @@ def wide_reduction(recordings: Sequence[NDArray[Any]], components: int) -> Reduc
         spread = np.sqrt(np.einsum("tp,tp->p", rows, rows) / len(rows))
         scale = 1.0 / np.where(spread > _TINY, spread, 1.0)
         rows *= scale
-        return Reduction(mean, scale[:, None] * principal_directions(rows, components))
+        return Reduction(mean, scale[:, None] * principal_directions(rows, components), scale)
     mean, scale = standard(recordings)
     rows32 = np.empty((count, width), np.float32)
     end = 0
     for part in parts(recordings):
         rows32[end : (end := end + len(part))] = (part - mean) * scale
     span = leading_span(lambda columns: rows32.T @ (rows32 @ columns), width, components)
-    return Reduction(mean, scale[:, None] * span)
+    return Reduction(mean, scale[:, None] * span, scale)
 
 
 def narrowing(rows: Sequence[Floats], components: int) -> Floats:

@@ -1,34 +1,36 @@
-"""What may have been done so far: rival courses of events, each with its probability, frame by frame.
+"""What may have been done so far: rival histories of events, each with its probability, frame by frame.
 
 A label looks at a few seconds. Whether a step was left out, done too early or done twice is a question about the whole
-course, and a step that loses a close race all along still leaves its trace in it. So rival courses are followed at
+session, and a step that loses a close race all along still counts in it. So rival histories are followed at
 once: each says which step was done when. Evidence of every frame, how long steps usually take, and weak expectations of
 the usual course decide between them. Expectations cost a few nats; some seconds of clear evidence overrule them.
 
-The state of a course is what it did, in what order as far as rules ask, and since when it does what it does now.
-Courses that agree in this are one. The likeliest are kept, so nothing grows with time.
+The state of a history is what it did, in what order as far as rules ask, and since when it does what it does now.
+Histories that agree in this are one. The likeliest are kept, so nothing grows with time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from guide.label.history_model import CourseModel, Expectations, Flags, Floats, Ints
+from guide.label.history_model import Expectations, Flags, Floats, HistoryModel, Ints
 
-__all__ = ["Course", "CourseModel", "Expectations"]
+__all__ = ["Expectations", "Histories", "HistoryModel"]
 
 NOTHING = np.array([-1])  # the column before any
-NO_TIME = np.inf  # a step that a course has not done yet
-LEAST_PROBABILITY = 1e-4  # of a label: no single frame rules a course out
+NO_TIME = np.inf  # a step that a history has not done yet
+LEAST_PROBABILITY = 1e-4  # of a label: no single frame rules a history out
 LONGEST_STEP = 3.0  # ticks that one frame may stand for, where frames were dropped
-MOST_HISTORY = 20_000  # ended stretches kept before those of courses given up are forgotten
+REMEMBERED = 64  # ticks whose labels each history keeps at hand: as many as a window has frames
+MOST_HISTORY = 20_000  # ended stretches kept before those of histories given up are forgotten
 
 
-class _Courses(NamedTuple):
-    """Rival courses, one a row."""
+class _Beam(NamedTuple):
+    """Rival histories, one a row."""
 
     label: Ints  # (N,), column of what goes on now
     last: Ints  # (N,), column of the newest step, -1 before any
@@ -36,19 +38,20 @@ class _Courses(NamedTuple):
     lasted_s: Floats  # (N,), for how long it has been seen: gaps in the stream do not count
     first: Floats  # (N, C), when each step was begun first
     again: Flags  # (N, C), whether each step was come back to
-    mark: Ints  # (N,), the same where courses agree in what they did
+    mark: Ints  # (N,), the same where histories agree in what they did
     record: Ints  # (N,), newest of the stretches that ended, -1 before any
+    recent: Ints  # (N, W), column of what went on in each of the last ticks, the newest last; -1 before the first
     score: Floats  # (N,), with the evidence so far, without the time of what goes on now
 
-    def take(self, rows: Ints) -> _Courses:
-        return _Courses._make(each[rows] for each in self)
+    def take(self, rows: Ints) -> _Beam:
+        return _Beam._make(each[rows] for each in self)
 
-    def joined(self, others: _Courses) -> _Courses:
-        return _Courses._make(np.concatenate(both) for both in zip(self, others, strict=True))
+    def joined(self, others: _Beam) -> _Beam:
+        return _Beam._make(np.concatenate(both) for both in zip(self, others, strict=True))
 
 
 class _Past:
-    """Stretches that ended, each with the one before it: courses that parted share their beginning."""
+    """Stretches that ended, each with the one before it: histories that parted share their beginning."""
 
     def __init__(self) -> None:
         self._before: list[int] = []
@@ -73,7 +76,7 @@ class _Past:
             record = self._before[record]
 
     def forget(self, living: Ints) -> Ints:
-        """Drops what no living course remembers, and the oldest if that is not enough; the new records of `living`."""
+        """Drops what no living history remembers, and the oldest if that is not enough; the new records of `living`."""
         wanted: set[int] = set()
         for record in living.tolist():
             while record >= 0 and record not in wanted:
@@ -87,27 +90,27 @@ class _Past:
         return np.array([place.get(record, -1) for record in living.tolist()], np.int64)
 
 
-class Course:
-    """Follows rival courses; `push` takes the costs of the labels, as the cut does.
+class Histories:
+    """Follows rival histories; `push` takes the costs of the labels, as the cut does.
 
-    >>> model = CourseModel((1, 2, 0), np.array([4.0, 4.0, 2.0]), 0.4, np.zeros((3, 3), bool), np.ones(3, bool),
+    >>> model = HistoryModel((1, 2, 0), np.array([4.0, 4.0, 2.0]), 0.4, np.zeros((3, 3), bool), np.ones(3, bool),
     ...                     np.ones(3, bool), weight=2.0)
-    >>> course = Course(model, tick_s=0.5)
+    >>> histories = Histories(model, tick_s=0.5)
     >>> first, second = np.array([0.0, 1.0, 1.0]), np.array([1.0, 0.0, 1.0])
-    >>> all(course.push(first if at < 8 else second, at / 2) for at in range(16))
+    >>> all(histories.push(first if at < 8 else second, at / 2) for at in range(16))
     True
-    >>> course.likeliest(), course.done().round(2).tolist()
+    >>> histories.likeliest(), histories.done().round(2).tolist()
     ([(1, 0.0, 4.0), (2, 4.0, 7.5)], [1.0, 1.0, 0.0])
     """
 
     def __init__(
-        self, model: CourseModel, tick_s: float, most: int = 400, spawning: int = 120, width: float = 18.0
+        self, model: HistoryModel, tick_s: float, most: int = 400, spawning: int = 120, width: float = 18.0
     ) -> None:
-        self.model = model
+        self.model, self._ticks = model, deque[float](maxlen=REMEMBERED)
         self._tick_s, self._most, self._spawning, self._width = tick_s, most, spawning, width
         self._is_step, self._turn = model.is_step, model.turns()
         count = len(model.steps)
-        # Courses agree where the sums of the marks of all they did are the same; chance makes no two sums alike.
+        # Histories agree where the sums of the marks of all they did are the same; chance makes no two sums alike.
         marks = np.random.default_rng(0).integers(-(2**62), 2**62, (count + 4, count + 1), dtype=np.int64)
         self._done_mark, self._again_mark, self._label_mark = marks[:3, :-1]
         self._last_mark = marks[3]
@@ -115,38 +118,41 @@ class Course:
         self.reset()
 
     def reset(self) -> None:
-        """No course has begun."""
+        """Nothing has begun."""
         count = len(self.model.steps)
         ints, floats = np.zeros(0, np.int64), np.zeros(0)
         table, flags = np.zeros((0, count)), np.zeros((0, count), np.bool_)
-        self._courses = _Courses(ints, ints, floats, floats, table, flags, ints, ints, floats)
+        recent = np.zeros((0, REMEMBERED), np.int64)
+        self._beam = _Beam(ints, ints, floats, floats, table, flags, ints, ints, recent, floats)
         self._past = _Past()
+        self._ticks.clear()
         self._logs = floats  # the scores with the time of what goes on now, the highest 0
         self._weights: dict[bool, Floats] = {}
         self._at: float | None = None
-        self._held, self._traces, self._held_s = np.zeros(count), np.zeros(count), 0.0
+        self._held, self._effects, self._held_s = np.zeros(count), np.zeros(count), 0.0
 
-    def push(self, costs: Floats, at: float, traces: Floats | None = None) -> bool:
-        """Takes the costs (C,) of one frame's labels in [0, 1]; whether a tick was completed and courses changed.
+    def push(self, costs: Floats, at: float, effects: Floats | None = None) -> bool:
+        """Takes the costs (C,) of one frame's labels in [0, 1]; whether a tick was completed and histories changed.
 
-        The `traces` (C,) say how much likelier the bench looks so after each step than before it: they speak for
-        courses that have done the step, and do not do it just now.
+        The `effects` (C,) say how much likelier the workplace looks so after each step than before it: they speak for
+        histories that have done the step, and do not do it just now.
         """
         is_first = self._at is None
         since = self._tick_s if self._at is None else min(at - self._at, LONGEST_STEP * self._tick_s)
         self._at = at
         self._held += since * np.log(np.clip(1.0 - costs, LEAST_PROBABILITY, 1.0))
-        if traces is not None:  # while nothing is done the bench says nothing new, however long one looks at it
-            self._traces += since * min(float((1.0 - costs) @ self._is_step), 1.0) * traces
+        if effects is not None:  # while nothing is done the workplace says nothing new, however long one looks at it
+            self._effects += since * min(float((1.0 - costs) @ self._is_step), 1.0) * effects
         self._held_s += since
         if self._held_s < self._tick_s * 0.999:
             return False
-        courses = self._begun(at) if is_first else self._continued(at)
-        score = courses.score + self.model.weight * self._held[courses.label]
-        if self._traces.any():
-            score = score + self.model.trace_weight * (_was_done(courses) @ self._traces)
-        self._held[:], self._traces[:], self._held_s = 0.0, 0.0, 0.0
-        self._keep_likeliest(courses._replace(score=score))
+        beam = self._begun(at) if is_first else self._continued(at)
+        score = beam.score + self.model.weight * self._held[beam.label]
+        if self._effects.any():
+            score = score + self.model.effect_weight * (_was_done(beam) @ self._effects)
+        self._held[:], self._effects[:], self._held_s = 0.0, 0.0, 0.0
+        self._ticks.append(at)
+        self._keep_likeliest(beam._replace(score=score))
         return True
 
     def end(self) -> None:
@@ -156,19 +162,19 @@ class Course:
         """
         if self._at is None:
             return
-        courses = self._courses
-        self._logs = courses.score + self.model.ending(courses.label, courses.lasted_s + self._tick_s, self._tick_s)
+        beam = self._beam
+        self._logs = beam.score + self.model.ending(beam.label, beam.lasted_s + self._tick_s, self._tick_s)
         self._weights.clear()
 
     def weights(self, is_over: bool = False) -> Floats:
-        """The probability (N,) of each course, none before the first frame.
+        """The probability (N,) of each history, none before the first frame.
 
-        At the end, steps that are lacking speak against a course.
+        At the end, steps that are lacking speak against a history.
         """
         if is_over not in self._weights:
             logs = self._logs
             if is_over:
-                lacking = (self.model.needed & np.isinf(self._courses.first)).sum(1)
+                lacking = (self.model.needed & np.isinf(self._beam.first)).sum(1)
                 logs = logs - self.model.expectations.lacking * lacking
             weights = np.exp(logs - logs.max(initial=-np.inf))
             weights /= weights.sum()
@@ -178,17 +184,17 @@ class Course:
 
     def done(self, is_over: bool = False) -> Floats:
         """The probability (C,) that each step was done or is being done."""
-        return np.asarray(self.weights(is_over) @ np.isfinite(self._courses.first))
+        return np.asarray(self.weights(is_over) @ np.isfinite(self._beam.first))
 
     def lacking(self, is_over: bool = False) -> Floats:
-        """The probability (C,) that each step was not done; exactly 0 where every course that is followed has it."""
+        """The probability (C,) that each step was not done; exactly 0 where every history that is followed has it."""
         if self._at is None:
             return np.ones(len(self.model.steps))
-        return np.asarray(self.weights(is_over) @ np.isinf(self._courses.first))
+        return np.asarray(self.weights(is_over) @ np.isinf(self._beam.first))
 
     def again(self, is_over: bool = False) -> Floats:
         """The probability (C,) that each step was come back to after another."""
-        return np.asarray(self.weights(is_over) @ self._courses.again)
+        return np.asarray(self.weights(is_over) @ self._beam.again)
 
     def early(self, first: int, then: int, is_over: bool = False) -> float:
         """The probability that the column `then` was begun while `first` was not.
@@ -199,43 +205,57 @@ class Course:
 
     def both(self, first: int, then: int, is_over: bool = False) -> float:
         """The probability that `then` was begun before `first`, and `first` after that; for such columns as `early`."""
-        is_so = self._is_early(first, then) & np.isfinite(self._courses.first[:, first])
+        is_so = self._is_early(first, then) & np.isfinite(self._beam.first[:, first])
         return float(self.weights(is_over) @ is_so)
 
     def newest(self) -> Floats:
         """The probability (C,) that each step is the newest one."""
-        return self._by_column(self._courses.last)
+        return self._by_column(self._beam.last)
 
     def now(self) -> Floats:
         """The probability (C,) of each column to be going on now."""
-        return self._by_column(self._courses.label)
+        return self._by_column(self._beam.label)
+
+    def marginals(self, times: Sequence[float] | Floats) -> Floats:
+        """The probability (T, C) of each column at recent times (T,), by all that was seen until now.
+
+        Times before the last ticks that are remembered are taken as the oldest of these; rows are alike and sum to 1
+        before anything was seen.
+        """
+        count = len(self.model.steps)
+        if not self._ticks:
+            return np.full((len(times), count), 1.0 / count)
+        ticks = np.minimum(np.searchsorted(np.array(self._ticks), np.asarray(times) - 1e-9), len(self._ticks) - 1)
+        places, weights = ticks + REMEMBERED - len(self._ticks), self.weights()
+        found = {place: np.bincount(self._beam.recent[:, place], weights, count) for place in set(places.tolist())}
+        return np.stack([found[place] for place in places.tolist()])
 
     def likeliest(self, is_over: bool = False) -> list[tuple[int, float, float]]:
-        """The stretches (step, start, end) of the likeliest course, the last one still going on."""
+        """The stretches (step, start, end) of the likeliest history, the last one still going on."""
         if self._at is None:
             return []
         best, end = int(self.weights(is_over).argmax()), self._at
-        newest = int(self._courses.label[best]), float(self._courses.start[best])
+        newest = int(self._beam.label[best]), float(self._beam.start[best])
         stretches = []
-        for column, start in (newest, *self._past.stretches(int(self._courses.record[best]))):
+        for column, start in (newest, *self._past.stretches(int(self._beam.record[best]))):
             stretches.append((self.model.steps[column], start, end))
             end = start
         return stretches[::-1]
 
     def _by_column(self, columns: Ints) -> Floats:
-        """The weights (C,) of the courses with each column (N,), those with -1 left out."""
+        """The weights (C,) of the histories with each column (N,), those with -1 left out."""
         return np.asarray(np.bincount(columns + 1, self.weights(), len(self.model.steps) + 1)[1:], np.float64)
 
     def _is_early(self, first: int, then: int) -> Flags:
-        return np.asarray(self._courses.first[:, then] < self._courses.first[:, first])
+        return np.asarray(self._beam.first[:, then] < self._beam.first[:, first])
 
-    def _begun(self, at: float) -> _Courses:
-        """One course for each column, which begins with it."""
+    def _begun(self, at: float) -> _Beam:
+        """One history for each column, which begins with it."""
         columns = np.arange(len(self.model.steps))
         is_step = np.eye(len(columns), dtype=np.bool_) & self._is_step
         is_early = self.model.before.any(0) & self._is_step
         prices = self.model.prices(np.zeros_like(is_early), is_early)
-        return _Courses(
+        return _Beam(
             label=columns,
             last=np.where(self._is_step, columns, -1),
             start=np.full(len(columns), at),
@@ -244,22 +264,23 @@ class Course:
             again=np.zeros_like(is_step),
             mark=np.where(self._is_step, self._done_mark + self._early_mark.sum(0), 0),
             record=np.full(len(columns), -1),
+            recent=np.full((len(columns), REMEMBERED), -1),
             score=self._turn[-1] + self.model.choices(NOTHING, prices[None])[0],
         )
 
-    def _continued(self, at: float) -> _Courses:
-        """The courses that go on as they do, and those that end it and go on with anything else."""
-        courses = self._courses._replace(lasted_s=self._courses.lasted_s + self._held_s)
-        ended = courses.score + self.model.ending(courses.label, courses.lasted_s, self._tick_s)
+    def _continued(self, at: float) -> _Beam:
+        """The histories that go on as they do, and those that end it and go on with anything else."""
+        beam = self._beam._replace(lasted_s=self._beam.lasted_s + self._held_s)
+        ended = beam.score + self.model.ending(beam.label, beam.lasted_s, self._tick_s)
         rows = np.argsort(-ended, kind="stable")[: self._spawning]
-        rows = rows[ended[rows] > -self._width]  # the likeliest course has 0
+        rows = rows[ended[rows] > -self._width]  # the likeliest history has 0
         if not len(rows):
-            return courses
-        branches = self._branched(courses.take(rows)._replace(score=ended[rows]), at)
-        return courses.joined(branches)
+            return beam
+        branches = self._branched(beam.take(rows)._replace(score=ended[rows]), at)
+        return beam.joined(branches)
 
-    def _branched(self, ended: _Courses, at: float) -> _Courses:
-        """What may follow on courses that ended what they did; those that then agree become one."""
+    def _branched(self, ended: _Beam, at: float) -> _Beam:
+        """What may follow on histories that ended what they did; those that then agree become one."""
         columns = np.arange(len(self._is_step))
         is_done = np.isfinite(ended.first)  # (M, C)
         is_new, is_back = ~is_done & self._is_step, is_done & (columns != ended.last[:, None])
@@ -285,23 +306,24 @@ class Course:
             score=totals,
         )
 
-    def _keep_likeliest(self, courses: _Courses) -> None:
+    def _keep_likeliest(self, beam: _Beam) -> None:
         # What goes on now lasts at least until the next tick.
-        logs = courses.score + self.model.lasting(courses.label, courses.lasted_s + self._tick_s)
+        logs = beam.score + self.model.lasting(beam.label, beam.lasted_s + self._tick_s)
         kept = np.argsort(-logs, kind="stable")[: self._most]
         kept = kept[logs[kept] > logs[kept[0]] - self._width]
-        courses, best = courses.take(kept), logs[kept[0]]
+        beam, best = beam.take(kept), logs[kept[0]]
         if len(self._past) > MOST_HISTORY:
-            courses = courses._replace(record=self._past.forget(courses.record))
-        self._courses = courses._replace(score=courses.score - best)
+            beam = beam._replace(record=self._past.forget(beam.record))
+        recent = np.concatenate([beam.recent[:, 1:], beam.label[:, None]], axis=1)
+        self._beam = beam._replace(recent=recent, score=beam.score - best)
         self._logs = logs[kept] - best
         self._weights.clear()
 
 
-def _was_done(courses: _Courses) -> Flags:
-    """Whether each course has done each step (N, C), and does not do it now."""
-    is_done = np.isfinite(courses.first)
-    is_done[np.arange(len(is_done)), courses.label] = False
+def _was_done(beam: _Beam) -> Flags:
+    """Whether each history has done each step (N, C), and does not do it now."""
+    is_done = np.isfinite(beam.first)
+    is_done[np.arange(len(is_done)), beam.label] = False
     return is_done
 
 

@@ -1,4 +1,4 @@
-"""The task as courses of events see it: how steps follow each other, how long they take, what is usual."""
+"""The task as histories see it: how steps follow each other, how long they take, what is usual."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Expectations:
 
 
 @dataclass(frozen=True, slots=True)
-class CourseModel:
-    """The task as courses see it; a column is a key-step, background (0) or unknown activity (-1).
+class HistoryModel:
+    """The task as histories see it; a column is a key-step, background (0) or unknown activity (-1).
 
     >>> no = np.zeros(2, bool)
-    >>> model = CourseModel((1, 0), np.array([4.0, 2.0]), 0.4, np.zeros((2, 2), bool), no, no, weight=2.0)
+    >>> model = HistoryModel((1, 0), np.array([4.0, 2.0]), 0.4, np.zeros((2, 2), bool), no, no, weight=2.0)
     >>> np.exp(model.turns()).round(2).tolist()
     [[0.0, 0.7], [1.0, 0.0], [0.5, 0.5]]
     """
@@ -59,8 +59,8 @@ class CourseModel:
     weight: float  # how many independent frames a second of evidence is worth
     expectations: Expectations = field(default_factory=Expectations)
     to_background: float = TO_BACKGROUND
-    trace_weight: float = 0.0
-    """How many independent looks at the bench a second is worth."""
+    effect_weight: float = 0.0
+    """How many independent looks at the workplace a second is worth."""
 
     def __post_init__(self) -> None:
         count = len(self.steps)

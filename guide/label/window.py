@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import UNKNOWN, Labels, SettledLabel
-from guide.label.confidence import Calibration
-from guide.label.cut import settle
-from guide.label.energy import LinkSettings, Unaries, build_links
+from guide.domain import SettledLabel
+from guide.label.cut import settle_all
+from guide.label.energy import Links, LinkSettings, build_links
 
-# Unaries of the window (T, K), its labels (T,), the frame asked about -> confidence in [0, 1].
-Confidence: TypeAlias = Callable[[Unaries, Labels, int], float]
+Floats: TypeAlias = NDArray[np.float64]
+Memberships: TypeAlias = Callable[[Floats], Floats]
+"""How much frames at times (T,) belong to each label, (T, K), by all that is known now."""
 
-# Frames on either side that speak for a label's confidence: one frame's unary is as noisy as what the cut removes.
-NEIGHBOURS = 2
 LEAST_LAG_S = 1.0  # labels hold together a little even where they are wanted at once
-
-
-def margin(unary: Unaries, labels: Labels, frame: int) -> float:
-    """A raw confidence in [0, 1]: 0.5 + half of (best other label - label at `frame`).
-
-    Taken on the mean unaries of the neighbouring frames that hold the same label; 1 - membership gives 0.5 for a tie,
-    1 for certainty, and less than 0.5 where the links overruled the evidence.
-    """
-    span, label = slice(max(0, frame - NEIGHBOURS), frame + NEIGHBOURS + 1), int(labels[frame])
-    costs = unary[span][labels[span] == label].mean(axis=0).tolist()
-    own = costs.pop(label)
-    lead = min(costs) - own if costs else 1.0
-    return min(max(0.5 + 0.5 * lead, 0.0), 1.0)
-
-
-def calibrated(calibration: Calibration) -> Confidence:
-    """The margin as left-out demonstrations showed it: the share of frames with such a margin that were right."""
-    return lambda unary, labels, frame: calibration.of(margin(unary, labels, frame))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +51,7 @@ class Due(NamedTuple):
     window: range
     times: tuple[float, ...]
     """Of the frames to release."""
+    window_times: tuple[float, ...]
 
 
 class Delay:
@@ -114,7 +95,7 @@ class Delay:
         frames = range(self._released, max(count, self._released))
         self._released = frames.stop
         times = tuple(self._times[frame - self._begin] for frame in frames)
-        return Due(frames, range(self._begin, self._begin + len(self._times)), times)
+        return Due(frames, range(self._begin, self._begin + len(self._times)), times, tuple(self._times))
 
     def _count_due(self, at: float) -> int:
         """How many frames since the first have reached the lag; those already out need no second look."""
@@ -125,112 +106,69 @@ class Delay:
         return self._begin + due
 
 
-class Window(Protocol):
-    """Takes one frame's unaries (K,) at a time and gives settled labels, late."""
+class Cuttable(NamedTuple):
+    """A window: which of its frames are due, memberships (T, K) of all, and their links."""
 
-    def push(self, unary: NDArray[np.float64], at: float) -> tuple[SettledLabel, ...]: ...
+    due: Due
+    memberships: Floats
+    links: Links
+    place: int = 0
+    """The frame at which it was due, of a recording at hand."""
 
-    def finish(self) -> tuple[SettledLabel, ...]:
-        """The labels still held back."""
-        ...
+    @property
+    def frames(self) -> range:
+        """The frames to release, by their places in the window."""
+        start = self.due.window.start
+        return range(self.due.frames.start - start, self.due.frames.stop - start)
 
 
 class WindowCut:
-    """Labels frames as they come, by the same energy and cut as whole recordings.
+    """Labels frames as they come: the cut over the newest frames, each label released once its frame is old enough.
 
-    Each push cuts the window afresh, so that a label depends on nothing but the frames in it: a replay gives the same.
-    Column n of the unaries is key-step `steps[n]`, by default n + 1. Not a mailbox: frames dropped before it are fine.
+    T-links are asked for anew at every cut, since what comes later changes what is known of earlier frames. Column n is
+    key-step `steps[n]`. A frame about to leave the window is released even if it is younger than the lag.
 
-    >>> window = WindowCut(WindowSettings(lag_s=1.0), LinkSettings(weight=0.5), rate=1.0)
-    >>> costs = np.array([[0.1, 0.9], [0.2, 0.8], [0.9, 0.1]])
-    >>> [[label.step for label in window.push(row, at)] for at, row in enumerate(costs)]
+    >>> window = WindowCut(WindowSettings(lag_s=1.0), LinkSettings(weight=0.5), rate=1.0, steps=(1, 2))
+    >>> memberships = np.array([[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]])
+    >>> [[label.step for label in window.push(at, lambda times: memberships[times.astype(int)])] for at in range(3)]
     [[], [1], [1]]
-    >>> [label.step for label in window.finish()]
+    >>> [label.step for label in window.finish(lambda times: memberships[times.astype(int)])]
     [2]
     """
 
-    def __init__(
-        self,
-        settings: WindowSettings,
-        links: LinkSettings,
-        rate: float,
-        steps: tuple[int, ...] | None = None,
-        confidence: Confidence = margin,
-    ) -> None:
-        self._settings, self._links, self._rate = settings, links.capped(settings.shortest_s), rate
-        self._steps, self._confidence = steps, confidence
-        self._unary: deque[NDArray[np.float64]] = deque()
-        self._times: deque[float] = deque()
+    def __init__(self, settings: WindowSettings, links: LinkSettings, rate: float, steps: tuple[int, ...]) -> None:
+        self._links, self._rate, self._steps = links.capped(settings.shortest_s), rate, steps
         self._delay = Delay(settings)
 
-    def push(self, unary: NDArray[np.float64], at: float) -> tuple[SettledLabel, ...]:
-        """Takes one frame's unaries (K,); gives the labels that became due, oldest first.
+    def push(self, at: float, memberships: Memberships) -> tuple[SettledLabel, ...]:
+        """Takes one frame; gives the labels that became due, oldest first.
 
-        Usually none or one; more after a gap in the stream, when several frames grow old at once. A frame about to
-        leave the window is released even if it is younger than the lag.
+        Usually none or one; more after a gap in the stream, when several frames grow old at once.
         """
-        self._check(unary)
         due = self._delay.push(float(at))
-        self._unary.append(np.asarray(unary, dtype=np.float64))
-        self._times.append(float(at))
-        released = self._release(due)
-        if len(self._times) > self._settings.frames:
-            self._unary.popleft()
-            self._times.popleft()
-        return released
+        return self.settle([self.window(due, memberships)]) if due.frames else ()
 
-    def finish(self) -> tuple[SettledLabel, ...]:
+    def finish(self, memberships: Memberships) -> tuple[SettledLabel, ...]:
         """Gives the labels still held back and forgets the recording."""
-        released = self._release(self._delay.finish())
-        self.reset()
+        due = self._delay.finish()
+        released = self.settle([self.window(due, memberships)]) if due.frames else ()
+        self._delay.reset()
         return released
 
-    def reset(self) -> None:
-        """Forgets all frames, as before the first push."""
-        self._unary.clear()
-        self._times.clear()
-        self._delay.reset()
+    def due(self, at: float | None) -> Due:
+        """For recordings at hand: what a frame at `at` has released, or the end; `settle` cuts many windows at once."""
+        return self._delay.finish() if at is None else self._delay.push(float(at))
 
-    def _release(self, due: Due) -> tuple[SettledLabel, ...]:
-        """Labels of the frames that are due; cuts only when there are any."""
-        if not due.frames:
-            return ()
-        unary, times = np.array(self._unary), np.array(self._times)
-        labels = settle(unary, build_links(times, self._rate, self._links))
+    def window(self, due: Due, memberships: Memberships) -> Cuttable:
+        """What is cut for the frames that are due."""
+        times = np.array(due.window_times)
+        return Cuttable(due, memberships(times), build_links(times, self._rate, self._links))
+
+    def settle(self, windows: Sequence[Cuttable]) -> tuple[SettledLabel, ...]:
+        """The labels of the frames that are due in each window."""
+        cuts = settle_all((1.0 - each.memberships, each.links) for each in windows)
         return tuple(
-            SettledLabel(float(times[t]), self._step(int(labels[t])), self._confidence(unary, labels, t))
-            for t in (frame - due.window.start for frame in due.frames)
+            SettledLabel(at, self._steps[int(labels[frame])], float(each.memberships[frame, labels[frame]]))
+            for each, labels in zip(windows, cuts, strict=True)
+            for frame, at in zip(each.frames, each.due.times, strict=True)
         )
-
-    def _step(self, column: int) -> int:
-        return column + 1 if self._steps is None else self._steps[column]
-
-    def _check(self, unary: NDArray[np.float64]) -> None:
-        expected = self._unary[0].shape if self._unary else (len(self._steps),) if self._steps else unary.shape
-        if unary.ndim != 1 or unary.shape != expected:
-            raise ValueError(f"the window takes unaries {expected}, got {unary.shape}")
-
-
-class WindowTimes:
-    """Releases frames when `WindowCut` does, without a look at them: for whoever asks what was done, not for labels.
-
-    >>> window = WindowTimes(WindowSettings(lag_s=1.0))
-    >>> [label.at for at in (0.0, 1.0, 2.5) for label in window.push(np.zeros(2), at)]
-    [0.0, 1.0]
-    """
-
-    def __init__(self, settings: WindowSettings) -> None:
-        self._delay = Delay(settings)
-
-    def push(self, unary: NDArray[np.float64], at: float) -> tuple[SettledLabel, ...]:
-        """Takes one frame; gives unknown labels at the times of those that became due."""
-        return self._unknown(self._delay.push(float(at)))
-
-    def finish(self) -> tuple[SettledLabel, ...]:
-        """Gives those still held back and forgets the recording."""
-        released = self._unknown(self._delay.finish())
-        self._delay.reset()
-        return released
-
-    def _unknown(self, due: Due) -> tuple[SettledLabel, ...]:
-        return tuple(SettledLabel(at, UNKNOWN, 0.0) for at in due.times)

@@ -35,9 +35,9 @@ _RUNTIME_ERRORS: tuple[type[Exception], ...] = (
 
 
 class Embedder(Protocol):
-    """Anything that turns contexts (N, c, ...) into embeddings (N, D)."""
+    """Anything that turns order-free features (N, 2P) into embeddings (N, D)."""
 
-    def embed(self, contexts: Floats) -> Floats: ...
+    def embed(self, features: Floats) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class OnnxTrunk(OnnxModel):
 
 
 class OnnxHead(OnnxModel):
-    """The embedding network: contexts (N, c, C, H, W) of maps or (N, c, P) of features -> (N, D).
+    """The embedding network: order-free features (N, 2P) -> (N, D).
 
     >>> OnnxHead("head.onnx")
     Traceback (most recent call last):
@@ -126,9 +126,9 @@ class OnnxHead(OnnxModel):
     guide.errors.BundleError: a network was expected in head.onnx, but the file does not exist: export again.
     """
 
-    def embed(self, contexts: Floats) -> Floats:
-        """The embeddings of N contexts, oldest item first in each."""
-        return self.run(contexts, self._outputs[:1])[0]
+    def embed(self, features: Floats) -> Floats:
+        """The embeddings of N rows of features."""
+        return self.run(features, self._outputs[:1])[0]
 
 
 def is_quick_in_half(device: Device) -> bool:

@@ -1,4 +1,4 @@
-"""From a frame (or a row of features) to what recognition rests on: order-free features and the embedding."""
+"""From a frame (or a row of features) to the embedding that recognition rests on."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Frame
 from guide.errors import InputError
-from guide.perceive.appearance import Appearance, AppearanceSettings, difference
-from guide.perceive.context import Context
+from guide.perceive.appearance import Appearance, AppearanceSettings
 from guide.perceive.embedder import Embedder, Floats, OnnxTrunk
 from guide.perceive.pace import Pace
 from guide.perceive.preprocess import Preprocessing, to_network_input
@@ -18,10 +17,9 @@ from guide.perceive.preprocess import Preprocessing, to_network_input
 
 @dataclass(frozen=True, slots=True)
 class Percept:
-    """What was seen at a moment: order-free features (2P,) and the embedding (D,)."""
+    """What was seen at a moment, as an embedding (D,)."""
 
     at: float
-    appearance: NDArray[np.float32]
     embedding: NDArray[np.float32]
 
 
@@ -30,12 +28,8 @@ class PerceptionSettings:
     """What the bundle says of perception."""
 
     rate: float
-    context_count: int
-    context_stride_s: float
-    uses_maps: bool
     width: int
-    head_width: int
-    """How many features, the first ones, the embedding sees; no more than there are."""
+    """P: features that the trunk pools of a frame."""
     appearance: AppearanceSettings
 
 
@@ -50,7 +44,6 @@ class Perceiver:
         self._preprocessing = None if trunk is None else Preprocessing.from_metadata(trunk.metadata)
         self._pace = Pace(settings.rate)
         self._appearance = Appearance(settings.appearance)
-        self._context = Context[Floats](settings.context_count, settings.context_stride_s, settings.rate)
 
     @property
     def rate(self) -> float:
@@ -66,29 +59,20 @@ class Perceiver:
         if self._trunk is None or self._preprocessing is None:
             raise InputError("this bundle was learned from features, not from pictures: give it a .npy file.")
         picture = to_network_input(frame.image, self._preprocessing)[None]
-        if self._settings.uses_maps:
-            output = self._trunk.forward(picture)
-            return self._perceive(output.pooled[0], frame.at, output.maps[0])
-        return self._perceive(self._trunk.pool(picture)[0], frame.at, None)
+        return self._perceive(self._trunk.pool(picture)[0], frame.at)
 
     def take(self, row: Floats, at: float) -> Percept:
         """The percept of a row of features (P,)."""
-        if self._settings.uses_maps:
-            raise InputError("this bundle's embedding sees whole pictures: give it a video, not features.")
         if row.shape != (self._settings.width,):
             raise InputError(
                 f"this bundle was learned from {self._settings.width} features a row, {row.shape[0]} came: "
                 "use the same network for the features, or another bundle."
             )
-        return self._perceive(row, at, None)
+        return self._perceive(row, at)
 
     def reset(self) -> None:
         self._pace.reset()
         self._appearance.reset()
-        self._context.reset()
 
-    def _perceive(self, pooled: Floats, at: float, maps: Floats | None) -> Percept:
-        features = self._appearance.push(pooled, at)
-        seen = difference(features)[: self._settings.head_width] if maps is None else maps
-        clip = np.stack(self._context.push(seen, at))
-        return Percept(at, features, self._head.embed(clip[None])[0])
+    def _perceive(self, pooled: Floats, at: float) -> Percept:
+        return Percept(at, self._head.embed(self._appearance.push(pooled, at)[None])[0])

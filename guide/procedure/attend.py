@@ -13,7 +13,7 @@ from typing import TypeAlias
 from guide.domain import Alert, AlertKind, Guidance, Question, Severity
 from guide.procedure import speak
 from guide.procedure.actions import Action
-from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Marked, Reviewed, Ticked
+from guide.procedure.events import Confirmed, Ended, Event, Finished, Marked, Reviewed, Ticked
 from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
 from guide.procedure.progress import advise_next
@@ -28,7 +28,7 @@ _SEVERITY: dict[str, Severity] = {"out_of_order": "alarm"}
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """An action as the session takes it: its target found, so that it means the same in another course of events."""
+    """An action as the session takes it: its target found, so that it means the same in another history of events."""
 
     action: Action
     cause: Cause | None = None
@@ -95,7 +95,7 @@ class _Turn:
             self._resume()
         if self.now.is_paused and isinstance(event, Reviewed):
             return
-        if self.now.is_paused and isinstance(event, Confirmed | Ended | Ticked | Differed):
+        if self.now.is_paused and isinstance(event, Confirmed | Ended | Ticked):
             self._put(replace(self.state, at=max(self.state.at, event.at)))
         else:
             self._advance(event)
@@ -223,7 +223,7 @@ class _Turn:
         faults = tuple(fault for fault in state.faults if not (is_gone and step in (fault.early, fault.lacking)))
         blamed = [("missed", fault.lacking) for fault in state.faults if fault.early == step and fault not in faults]
         late = [("out_of_order", fault.early) for fault in state.faults if fault.lacking == step]
-        own = [(kind, step) for kind in ("out_of_order", "repeated", "too_long", "too_short", "differs")]
+        own = [(kind, step) for kind in ("out_of_order", "repeated", "too_long", "too_short")]
         marked = tuple(other for other in state.marked if other != step)
         denied = tuple(dict.fromkeys((*state.denied, step))) if is_gone else state.denied
         self._put(

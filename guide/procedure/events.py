@@ -1,4 +1,4 @@
-"""What can happen to a tracker: seven kinds of news, each a plain value, to be stored and replayed."""
+"""What can happen to a tracker: six kinds of news, each a plain value, to be stored and replayed."""
 
 from __future__ import annotations
 
@@ -43,15 +43,6 @@ class Reviewed:
 
 
 @dataclass(frozen=True, slots=True)
-class Differed:
-    """A step looks unlike its demonstrations: its distance is `ratio` times the widest seen there."""
-
-    step: int
-    at: float
-    ratio: float
-
-
-@dataclass(frozen=True, slots=True)
 class Marked:
     """A person says that a step is done, or that it is not."""
 
@@ -67,7 +58,7 @@ class Finished:
     at: float | None = None
 
 
-Event: TypeAlias = Confirmed | Ended | Ticked | Reviewed | Differed | Marked | Finished
+Event: TypeAlias = Confirmed | Ended | Ticked | Reviewed | Marked | Finished
 
 
 def news_of(event: StepEvent) -> Confirmed | Ended | None:

@@ -8,12 +8,11 @@ place; when another step that needs a is done meanwhile, nothing new is said.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from guide.domain import UNKNOWN, AlertKind, Severity
-from guide.procedure.events import Confirmed, Differed
+from guide.procedure.events import Confirmed
 from guide.procedure.model import Procedure
 from guide.procedure.precedence import Edge
 from guide.procedure.progress import rank_next
@@ -150,14 +149,6 @@ def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:
         f"no step for {patience_s:.0f} s: the longest pause in the demonstrations was {procedure.longest_pause_s:.0f} s"
     )
     return Finding("stalled", choices[0].step if choices else rest[0], "info", evidence)
-
-
-def differs(procedure: Procedure, event: Differed) -> Finding | None:
-    if event.ratio <= 1.0:
-        return None
-    beyond = math.ceil(10 * event.ratio) / 10  # never "1.0 times": that would be no alert
-    evidence = f"{beyond:.1f} times as far from the demonstrations as a step done their way is expected to be"
-    return Finding("differs", event.step, "warning", evidence)
 
 
 def _presence(procedure: Procedure, step: int) -> str:

@@ -1,4 +1,4 @@
-"""Silences rules that the demonstrations themselves, seen as live, do not bear out or that cry wolf there."""
+"""Which rules may alarm: those that demonstrations, followed as live, bear out with few false alarms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from guide.domain import Alert, Belief, Segment
+from guide.domain import Alert, Belief
 from guide.procedure.events import Event, Reviewed
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import Edge
@@ -26,7 +26,7 @@ LIMITS = (math.inf, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6, 0.0, -
 Breach: TypeAlias = tuple[str, int, int | None]  # kind, step, and the step that should have come before
 
 
-def hush(
+def silence_rules(
     procedure: Procedure,
     rehearsals: Sequence[Sequence[Event]],
     rate: float,
@@ -128,10 +128,10 @@ def _without_loud(
     return rules
 
 
-class Seen(NamedTuple):
+class FreeReading(NamedTuple):
     """What somebody who knows no rules sees in a demonstration.
 
-    >>> Seen(done=frozenset({1, 2}), again=frozenset({1})).again
+    >>> FreeReading(done=frozenset({1, 2}), again=frozenset({1})).again
     frozenset({1})
     """
 
@@ -140,11 +140,9 @@ class Seen(NamedTuple):
     """Steps that are come back to."""
     swapped: frozenset[Edge] = frozenset()
     """Pairs of steps of which the second is done before the first."""
-    unlabelled: tuple[Segment, ...] = ()
-    """Visits to steps that are surely done and that the demonstration's labels lack."""
 
 
-def doubt(procedure: Procedure, seen: Sequence[Seen]) -> Procedure:
+def question_rules(procedure: Procedure, seen: Sequence[FreeReading]) -> Procedure:
     """The procedure without alerts that what is `seen` in the demonstrations does not bear out.
 
     Labels that were found or carried over hold a step also where it was left out, and by these its rule looks sound.
@@ -158,7 +156,7 @@ def doubt(procedure: Procedure, seen: Sequence[Seen]) -> Procedure:
     return replace(procedure, rules=rules)
 
 
-def _is_broken(breach: Breach, seen: Seen) -> bool:
+def _is_broken(breach: Breach, seen: FreeReading) -> bool:
     kind, step, before = breach
     if before is not None:
         return (before, step) in seen.swapped

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from guide.domain import BACKGROUND, UNKNOWN, Belief, Guidance
 from guide.procedure import flags, speak
-from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Marked, Reviewed, Ticked
+from guide.procedure.events import Confirmed, Ended, Event, Finished, Marked, Reviewed, Ticked
 from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress, progress_of
 from guide.procedure.settings import TrackerSettings
 from guide.procedure.state import Cause, Fault, State
 
-ON_COURSE = ("missed", "out_of_order", "repeated")  # what a look back at the course may put otherwise
+ON_COURSE = ("missed", "out_of_order", "repeated")  # what a look back at the history may put otherwise
 
 
 class Tracker:
@@ -58,10 +58,6 @@ class Tracker:
         """What has probably been done looks so from now on: words on order, absence and repeats follow it."""
         return self.apply(Reviewed(belief.at, belief))
 
-    def differ(self, step: int, at: float, ratio: float) -> tuple[Guidance, ...]:
-        """The step looks `ratio` times as far from its demonstrations as the farthest of them; above 1 is a flag."""
-        return self.apply(Differed(step, at, ratio))
-
     def mark(self, step: int, at: float, is_done: bool) -> tuple[Guidance, ...]:
         """A person says whether a step is done."""
         return self.apply(Marked(step, at, is_done))
@@ -99,8 +95,6 @@ def advance(
             turn.tell(flags.too_long(procedure, state, state.at), flags.stalled(procedure, state, state.at))
         case Reviewed():
             turn.review(event)
-        case Differed():
-            turn.tell(flags.differs(procedure, event))
         case Marked():
             turn.mark(event)
         case Finished():
@@ -197,7 +191,7 @@ class _Turn:
             self.state = replace(self.state, doing=None)
 
     def review(self, event: Reviewed) -> None:
-        """Says what the course looks like now, and takes back what it no longer looks like."""
+        """Says what the history looks like now, and takes back what it no longer looks like."""
         before, self.state = self.state, self.state.review(event.belief)
         self.at = max(self.at, event.at)  # a look back is ahead of the labels, which wait to settle
         if len(self.state.visits) > 1 and self.state.visits[-2].step == before.last != self.state.last:

@@ -1,9 +1,9 @@
 """What the loop saw, frame by frame, in a file: the exact numbers that labels rest on.
 
 A replay must give the same alerts. Video cannot do that: it is lossy, and the networks on another machine round
-otherwise. So what recognition rests on is stored as it was used, in float32: the order-free features and the embedding
-of every processed frame (28 kB with the default trunk, 510 MB an hour at 5 frames a second). From there on the loop is
-plain arithmetic on the processor. The video is for people.
+otherwise. So what recognition rests on is stored as it was used, in float32: the embedding of every processed frame
+(under 1 kB, 15 MB an hour at 5 frames a second). From there on the loop is plain arithmetic on the processor. The video
+is for people.
 
 The file only grows: a head, then records of one size, each with a checksum. Whatever a killed process or a full disk
 leaves half written at the end is passed over.
@@ -26,8 +26,8 @@ from guide.errors import InputError
 from guide.record.values import Seen
 
 SEEN: Final = "seen.bin"
-_MAGIC: Final = b"CNCSEEN1"
-_HEAD: Final = struct.Struct("<8sII")  # magic, width of the features, width of the embedding
+_MAGIC: Final = b"CNCSEEN2"
+_HEAD: Final = struct.Struct("<8sI")  # magic, width of the embedding
 _FRONT: Final = struct.Struct("<QdI")  # number, at, checksum of the rest
 WIDEST: Final = 1_000_000
 
@@ -38,15 +38,15 @@ class SeenWriter:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / SEEN
     >>> with SeenWriter(path) as writer:
-    ...     writer.append([Seen(0, 0.5, np.ones(4, np.float32), np.zeros(2, np.float32))])
-    >>> [(one.number, one.at, one.appearance.tolist()) for one in read_seen(path)]
+    ...     writer.append([Seen(0, 0.5, np.ones(4, np.float32))])
+    >>> [(one.number, one.at, one.embedding.tolist()) for one in read_seen(path)]
     [(0, 0.5, [1.0, 1.0, 1.0, 1.0])]
     """
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._size = os.fstat(self._file).st_size
-        self._widths: tuple[int, int] | None = None
+        self._width: int | None = None
 
     def __enter__(self) -> SeenWriter:
         return self
@@ -63,10 +63,10 @@ class SeenWriter:
         """Adds records; raises OSError where the disk refuses."""
         if not seen:
             return
-        widths = len(seen[0].appearance), len(seen[0].embedding)
-        head = b"" if self._widths else _HEAD.pack(_MAGIC, *widths)
+        width = len(seen[0].embedding)
+        head = b"" if self._width else _HEAD.pack(_MAGIC, width)
         self._write(head + b"".join(_record(one) for one in seen))
-        self._widths = widths
+        self._width = width
 
     def _write(self, data: bytes) -> None:
         if os.fstat(self._file).st_size != self._size:  # a disk that refused even to take back what it had half written
@@ -83,7 +83,7 @@ class SeenWriter:
 
 
 def _record(seen: Seen) -> bytes:
-    numbers = np.concatenate([seen.appearance, seen.embedding]).astype("<f4").tobytes()
+    numbers = seen.embedding.astype("<f4").tobytes()
     return _FRONT.pack(seen.number, seen.at, zlib.crc32(numbers)) + numbers
 
 
@@ -94,7 +94,7 @@ def read_seen(path: Path) -> Iterator[Seen]:
             head = stream.read(_HEAD.size)
             if not head:
                 return
-            yield from _records(stream.read, *_widths(head, path))
+            yield from _records(stream.read, _width(head, path))
     except OSError as cause:
         raise InputError(
             f"what this session saw cannot be read from {path} ({cause.strerror}): only sessions recorded with it can "
@@ -102,19 +102,19 @@ def read_seen(path: Path) -> Iterator[Seen]:
         ) from cause
 
 
-def _widths(head: bytes, path: Path) -> tuple[int, int]:
-    magic, features, embedding = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0, 0)
-    if magic != _MAGIC or not 0 < features <= WIDEST or not 0 < embedding <= WIDEST:
-        raise InputError(f"{path} does not hold what a session saw: it is damaged, or of another kind.")
-    return features, embedding
+def _width(head: bytes, path: Path) -> int:
+    magic, width = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0)
+    if magic != _MAGIC or not 0 < width <= WIDEST:
+        raise InputError(
+            f"{path} does not hold what a session saw: it is damaged, of another kind, or recorded by an older version."
+        )
+    return int(width)
 
 
-def _records(read: Callable[[int], bytes], features: int, embedding: int) -> Iterator[Seen]:
-    size = 4 * (features + embedding)
+def _records(read: Callable[[int], bytes], width: int) -> Iterator[Seen]:
     while len(front := read(_FRONT.size)) == _FRONT.size:
         number, at, checksum = _FRONT.unpack(front)
-        data = read(size)
-        if len(data) != size or zlib.crc32(data) != checksum:
+        data = read(4 * width)
+        if len(data) != 4 * width or zlib.crc32(data) != checksum:
             return
-        numbers = np.frombuffer(data, "<f4").astype(np.float32)
-        yield Seen(number, at, numbers[:features], numbers[features:])
+        yield Seen(number, at, np.frombuffer(data, "<f4").astype(np.float32))

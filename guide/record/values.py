@@ -122,11 +122,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the loop saw in its frame `number`: order-free features and the embedding, float32, as they were used."""
+    """What the loop saw in its frame `number`: the embedding, float32, as it was used."""
 
     number: int
     at: float
-    appearance: NDArray[np.float32]
     embedding: NDArray[np.float32]
 
 

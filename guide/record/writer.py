@@ -126,7 +126,7 @@ class SessionWriter:
 
     def _keep(self, item: Item) -> None:
         if isinstance(item, Seen):
-            size = item.appearance.nbytes + item.embedding.nbytes
+            size = item.embedding.nbytes
             if self._seen_bytes + size > self._settings.most_bytes:
                 self._lost["frames"] += 1
                 return
@@ -182,7 +182,7 @@ class SessionWriter:
         # The file first: the database then never speaks of a frame that the file lacks.
         file.append(seen)
         with self._guard:
-            self._seen_bytes -= sum(one.appearance.nbytes + one.embedding.nbytes for one in seen)
+            self._seen_bytes -= sum(one.embedding.nbytes for one in seen)
             for _ in seen:
                 self._seen.popleft()
         store.write(self._facts.id, rows, frames, at, self._wall())

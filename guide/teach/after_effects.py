@@ -1,9 +1,9 @@
 """Learns what steps leave behind, and how far that can be relied on, from demonstrations left out.
 
-The bench a moment after a step less the bench a moment before it, on the whole, is what the step leaves behind. It is
-weighed against what else differs: what other steps leave, where people and rooms differ, hands that pass. Along a
-direction that the others taught, a demonstration then shows where the bench lies before the step and where after it;
-steps for which the two lie clearly apart leave a trace.
+The workplace a moment after a step less the workplace a moment before it, on the whole, is what the step leaves behind.
+It is weighed against what else differs: what other steps leave, where people and rooms differ, hands that pass. Along a
+direction that the others taught, a demonstration then shows where the workplace lies before the step and where after
+it; steps for which the two lie clearly apart have an after-effect.
 """
 
 from __future__ import annotations
@@ -16,56 +16,57 @@ from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Labels, Times
 from guide.fading import Fading
-from guide.label.after_effects import Levels, Traces, since_absent
-from guide.label.directions import principal_directions, rows_along
-from guide.label.manner import SHORTEST_VISIT
+from guide.label.after_effects import AfterEffects, Levels, since_absent
+from guide.label.directions import principal_directions
 from guide.perceive.appearance import SMOOTHED_STEPS, AppearanceSettings
-from guide.teach.reorder import stretches
+from guide.teach.reorder import SHORTEST_VISIT, stretches
 
 Floats = NDArray[np.float64]
 
 FEWEST = 3  # demonstrations of a step: two of them teach while one is judged
-COMPONENTS = 150  # directions in which benches vary that are looked at
+COMPONENTS = 150  # directions in which workplaces vary that are looked at
 MOST_ROWS = 2000  # pieces of the demonstrations that these come from
-MOMENT = 0.4  # of an average step: the bench before and after a step is seen for so long
+MOMENT = 0.4  # of an average step: the workplace before and after a step is seen for so long
 SPAN = 0.25  # of an average step, over which what is seen fades
-SETTLED = 0.125  # of an average step, after which the bench has settled
-LEAST_PAUSE = 0.2  # of an average step: around a pause so long the bench changes by whatever is done next to it
+SETTLED = 0.125  # of an average step, after which it has settled
+LEAST_PAUSE = 0.2  # of an average step: around a pause so long the workplace changes by whatever is done next to it
 PEOPLE = 2.0  # how people and rooms count against a direction, beside what other steps leave
 PASSING = 0.3  # and how hands that pass do, which the mean over a while takes out for the most part
 SHRINKAGE = 0.15  # changes are fewer than directions
-RELIABLE = 2.0  # spreads that the two levels of a trace lie apart at least
+RELIABLE = 2.0  # spreads that the two levels of an after-effect lie apart at least
 LEAST_SPREAD = 0.03  # of what a step leaves
 _TINY = 1e-12
 
 
-class Shown(NamedTuple):
+class Sample(NamedTuple):
     """A demonstration that shows what its steps leave behind."""
 
-    features: NDArray[Any]  # (T, 2P), order-free
+    embedding: NDArray[Any]  # (T, D)
     labels: Labels
     times: Times
 
 
-class Found(NamedTuple):
-    """The traces, none where no step leaves one, and what the others' traces say of each demonstration (T, C).
+class LearnedEffects(NamedTuple):
+    """The after-effects, none where no step has one, and what the others' say of each demonstration (T, C).
 
     Its own labels have no part in the directions it is seen along, and by way of the others a small one in the levels.
     """
 
-    traces: Traces | None
+    effects: AfterEffects | None
     left_out: list[Floats]
 
 
-def learn_traces(shown: Sequence[Shown], settings: AppearanceSettings, columns: Sequence[int]) -> Found:
+def learn_after_effects(
+    shown: Sequence[Sample], settings: AppearanceSettings, columns: Sequence[int]
+) -> LearnedEffects:
     """What the steps in `columns` leave behind; any other column, such as background, leaves nothing."""
     step_s = settings.smoothing_s / SMOOTHED_STEPS
     shown = _without_slips(shown)
-    bench = _bench(shown, settings.smoothing_s, step_s)
+    place = _workplace(shown, settings.smoothing_s, step_s)
     left_out = [np.zeros((len(one.times), len(columns))) for one in shown]
     kept: list[tuple[int, Floats, list[float]]] = []
-    steps = [step for step in columns if step > BACKGROUND and len(bench.showing(step)) >= FEWEST]
-    judged = _judged(shown, bench, steps, step_s)
+    steps = [step for step in columns if step > BACKGROUND and len(place.showing(step)) >= FEWEST]
+    judged = _judged(shown, place, steps, step_s)
     for step in steps:
         sides = [one.sides.get(step) for one in judged]
         for number, one in enumerate(judged):
@@ -75,13 +76,13 @@ def learn_traces(shown: Sequence[Shown], settings: AppearanceSettings, columns: 
             if others is not None:
                 odds = since_absent(others.log_odds(one.values[step])[:, None])
                 left_out[number][:, list(columns).index(step)] = odds[:, 0]
-        levels, direction = _levels(sides, FEWEST), bench.direction(step)
+        levels, direction = _levels(sides, FEWEST), place.direction(step)
         if levels is not None and direction is not None:
             kept.append((step, direction, [float(each[0]) for each in levels]))
-    return Found(_traces(bench, kept, SPAN * step_s), left_out)
+    return LearnedEffects(_effects(place, kept, SPAN * step_s), left_out)
 
 
-def _without_slips(shown: Sequence[Shown]) -> list[Shown]:
+def _without_slips(shown: Sequence[Sample]) -> list[Sample]:
     """The demonstrations without stretches far shorter than the step usually takes, but for its longest: no visits."""
     parts = [stretches(one.labels) for one in shown]
     longest = [
@@ -100,29 +101,29 @@ def _without_slips(shown: Sequence[Shown]) -> list[Shown]:
     return solid
 
 
-def _traces(bench: _Bench, kept: Sequence[tuple[int, Floats, list[float]]], span_s: float) -> Traces | None:
+def _effects(place: _Workplace, kept: Sequence[tuple[int, Floats, list[float]]], span_s: float) -> AfterEffects | None:
     if not kept:
         return None
-    directions = bench.directions @ np.stack([direction for _, direction, _ in kept], axis=1)
+    directions = place.directions @ np.stack([direction for _, direction, _ in kept], axis=1)
     levels = np.array([each for _, _, each in kept])
-    levels[:, (0, 2)] += (bench.mean @ directions)[:, None]  # live, what is seen is not centred
+    levels[:, (0, 2)] += (place.mean @ directions)[:, None]  # live, what is seen is not centred
     steps = tuple(step for step, _, _ in kept)
-    return Traces(steps, directions.astype(np.float32), Levels(*levels.T), span_s)
+    return AfterEffects(steps, directions.astype(np.float32), Levels(*levels.T), span_s)
 
 
 class _Change(NamedTuple):
-    """How the bench differs after a step, or after a pause (background), from before it."""
+    """How the workplace differs after a step, or after a pause (background), from before it."""
 
     recording: int
     step: int
     difference: Floats  # (d,)
 
 
-class _Bench(NamedTuple):
-    """How benches vary, and how they change."""
+class _Workplace(NamedTuple):
+    """How workplaces vary, and how they change."""
 
-    mean: Floats  # (P,)
-    directions: Floats  # (P, d)
+    mean: Floats  # (D,)
+    directions: Floats  # (D, d)
     common: Floats  # (d, d), covariance that has to do with people, rooms and hands that pass
     changes: list[_Change]
 
@@ -131,7 +132,7 @@ class _Bench(NamedTuple):
         return {change.recording for change in self.changes if change.step == step}
 
     def direction(self, step: int, without: int | None = None) -> Floats | None:
-        """The direction (d,) along which a step moves the bench by one, by all demonstrations or all but one."""
+        """The direction (d,) along which a step moves the workplace by one, by all demonstrations or all but one."""
         changes = [change for change in self.changes if change.recording != without]
         own = np.array([change.difference for change in changes if change.step == step])
         others = np.array([change.difference for change in changes if change.step != step])
@@ -146,25 +147,29 @@ class _Bench(NamedTuple):
         return np.asarray(found / moved) if moved > _TINY else None
 
 
-def _bench(shown: Sequence[Shown], smoothing_s: float, step_s: float) -> _Bench:
-    width = shown[0].features.shape[1] // 2
-    rows = np.stack(list(_pieces(shown, SPAN * step_s, width)))
+def _workplace(shown: Sequence[Sample], smoothing_s: float, step_s: float) -> _Workplace:
+    rows = np.stack(list(_pieces(shown, SPAN * step_s)))
     mean = rows.mean(0)
     directions = principal_directions(rows - mean, COMPONENTS)
     means, passing, count = [], np.zeros((directions.shape[1],) * 2), 0
     changes: list[_Change] = []
     for number, one in enumerate(shown):
-        seen = rows_along(one.features[:, :width], mean, directions)
+        seen = _along(one, mean, directions)
         smooth = _faded(seen, one.times, SPAN * step_s)
         means.append(smooth.mean(0))
         passing, count = passing + (seen - smooth).T @ (seen - smooth), count + len(seen)
         changes += _changes(number, one, seen, smoothing_s, step_s)
     people = np.array(means) - np.mean(means, axis=0)
-    return _Bench(mean, directions, PEOPLE * _squares(people) + PASSING * passing / count, changes)
+    return _Workplace(mean, directions, PEOPLE * _squares(people) + PASSING * passing / count, changes)
 
 
-def _pieces(shown: Sequence[Shown], span_s: float, width: int) -> Iterator[Floats]:
-    """Means (P,) of pieces of the demonstrations, of a long collection only of some."""
+def _along(one: Sample, mean: Floats, directions: Floats) -> Floats:
+    """A demonstration's embeddings less the mean along the directions, (T, d)."""
+    return np.asarray((np.asarray(one.embedding, np.float64) - mean) @ directions)
+
+
+def _pieces(shown: Sequence[Sample], span_s: float) -> Iterator[Floats]:
+    """Means (D,) of pieces of the demonstrations, of a long collection only of some."""
     lasted_s = sum(float(one.times[-1] - one.times[0]) for one in shown)
     every_s = span_s * max(1.0, lasted_s / span_s / MOST_ROWS)
     for one in shown:
@@ -172,11 +177,11 @@ def _pieces(shown: Sequence[Shown], span_s: float, width: int) -> Iterator[Float
         for number in range(int(since[-1] / every_s) + 1):
             begin = min(int(np.searchsorted(since, number * every_s)), len(since) - 1)
             end = int(np.searchsorted(since, number * every_s + span_s))
-            yield np.asarray(one.features[begin : max(end, begin + 1), :width], np.float64).mean(0)
+            yield np.asarray(one.embedding[begin : max(end, begin + 1)], np.float64).mean(0)
 
 
-def _changes(number: int, one: Shown, seen: Floats, smoothing_s: float, step_s: float) -> Iterator[_Change]:
-    """How the bench, rows (T, d), changes with each step of a demonstration, and in its pauses."""
+def _changes(number: int, one: Sample, seen: Floats, smoothing_s: float, step_s: float) -> Iterator[_Change]:
+    """How the workplace, rows (T, d), changes with each step of a demonstration, and in its pauses."""
     for frames in stretches(one.labels):
         step, start, end = int(one.labels[frames[0]]), float(one.times[frames[0]]), float(one.times[frames[-1]])
         if step <= BACKGROUND:  # around its middle: what comes and goes without having been done there
@@ -208,15 +213,14 @@ class _Judged(NamedTuple):
     sides: dict[int, tuple[_Side, _Side] | None]  # before and after the step, none where it lacks either
 
 
-def _judged(shown: Sequence[Shown], bench: _Bench, steps: Sequence[int], step_s: float) -> list[_Judged]:
+def _judged(shown: Sequence[Sample], place: _Workplace, steps: Sequence[int], step_s: float) -> list[_Judged]:
     judged = []
-    width = len(bench.mean)
     for number, one in enumerate(shown):
-        seen = rows_along(one.features[:, :width], bench.mean, bench.directions)
+        seen = _along(one, place.mean, place.directions)
         smooth = _faded(seen, one.times, SPAN * step_s)
         values, sides = {}, {}
         for step in steps:
-            direction = bench.direction(step, without=number)
+            direction = place.direction(step, without=number)
             if direction is not None:
                 values[step] = smooth @ direction
                 sides[step] = _sides(values[step], one, step, SETTLED * step_s)
@@ -224,7 +228,7 @@ def _judged(shown: Sequence[Shown], bench: _Bench, steps: Sequence[int], step_s:
     return judged
 
 
-def _sides(values: Floats, one: Shown, step: int, settled_s: float) -> tuple[_Side, _Side] | None:
+def _sides(values: Floats, one: Sample, step: int, settled_s: float) -> tuple[_Side, _Side] | None:
     frames = np.flatnonzero(one.labels == step)
     if not len(frames):
         return None
@@ -261,6 +265,6 @@ def _squares(rows: Floats) -> Floats:
 
 
 def _faded(rows: Floats, times: Times, span_s: float) -> Floats:
-    """The fading mean of rows (T, d), as `Trail` takes it."""
+    """The fading mean of rows (T, d), as `AfterEffectsWatch` takes it."""
     fading = Fading(span_s)
     return np.stack([fading.push(row, float(at)) for row, at in zip(rows, times, strict=True)])

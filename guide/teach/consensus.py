@@ -1,8 +1,8 @@
-"""Labels that were carried from a few recordings to the others, made to agree with what people showed of the course.
+"""Labels that were carried from a few recordings to the others, made to agree with what people showed of the history.
 
 Carried labels go by frames: a step that looks like another vanishes, or breaks in two. The labelled recordings also
 show which steps are always done, which but once, and how long they take. So every other recording is read anew as a
-whole course (`guide/label/histories.py`), by look, place and share of the time, in the light of the others, and again.
+whole history (`guide/label/histories.py`), by look, place and share of the time, in the light of the others, and again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import permutations
 import numpy as np
 
 from guide.domain import BACKGROUND, Labels, Times
-from guide.label.histories import Course, CourseModel, Expectations
+from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.history_model import TO_BACKGROUND
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.teach.refine import Floats, Lesson, RefineSettings, Shown, teach
@@ -71,7 +71,7 @@ class Consensus:
         return current
 
     def _lessons(
-        self, shown: Sequence[Shown], labels: Sequence[Labels], known: Sequence[int], model: CourseModel
+        self, shown: Sequence[Shown], labels: Sequence[Labels], known: Sequence[int], model: HistoryModel
     ) -> Iterator[Lesson | None]:
         """For each recording what the others teach, those in `known` with more weight; nothing for these."""
         columns = [np.searchsorted(model.steps, each) for each in labels]
@@ -81,21 +81,21 @@ class Consensus:
             seen, taught = [shown[other] for other in teachers], [columns[other] for other in teachers]
             yield None if number in known else teach(seen, taught, len(model.steps), self.settings)
 
-    def _read(self, rows: Floats, times: Times, lesson: Lesson, model: CourseModel) -> Labels:
+    def _read(self, rows: Floats, times: Times, lesson: Lesson, model: HistoryModel) -> Labels:
         """The labels (T,) of the rows (T, d) of one recording by what the others teach."""
         if BACKGROUND in model.steps:  # which may lie anywhere, also where the labelled ones begin with a step at once
             lesson = lesson.anywhere(model.steps.index(BACKGROUND))
-        course = Course(model, _tick_s(times))
+        histories = Histories(model, _tick_s(times))
         for chances, at in zip(lesson.plan(rows, self.settings), times, strict=True):
-            course.push(1.0 - chances, float(at))
+            histories.push(1.0 - chances, float(at))
         found = np.zeros(len(times), np.int64)
-        for step, start, _ in course.likeliest(is_over=True):
+        for step, start, _ in histories.likeliest(is_over=True):
             found[times >= start] = step
         return found
 
     def _model(
         self, labels: Sequence[Labels], times: Sequence[Times], known: Sequence[int], step_s: float
-    ) -> CourseModel:
+    ) -> HistoryModel:
         steps = tuple(int(step) for step in np.unique(np.concatenate(list(labels))))
         visits = [visited(each) for each in labels]
         given = [Counter(visits[number]) for number in known]
@@ -103,7 +103,7 @@ class Consensus:
         before = np.zeros((len(steps), len(steps)), bool)
         for (row, first), (column, then) in permutations(enumerate(steps), 2):
             before[row, column] = min(first, then) > BACKGROUND and _is_agreed(first, then, visits, known)
-        return CourseModel(
+        return HistoryModel(
             steps,
             usual,
             spread,

@@ -1,9 +1,9 @@
-"""Demonstrations as teaching sees them: what the trunk and the embedder saw, frame by frame, and when."""
+"""Demonstrations as teaching sees them: what the trunk saw, frame by frame, when, and its embedding."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from guide.domain import Features, Times
 from guide.perceive.appearance import AppearanceSettings, appearance
+from guide.perceive.embedder import Embedder
 from guide.teach.collection import Collection
+from guide.teach.embedding import embed_recording, fit_embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +43,20 @@ class Demonstration:
         return float(self.times[-1] - self.times[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Demonstrations:
-    """The demonstrations of one task, and how far back their order-free features look.
+    """The demonstrations of one task, how far back their order-free features look, and what embeds these.
 
-    `kept` are those features (T, 2P) where they are at hand already; else they are made when first asked for.
-
-    >>> one = Demonstration("a", np.arange(3) / 2, np.ones((3, 8)), np.zeros((3, 2), np.float32))
-    >>> Demonstrations((one,), 2.0, AppearanceSettings()).features[0].shape
-    (3, 16)
+    >>> pooled = [np.eye(3)[[0, 0, 1]], np.eye(3)[[0, 1, 1]]]
+    >>> both = demonstrate(["a", "b"], [np.arange(3) / 2] * 2, pooled, 2.0, AppearanceSettings())
+    >>> both.items[1].embedding.shape == both.embed(pooled[1], np.arange(3) / 2).shape
+    True
     """
 
     items: tuple[Demonstration, ...]
     rate: float
     settings: AppearanceSettings
-    kept: tuple[NDArray[np.float32], ...] | None = None
-
-    @cached_property
-    def features(self) -> tuple[NDArray[np.float32], ...]:
-        """The order-free features (T, 2P) of each demonstration."""
-        if self.kept is not None:
-            return self.kept
-        return tuple(appearance(one.pooled, one.times, self.settings) for one in self.items)
+    embedder: Embedder
 
     @property
     def embeddings(self) -> tuple[Features, ...]:
@@ -77,6 +71,27 @@ class Demonstrations:
         """When each demonstration ends by its id: a tick after its last frame."""
         return {one.id: float(one.times[-1]) + 1 / self.rate for one in self.items}
 
+    def embed(self, pooled: NDArray[Any], times: Times) -> Features:
+        """The embeddings (T, D) of pooled trunk outputs (T, P), such as a demonstration's in another order."""
+        return embed_recording(pooled, times, self.settings, self.embedder)
+
     def collection(self) -> Collection:
         """The same as finders take it."""
         return Collection(self.embeddings, self.times, self.rate, tuple(one.pooled for one in self.items))
+
+
+def demonstrate(
+    ids: Sequence[str],
+    times: Sequence[Times],
+    pooled: Sequence[NDArray[Any]],
+    rate: float,
+    settings: AppearanceSettings,
+) -> Demonstrations:
+    """Recordings' pooled trunk outputs (T, P) as demonstrations, with an embedder fitted to them."""
+    features = [appearance(np.asarray(each, np.float32), at, settings) for each, at in zip(pooled, times, strict=True)]
+    embedder = fit_embedder(features)
+    items = tuple(
+        Demonstration(id_, at, own, embedder.embed(seen))
+        for id_, at, own, seen in zip(ids, times, pooled, features, strict=True)
+    )
+    return Demonstrations(items, rate, settings, embedder)

@@ -1,41 +1,31 @@
-"""From labels to all that the live side needs: segments, orderings and rules, prototypes, recogniser."""
+"""From labels to all that the live side needs: prototypes, after-effects, segments, orderings and rules."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Features, KeyStep, Labels, Segment
-from guide.label.after_effects import Traces
+from guide.domain import KeyStep, Labels, Segment
+from guide.label.after_effects import AfterEffects
 from guide.label.energy import LinkSettings
-from guide.label.limits import Judgement
-from guide.label.manner import SHORTEST_VISIT
-from guide.label.recogniser import Recogniser
-from guide.label.unaries import AppearanceUnaries
+from guide.label.prototypes import Prototypes
 from guide.procedure.events import Event
 from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
 from guide.procedure.model import Procedure, Rules
-from guide.procedure.rule_selection import Seen, doubt, hush
-from guide.task_model import PRIORS, course_of
-from guide.teach.after_effects import Shown, learn_traces
+from guide.procedure.rule_selection import FreeReading, question_rules, silence_rules
+from guide.task_model import PRIORS, histories_of
+from guide.teach.after_effects import Sample, learn_after_effects
 from guide.teach.annotations import labels_to_segments
-from guide.teach.calibrate import (
-    LeftOut,
-    calibrate_labels,
-    calibrate_steps,
-    feature_scale,
-    heard_with,
-    leave_out,
-)
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.likeness import with_likeness
-from guide.teach.mend import mended
 from guide.teach.progress import Tell, part_of, say_nothing
-from guide.teach.rehearse import Taught, chosen, rehearse, see_freely, teach_judged
-from guide.teach.strangers import Lessons, manners_of, strangers
+from guide.teach.prototypes import Judged, learn_prototypes
+from guide.teach.rehearse import calibrate_steps, heard_with, read_freely, rehearse
+from guide.teach.reorder import SHORTEST_VISIT
+
+Floats = NDArray[np.float64]
 
 SLIPPING_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of the labels
 MOMENT = 0.1  # of what a step usually takes: so short a stretch of a label is hardly the step
@@ -50,15 +40,48 @@ class Learned:
     labels: tuple[Labels, ...]
     segments: tuple[tuple[Segment, ...], ...]
     procedure: Procedure
-    centres: NDArray[np.float64]  # (K, D), row n is key-step n + 1
-    recogniser: Recogniser
+    prototypes: Prototypes
     links: LinkSettings
     """How strongly labels hold together in time, fitted to the length of the recordings."""
     notes: tuple[str, ...]
-    judgement: Judgement = field(default_factory=Judgement)
-    """How sure is sure, how far is unknown and how unlike a step may look, from left-out demonstrations."""
-    traces: Traces | None = None
+    effects: AfterEffects | None = None
     """What steps leave behind, where any of them leaves something that can be relied on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rehearsed:
+    """The demonstrations that are followed as if they were live, and what is looked for in them."""
+
+    judged: Sequence[Judged]
+    effects: Sequence[Floats]  # (T, C) each
+    steps: tuple[int, ...]
+    links: LinkSettings
+    smoothing_s: float
+    rate: float
+
+    def under(self, procedure: Procedure, tell: Tell) -> list[tuple[Event, ...]]:
+        """What the tracker would hear of each, by what the others teach."""
+        heard = []
+        for count, (one, effects) in enumerate(zip(self.judged, self.effects, strict=True), 1):
+            histories = histories_of(procedure, self.steps, self.smoothing_s, self.rate)
+            heard.append(rehearse(one.costs, one.times, histories, self.links, self.rate, effects))
+            tell(count / len(self.judged))
+        return heard
+
+    def freely(self, procedure: Procedure, given: Collection[int], tell: Tell) -> list[FreeReading]:
+        """What is seen without any rule in each that nobody labelled, by what the others teach.
+
+        Their labels have no say in it: carried ones hold a step because it was done in those that they come from.
+        """
+        free = replace(procedure, rules=Rules(edges=procedure.rules.edges))  # to be told of, not to be kept
+        priors = tuple(one for one in PRIORS if one not in ("order", "done"))
+        found = []
+        for count, (one, effects) in enumerate(zip(self.judged, self.effects, strict=True), 1):
+            if one.place not in given:
+                histories = histories_of(free, self.steps, self.smoothing_s, self.rate, priors)
+                found.append(read_freely(one.costs, one.times, histories, effects))
+            tell(count / len(self.judged))
+        return found
 
 
 def describe(
@@ -81,114 +104,53 @@ def describe(
         for each, one in zip(labels, demonstrations.items, strict=True)
     )
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / len(steps))
-    taught = teach_judged(demonstrations, labels)
-    tell(0.4)
-    recogniser, judgement, left = _left_out(demonstrations, labels, taught, given)
-    traces, left = _with_traces(demonstrations, recogniser, left)
-    tell(0.82)
-    visits, left = solid(segments), some(left)
-    procedure = learn_procedure(visits, steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
-    learned = procedure.rules
+    taught = learn_prototypes(demonstrations, labels)
+    tell(0.6)
+    columns = taught.prototypes.steps
+    samples = [_sample(demonstrations, one) for one in taught.judged]
+    effects = learn_after_effects(samples, demonstrations.settings, columns)
+    tell(0.7)
+    places = some(taught.judged)
+    rehearsed = _Rehearsed(
+        [taught.judged[place] for place in places],
+        [effects.left_out[place] for place in places],
+        columns,
+        links,
+        demonstrations.settings.smoothing_s,
+        demonstrations.rate,
+    )
+    learned = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
+    procedure = learned
     if hold_slips:
-        seen = _seen(procedure, demonstrations, recogniser, left, part_of(tell, 0.82, 0.86))
-        procedure = learn_procedure(mended(visits, seen), steps, SLIPPING_RATE)
-        if procedure.rules.edges != learned.edges:  # only orders that were looked for are seen to be broken
-            seen = _seen(procedure, demonstrations, recogniser, left, say_nothing)
-        learned = procedure.rules
-        procedure = doubt(loosened(procedure), [*seen.values()])
-    rehearsals = _rehearsals(procedure, demonstrations, recogniser, left, part_of(tell, 0.86, 0.91))
-    trust = calibrate_steps(left, rehearsals)
-    hushed = hush(procedure, [heard_with(each, trust) for each in rehearsals], FALSE_ALARM_RATE, hidden(left))
+        readings = rehearsed.freely(procedure, given, part_of(tell, 0.7, 0.85))
+        procedure = question_rules(loosened(procedure), readings)
+    rehearsals = rehearsed.under(procedure, part_of(tell, 0.85, 1.0))
+    trust = calibrate_steps(rehearsed.judged, rehearsals)
+    heard = [heard_with(each, trust) for each in rehearsals]
+    quiet = silence_rules(procedure, heard, FALSE_ALARM_RATE, hidden(rehearsed.judged))
     return Learned(
         labels=tuple(labels),
         segments=segments,
-        procedure=hushed,
-        centres=_centres(demonstrations.embeddings, labels, steps),
-        recogniser=recogniser,
+        procedure=quiet,
+        prototypes=replace(taught.prototypes, confidence=trust),
         links=links,
-        notes=(*notes, *_timid(learned, hushed.rules)),
-        judgement=replace(
-            with_likeness(judgement, left, rehearsals, recogniser.numbers),
-            labels=calibrate_labels(recogniser, left, links, demonstrations.rate, demonstrations.settings.smoothing_s),
-            steps=trust,
-        ),
-        traces=traces,
+        notes=(*notes, *_timid(learned.rules, quiet.rules)),
+        effects=effects.effects,
     )
 
 
-def _left_out(
-    demonstrations: Demonstrations, labels: Sequence[Labels], taught: Taught, given: Collection[int]
-) -> tuple[Recogniser, Judgement, list[LeftOut]]:
-    places = chosen(demonstrations)
-    features, own = [demonstrations.features[place] for place in places], [labels[place] for place in places]
-    scale, numbers = feature_scale(features), taught.recogniser.numbers
-    strange = strangers(Lessons(features, own, taught.features, taught.labels), scale, numbers)
-    times = [demonstrations.items[place].times for place in places]
-    recogniser, judgement, left = leave_out(taught.recogniser, scale, taught.judged, strange, own, times)
-    costs = taught.label_costs([one.costs for one in left])
-    left = [
-        replace(one, label_costs=each, is_given=place in given, place=place)
-        for one, each, place in zip(left, costs, places, strict=True)
-    ]
-    return recogniser, replace(judgement, manners=manners_of(recogniser, features, own)), left
+def _sample(demonstrations: Demonstrations, one: Judged) -> Sample:
+    embedding = np.array(demonstrations.items[one.place].embedding)
+    embedding[:, -1] = 0.0  # what lies outside all directions tells of the person, not of the workplace
+    return Sample(embedding, one.labels, one.times)
 
 
-def _with_traces(
-    demonstrations: Demonstrations, recogniser: Recogniser, left: Sequence[LeftOut]
-) -> tuple[Traces | None, list[LeftOut]]:
-    features = [demonstrations.features[place] for place in chosen(demonstrations)]
-    shown = [Shown(each, one.labels, one.times) for each, one in zip(features, left, strict=True)]
-    found = learn_traces(shown, demonstrations.settings, AppearanceUnaries(recogniser).steps)
-    return found.traces, [replace(one, traces=each) for one, each in zip(left, found.left_out, strict=True)]
-
-
-def some(left: Sequence[LeftOut]) -> list[LeftOut]:
+def some(judged: Sequence[Judged]) -> list[int]:
     """The demonstrations that are followed as if they were live: all, or of very long ones some, spread over all."""
-    frames = sum(len(one.times) for one in left)
-    wanted = max(len(left) * MOST_REHEARSED // max(frames, 1), FEWEST_REHEARSED)
-    count = min(wanted, len(left))
-    return [left[number * len(left) // count] for number in range(count)]
-
-
-def _rehearsals(
-    procedure: Procedure,
-    demonstrations: Demonstrations,
-    recogniser: Recogniser,
-    left: Sequence[LeftOut],
-    tell: Tell,
-) -> list[tuple[Event, ...]]:
-    """What the tracker would hear of the demonstrations if they were followed live by what the others teach."""
-    steps = AppearanceUnaries(recogniser).steps
-    smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
-    heard = []
-    for count, one in enumerate(left, 1):
-        heard.append(rehearse(one.costs, one.times, course_of(procedure, steps, smoothing_s, rate), one.traces))
-        tell(count / len(left))
-    return heard
-
-
-def _seen(
-    procedure: Procedure,
-    demonstrations: Demonstrations,
-    recogniser: Recogniser,
-    left: Sequence[LeftOut],
-    tell: Tell,
-) -> dict[int, Seen]:
-    """What is seen, by what the others teach and without any rule, in each demonstration that nobody labelled.
-
-    Their labels have no say in it, also where they hold a step for a moment: carried ones put it there because it was
-    done in those that they come from. They only tell which visits they lack.
-    """
-    free = replace(procedure, rules=Rules(edges=procedure.rules.edges))  # to be told of, not to be kept
-    steps, priors = AppearanceUnaries(recogniser).steps, tuple(one for one in PRIORS if one not in ("order", "done"))
-    smoothing_s, rate = demonstrations.settings.smoothing_s, demonstrations.rate
-    found = {}
-    for count, one in enumerate(left, 1):
-        if not one.is_given:
-            course = course_of(free, steps, smoothing_s, rate, priors)
-            found[one.place] = see_freely(one.costs, one.times, course, one.traces, one.labels)
-        tell(count / len(left))
-    return found
+    frames = sum(len(one.times) for one in judged)
+    wanted = max(len(judged) * MOST_REHEARSED // max(frames, 1), FEWEST_REHEARSED)
+    count = min(wanted, len(judged))
+    return [number * len(judged) // count for number in range(count)]
 
 
 def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
@@ -212,14 +174,15 @@ def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
     ]
 
 
-def hidden(left: Sequence[LeftOut]) -> list[frozenset[int]]:
+def hidden(judged: Sequence[Judged]) -> list[frozenset[int]]:
     """The steps that each demonstration holds for a moment only: nobody could see them there.
 
     >>> frames = [np.repeat([1, 2], count) for count in ([20, 20], [20, 20], [20, 1])]
-    >>> hidden([LeftOut(np.arange(len(each)) / 2, each, np.ones((40, 2)), np.ones((40, 2))) for each in frames])
+    >>> nothing = np.zeros((0, 0))
+    >>> hidden([Judged(0, np.arange(len(each)) / 2, each, nothing, nothing) for each in frames])
     [frozenset(), frozenset(), frozenset({2})]
     """
-    counts = [dict(zip(*np.unique(one.labels, return_counts=True), strict=True)) for one in left]
+    counts = [dict(zip(*np.unique(one.labels, return_counts=True), strict=True)) for one in judged]
     usual = {step: np.median([each[step] for each in counts if step in each]) for each in counts for step in each}
     return [frozenset(int(step) for step, count in each.items() if count < MOMENT * usual[step]) for each in counts]
 
@@ -238,16 +201,3 @@ def _timid(learned: Rules, kept: Rules) -> tuple[str, ...]:
 def _longest(segments: Sequence[Segment]) -> dict[int, Segment]:
     """The longest segment of each step."""
     return {one.step: one for one in sorted(segments, key=lambda segment: segment.duration)}
-
-
-def _centres(embeddings: Sequence[Features], labels: Sequence[Labels], steps: Sequence[KeyStep]) -> NDArray[np.float64]:
-    """The prototype of each key-step: the mean embedding of its frames, or of all where it has none."""
-    # A recording at a time: a long collection does not fit into memory twice over.
-    sums, counts = np.zeros((len(steps), embeddings[0].shape[1])), np.zeros((len(steps), 1))
-    for rows, numbers in zip(embeddings, labels, strict=True):
-        for place, step in enumerate(steps):
-            chosen = rows[numbers == step.number]
-            sums[place] += chosen.sum(0, dtype=np.float64)
-            counts[place] += len(chosen)
-    everything = sum(rows.sum(0, dtype=np.float64) for rows in embeddings) / sum(len(rows) for rows in embeddings)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), everything)

@@ -53,8 +53,8 @@ class Gain:
 def leave_one_out(collection: Collection, given: Sequence[Labels | None], tell: Tell = say_nothing) -> Gain:
     """How well each labelled recording is labelled from 1, 2, ... of the others; nothing with fewer than two.
 
-    `tell` hears which share of the work is done. Of long recordings one frame stands for several, and whole courses are
-    not read again as they are when labels are carried over for good: the question is what more labels change.
+    `tell` hears which share of the work is done. Of long recordings one frame stands for several, and whole histories
+    are not read again as they are when labels are carried over for good: the question is what more labels change.
     """
     known = [place for place, labels in enumerate(given) if labels is not None]
     if len(known) < 2:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from guide.bundle import Bundle
 from guide.domain import BACKGROUND, Labels
 from guide.errors import BundleError
+from guide.perceive.embedder import OnnxHead
 from guide.session import perception_settings
 from guide.teach.demonstrations import Demonstration, Demonstrations
 
@@ -22,7 +23,8 @@ def read_demonstrations(bundle: Bundle) -> tuple[Demonstrations, tuple[Labels, .
         ids = [str(id_) for id_ in bundle.facts["recordings"]]
         items = tuple(_demonstration(arrays, number, id_) for number, id_ in enumerate(ids))
         labels = tuple(_labels(arrays[f"labels_{number}"], one) for number, one in enumerate(items))
-        demonstrations = Demonstrations(items, settings.rate, settings.appearance)
+        embedder = OnnxHead(bundle.path("head.onnx"), "cpu")
+        demonstrations = Demonstrations(items, settings.rate, settings.appearance, embedder)
         demonstrations.collection()
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} holds no usable demonstrations ({cause}): export it again.") from cause

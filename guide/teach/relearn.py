@@ -131,7 +131,7 @@ def write_version(
                 folder, demonstrations, relearned.procedure, segments_of(relearned.reviewed, demonstrations)
             )
         else:
-            write_taught(folder, demonstrations, relearned.learned, _fuzzifier(bundle))
+            write_taught(folder, demonstrations, relearned.learned)
         (folder / FOLDER).mkdir()
         for name, still in named.items():
             (folder / FOLDER / name).write_bytes(still.picture)
@@ -219,13 +219,6 @@ def _facts(
         "stills": {name: [one.step, one.recording, one.at] for name, one in moments.items()},
     }
     return facts
-
-
-def _fuzzifier(bundle: Bundle) -> float:
-    try:
-        return float(bundle.arrays("prototypes.npz")["fuzzifier"])
-    except (KeyError, TypeError, ValueError) as cause:
-        raise BundleError(f"{bundle.folder} holds no usable prototypes ({cause}): export it again.") from cause
 
 
 def _review_facts(bundle: Bundle) -> Mapping[str, Any]:

@@ -15,6 +15,8 @@ from scipy.ndimage import uniform_filter1d
 
 from guide.domain import Labels
 
+SHORTEST_VISIT = 0.4  # of what a step usually takes: any stretch of its label that is shorter is a slip of the labels
+
 
 def stretches(labels: Labels) -> list[NDArray[np.int64]]:
     """The frames of each stretch of one label, in order.
@@ -39,23 +41,23 @@ def shuffled(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def elsewhere(pooled: NDArray[Any], span: float, rng: np.random.Generator) -> NDArray[np.float32]:
-    """The features (T, P), of unit length, with the bench as it looks around some other moment of the recording.
+    """The features (T, P), of unit length, with the workplace as it looks around some other moment of the recording.
 
-    What stands around tells how far the work has come: a bare bench, a closed lid. Where a step is done too early or
-    late, it is done before another bench than ever before. The mean over `span` frames stands for the bench.
+    What stands around tells how far the work has come: a bare table, a closed lid. Where a step is done too early or
+    late, it is done before another workplace than ever before. The mean over `span` frames stands for the workplace.
     """
-    unit, bench = _bench(pooled, span)
-    return np.asarray(unit - bench + bench[int(rng.integers(len(unit)))], np.float32)
+    unit, place = _workplace(pooled, span)
+    return np.asarray(unit - place + place[int(rng.integers(len(unit)))], np.float32)
 
 
 def levelled(pooled: NDArray[Any], span: float) -> NDArray[np.float32]:
-    """The features (T, P), of unit length, before the same bench throughout: what stands around is no step."""
-    unit, bench = _bench(pooled, span)
-    return np.asarray(unit - bench + unit.mean(0), np.float32)
+    """The features (T, P), of unit length, before the same workplace throughout: what stands around is no step."""
+    unit, place = _workplace(pooled, span)
+    return np.asarray(unit - place + unit.mean(0), np.float32)
 
 
-def _bench(pooled: NDArray[Any], span: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The features (T, P) of unit length, and the bench around each frame."""
+def _workplace(pooled: NDArray[Any], span: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The features (T, P) of unit length, and the workplace around each frame."""
     unit = np.asarray(pooled, np.float32)
     unit = unit / np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
     return unit, uniform_filter1d(unit, max(int(span), 1), axis=0, mode="nearest")

@@ -59,11 +59,10 @@ def split_at_share(labels: Sequence[Labels], step: int, new: int, share: float) 
 
 
 def _rows(demonstrations: Demonstrations, chosen: Sequence[NDArray[np.intp]]) -> list[Floats]:
-    """The frames' features in their principal directions, each demonstration's mean taken off, of unit spread."""
-    features = [
-        np.asarray(rows[frames], np.float64) for rows, frames in zip(demonstrations.features, chosen, strict=True)
-    ]
-    centred = [rows - rows.mean(0) if len(rows) else rows for rows in features]
+    """The frames' embeddings in their principal directions, each demonstration's mean taken off, of unit spread."""
+    pairs = zip(demonstrations.embeddings, chosen, strict=True)
+    seen = [np.asarray(rows[frames], np.float64) for rows, frames in pairs]
+    centred = [rows - rows.mean(0) if len(rows) else rows for rows in seen]
     directions = principal_directions(np.concatenate(centred), DIRECTIONS)
     reduced = [rows @ directions for rows in centred]
     scale = float(np.sqrt((np.concatenate(reduced) ** 2).sum(1).mean())) or 1.0

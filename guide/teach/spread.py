@@ -55,7 +55,7 @@ class Spread:
     levelling: int = 3
     """How much more than as it is a recording teaches before the same bench throughout."""
     consensus: Consensus = field(default_factory=Consensus)
-    """How the carried labels are read again as whole courses; recordings beyond those looked at stay as carried."""
+    """How the carried labels are read again as whole histories; recordings beyond those looked at stay as carried."""
 
     def spread(self, collection: Collection, given: Sequence[Labels | None]) -> Found:
         """Labels (T,) for every recording; at least one is given. 0 is background where people left gaps."""
@@ -97,7 +97,7 @@ class Spread:
         return found
 
     def carry(self, task: Task, given: Sequence[Given]) -> tuple[Lesson, list[Labels]]:
-        """What the labelled recordings teach, and the columns (T,) of all of them by it; whole courses are not read."""
+        """What the labelled recordings teach, and the columns (T,) of all of them by it; no whole history is read."""
         rows, known = task.rows, _known(given)
         lesson = self._lesson(task, known, [_must(given[n]) for n in known])
         current: list[Labels] = []

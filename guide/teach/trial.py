@@ -41,9 +41,9 @@ def try_video(bundle: Bundle, networks: Networks, video: Path) -> Trial:
 
 
 def _followed(session: Session, demonstrations: Demonstrations, place: int) -> Iterator[Update]:
-    one, features = demonstrations.items[place], demonstrations.features[place]
-    for at, appearance, embedding in zip(one.times, features, one.embedding, strict=True):
-        yield from session.perceived(Percept(float(at), appearance, embedding))
+    one = demonstrations.items[place]
+    for at, embedding in zip(one.times, one.embedding, strict=True):
+        yield from session.perceived(Percept(float(at), embedding))
     yield from session.finish()
 
 

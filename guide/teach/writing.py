@@ -18,18 +18,15 @@ from guide.teach.annotations import write_labels
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
 
-ARRAYS = ("prototypes.npz", "recogniser.npz", "demonstrations.npz")
+ARRAYS = ("prototypes.npz", "demonstrations.npz")
 PROCEDURE = ("procedure.json", "procedure.dot")
 SEGMENTS = "segments"
 
 
-def write_taught(folder: Path, demonstrations: Demonstrations, learned: Learned, fuzzifier: float) -> None:
-    """Writes prototypes, recogniser, demonstrations, procedure and segments into a bundle's new folder."""
-    numbers = np.array(learned.procedure.numbers, np.int64)
-    np.savez(folder / "prototypes.npz", centres=learned.centres, fuzzifier=fuzzifier, numbers=numbers)
-    taught = learned.recogniser.to_arrays() | learned.judgement.to_arrays()
-    taught |= {} if learned.traces is None else learned.traces.to_arrays()
-    _save(folder / "recogniser.npz", taught.items())
+def write_taught(folder: Path, demonstrations: Demonstrations, learned: Learned) -> None:
+    """Writes prototypes, demonstrations, procedure and segments into a bundle's new folder."""
+    effects = {} if learned.effects is None else learned.effects.to_arrays()
+    _save(folder / "prototypes.npz", (learned.prototypes.to_arrays() | effects).items())
     _save(folder / "demonstrations.npz", _kept(demonstrations, learned))
     write_procedure(folder, demonstrations, learned.procedure, learned.segments)
 

@@ -32,7 +32,7 @@ from offline.keysteps.opening import without_waiting
 class Ours:
     """Finds with time, then looks again without it: the recogniser of each round sees no clock, only the prior does.
 
-    How much of the course there is in the look of a step differs from task to task. So several starts mix embedding
+    How much of the history there is in the look of a step differs from task to task. So several starts mix embedding
     and features in different proportions, each is refined, and the one that makes most sense as a task is kept.
 
     >>> embedding = np.repeat([[0.0], [4.0]], 40, axis=0).astype(np.float32)

@@ -1,44 +1,42 @@
 """Following a recording as a live session does, without networks: what is said of it, and what is believed at the end.
 
-What trunk and embedder saw is given; recogniser, judgement, window, course and tracker are those of the live side.
+What the trunk saw is given; embedder, prototypes, cut, histories and tracker are those of the live side.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Belief, Features, Guidance, Times
-from guide.label.after_effects import Trail
-from guide.label.confidence import Calibration
-from guide.label.limits import Judge
-from guide.label.unaries import AppearanceUnaries, BothUnaries, EmbeddingUnaries, Unaries
-from guide.perceive.appearance import AppearanceSettings
+from guide.label.after_effects import AfterEffectsWatch
+from guide.label.prototypes import Unaries
 from guide.procedure.events import Reviewed
 from guide.procedure.tracker import Tracker
-from guide.settings import RecogniserKind
-from guide.task_model import PRIORS, Prior, course_of
-from guide.teach.calibrate import heard_with
+from guide.task_model import PRIORS, Prior, histories_of
+from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
-from guide.teach.rehearse import rehearse
-from offline.config import PRESETS
+from guide.teach.rehearse import heard_with, rehearse
+from offline.features import RecordingFeatures
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """All that recordings taught, how far back their features look, and how many frames a second they had."""
+    """All that recordings taught, and the recordings themselves, whose embedder sees others too."""
 
     learned: Learned
-    settings: AppearanceSettings
-    rate: float
-    fuzzifier: float = PRESETS["default"].fuzzifier
+    demonstrations: Demonstrations
+
+    @property
+    def smoothing_s(self) -> float:
+        return self.demonstrations.settings.smoothing_s
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a recogniser makes of a recording: costs (T, C) of the labels in `steps` at the `times` (T,).
+    """What prototypes make of a recording: costs (T, C) of the labels in `steps` at the `times` (T,).
 
     >>> Sight((1, 2), np.zeros((3, 2)), np.arange(3.0)).costs.shape
     (3, 2)
@@ -47,9 +45,7 @@ class Sight:
     steps: tuple[int, ...]
     costs: NDArray[np.float64]
     times: Times
-    trust: Calibration = field(default_factory=Calibration)
-    """Of the confidence of steps."""
-    traces: NDArray[np.float64] | None = None  # (T, C), what the bench says of each step having been done
+    effects: NDArray[np.float64] | None = None  # (T, C), what the workplace says of each step having been done
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,46 +60,30 @@ class Followed:
     belief: Belief | None
 
 
-def unaries_of(lesson: Lesson, recogniser: RecogniserKind) -> Unaries:
-    """The recogniser that was asked for, as a bundle of what was learned would give it."""
+def see(lesson: Lesson, recording: RecordingFeatures) -> Sight:
+    """What a session would make of a recording, frame by frame."""
     learned = lesson.learned
-    appearance = AppearanceUnaries(learned.recogniser)
-    if recogniser == "appearance":
-        return appearance
-    embedding = EmbeddingUnaries(learned.centres, lesson.fuzzifier, learned.procedure.numbers)
-    return embedding if recogniser == "embedding" else BothUnaries(embedding, appearance)
+    embedding = lesson.demonstrations.embed(recording.pooled, recording.times)
+    unaries = Unaries(learned.prototypes)
+    costs = [unaries.push(row, float(at)) for row, at in zip(embedding, recording.times, strict=True)]
+    steps = learned.prototypes.steps
+    return Sight(steps, np.stack(costs), recording.times, _effects(learned, steps, embedding, recording.times))
 
 
-def costs_by(unaries: Unaries, appearance: Features, embedding: Features) -> NDArray[np.float64]:
-    """Costs (T, C) of order-free features (T, 2P) and embeddings (T, D), each frame by itself."""
-    return np.stack([unaries.costs(seen, own) for seen, own in zip(appearance, embedding, strict=True)])
-
-
-def see(lesson: Lesson, recogniser: RecogniserKind, appearance: Features, embedding: Features, times: Times) -> Sight:
-    """What a session would make of order-free features (T, 2P) and embeddings (T, D), unknown activity told apart."""
-    unaries, learned = unaries_of(lesson, recogniser), lesson.learned
-    costs = costs_by(unaries, appearance, embedding)
-    if recogniser == "embedding":  # it knows nothing of what is unknown
-        return Sight(unaries.steps, costs, times)
-    judge = Judge(learned.recogniser, learned.judgement, lesson.settings.memory_s)
-    judged = [judge.push(seen, row, float(at)) for seen, row, at in zip(appearance, costs, times, strict=True)]
-    trust = learned.judgement.steps if recogniser == "appearance" else Calibration()
-    return Sight(unaries.steps, np.stack(judged), times, trust, _traces(learned, unaries.steps, appearance, times))
-
-
-def _traces(learned: Learned, steps: tuple[int, ...], appearance: Features, times: Times) -> NDArray[np.float64] | None:
-    if learned.traces is None:
+def _effects(learned: Learned, steps: tuple[int, ...], embedding: Features, times: Times) -> NDArray[np.float64] | None:
+    if learned.effects is None:
         return None
-    trail = Trail(learned.traces, steps)
-    return np.stack([trail.push(seen, float(at)) for seen, at in zip(appearance, times, strict=True)])
+    watch = AfterEffectsWatch(learned.effects, steps)
+    return np.stack([watch.push(row, float(at)) for row, at in zip(embedding, times, strict=True)])
 
 
 def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIORS) -> Followed:
-    """What is said of a recording that is seen so, through window, course and tracker as live."""
+    """What is said of a recording that is seen so, through cut, histories and tracker as live."""
     learned = lesson.learned
-    course = course_of(learned.procedure, sight.steps, lesson.settings.smoothing_s, lesson.rate, priors)
-    heard = rehearse(sight.costs, sight.times, course, sight.traces)
-    events = heard_with(heard, sight.trust)
+    histories = histories_of(learned.procedure, sight.steps, lesson.smoothing_s, lesson.demonstrations.rate, priors)
+    rate = lesson.demonstrations.rate
+    heard = rehearse(sight.costs, sight.times, histories, learned.links, rate, sight.effects)
+    events = heard_with(heard, learned.prototypes.confidence)
     tracker = Tracker(learned.procedure)
     said = tuple(word for event in events for word in tracker.apply(event))
     beliefs = [event.belief for event in events if isinstance(event, Reviewed)]

@@ -9,40 +9,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from guide.commands.entry import entry
 from guide.domain import BACKGROUND, Labels
 from guide.errors import InputError
-from guide.label.confidence import Calibration
-from guide.label.energy import LinkSettings
 from guide.label.membership import squared_distances
-from guide.label.unaries import AppearanceUnaries, costs_of, shown
-from guide.label.window import WindowCut, WindowSettings
-from guide.perceive.appearance import appearance
-from guide.teach.calibrate import label_calibration
-from guide.teach.demonstrations import Demonstrations
-from guide.teach.rehearse import teach_judged
+from guide.task_model import histories_of
+from guide.teach.rehearse import labeller_of
 from offline.config import resolve
 from offline.features import RecordingFeatures
-from offline.metrics.calibration import Ledger
 from offline.metrics.live import StepFrames, step_frames
 from offline.study.evaluation.embedders import Embedders
 from offline.study.evaluation.feature_tasks import read_feature_tasks
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.teaching import ALL, demonstrations_of, read_numbers, require_enough, teach, ways, without
+from offline.study.evaluation.teaching import ALL, Taught, Way, read_numbers, require_enough, teach, ways, without
+from offline.study.fault_trial.conditions import learn
+from offline.study.following import Lesson, see
 
 NEAREST, ELAPSED = "nearest prototype", "elapsed time alone"
 NEARBY_S = 5.0  # on either side: what others did about then
 
-Floats = NDArray[np.float64]
 Scores: TypeAlias = dict[str, list[StepFrames]]  # by row of the table
 
 
@@ -92,28 +85,14 @@ def _task(
     """The scores of every recording left out, by row."""
     require_enough(task)
     scores: Scores = {}
-    ledger = Ledger()
     for number, recording in enumerate(task.recordings):
         others, truth = without(task, number), task.truth[number]
         for way in ways(counts, len(others.recordings), most, number):
             taught = teach(others, way, search)
-            followed = _followed(others, taught.labels, recording, way.count, lags)
-            for row, found in followed.rows.items():
+            for row, found in _followed(others, way, taught, recording, lags).items():
                 scores.setdefault(row, []).append(step_frames(truth, _named(found, taught.names)))
-            if followed.trust is not None:
-                ledger.add(followed.confidences, followed.trust, followed.rows[_row(ALL, lags[0])] == truth)
         console.print(f"{task.title}: {number + 1} of {len(task.recordings)} left out", style="dim")
-    if ledger:
-        console.print(f"{task.title}, {_row(ALL, lags[0])}: {ledger.line()}")
     return scores
-
-
-class _Followed(NamedTuple):
-    """Labels (T,) of a recording, by row; with all labelled also how sure those of the first lag were."""
-
-    rows: dict[str, Labels]
-    confidences: Floats  # (T,), raw
-    trust: Calibration | None
 
 
 def _row(count: str, lag: float) -> str:
@@ -121,54 +100,30 @@ def _row(count: str, lag: float) -> str:
 
 
 def _followed(
-    others: LabelledTask, labels: Sequence[Labels], recording: RecordingFeatures, count: str, lags: Sequence[float]
-) -> _Followed:
-    """A recording as a session with what the others taught labels it."""
-    demonstrations = demonstrations_of(others)
-    taught = teach_judged(demonstrations, labels)
-    recogniser = taught.recogniser
-    unaries = AppearanceUnaries(recogniser)
-    steps = unaries.steps
-    seen = appearance(np.asarray(recording.pooled, np.float32), recording.times, demonstrations.settings)
-    costs = costs_of(recogniser, recogniser.distances(seen))
-    usual = recogniser.elapsed
-    seen_as = [
-        shown(unaries.label_costs(look, row), steps, unaries.reluctance, usual, at - recording.times[0])
-        for look, row, at in zip(seen, costs, recording.times, strict=True)
-    ]
-    links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / others.k)
+    others: LabelledTask, way: Way, taught: Taught, recording: RecordingFeatures, lags: Sequence[float]
+) -> dict[str, Labels]:
+    """Labels (T,) of a recording by row, as a session with what the others taught labels it."""
+    lesson = learn(others, way, taught)
+    sight, learned, rate = see(lesson, recording), lesson.learned, lesson.demonstrations.rate
     rows: dict[str, Labels] = {}
-    confidences: dict[float, Floats] = {}
     for lag in lags:
-        window = WindowCut(WindowSettings(lag_s=lag), links, recording.rate, steps)
-        released = [label for row, at in zip(seen_as, recording.times, strict=True) for label in window.push(row, at)]
-        released += window.finish()
-        rows[_row(count, lag)] = np.array([label.step for label in released])
-        confidences[lag] = np.array([label.confidence for label in released])
-    rows[f"{NEAREST}, {count} labelled"] = _nearest(demonstrations, labels, recording)
-    if count != ALL:
-        return _Followed(rows, confidences[lags[0]], None)
-    rows[ELAPSED] = _elapsed(others, labels, recording)
-    judged = taught.label_costs([costs_of(recogniser, each) for each in taught.judged])
-    trust = label_calibration(recogniser, judged, demonstrations, labels, links)
-    return _Followed(rows, confidences[lags[0]], trust)
+        histories = histories_of(learned.procedure, sight.steps, lesson.smoothing_s, rate)
+        labeller = labeller_of(histories, learned.links, rate, lag)
+        labelled, _ = labeller.follow(sight.costs, sight.times, sight.effects)
+        rows[_row(way.count, lag)] = np.array([label.step for one in labelled for label, _ in one.settled])
+    rows[f"{NEAREST}, {way.count} labelled"] = _nearest(lesson, taught.labels, recording)
+    if way.count == ALL:
+        rows[ELAPSED] = _elapsed(others, taught.labels, recording)
+    return rows
 
 
-def _nearest(demonstrations: Demonstrations, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:
-    """The step whose mean is nearest, in smoothed features: what a prototype can do."""
-    settings = demonstrations.settings
-    rows, numbers = np.concatenate([_present(each) for each in demonstrations.features]), np.concatenate(list(labels))
+def _nearest(lesson: Lesson, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:
+    """The step whose mean embedding is nearest: what a plain prototype can do."""
+    rows, numbers = np.concatenate(lesson.demonstrations.embeddings), np.concatenate(list(labels))
     steps = np.unique(numbers[numbers > BACKGROUND])
-    centres = np.stack([rows[numbers == step].mean(0) for step in steps])
-    seen = _present(appearance(np.asarray(recording.pooled, np.float32), recording.times, settings))
-    return np.asarray(steps[squared_distances(seen.astype(np.float64), centres.astype(np.float64)).argmin(1)])
-
-
-def _present(
-    features: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """The half of order-free features that says what is seen now."""
-    return features[:, : features.shape[1] // 2]
+    centres = np.stack([rows[numbers == step].mean(0, dtype=np.float64) for step in steps])
+    seen = lesson.demonstrations.embed(recording.pooled, recording.times)
+    return np.asarray(steps[squared_distances(seen, centres).argmin(1)])
 
 
 def _elapsed(task: LabelledTask, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:

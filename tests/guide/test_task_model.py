@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from guide.domain import KeyStep
-from guide.label.histories import Course
+from guide.label.histories import Histories
 from guide.procedure.model import Procedure, Rules, StepStatistics
-from guide.task_model import PRIORS, Prior, course_of, expectations
+from guide.task_model import PRIORS, Prior, histories_of, expectations
 
 STEPS = tuple(KeyStep(number, str(number)) for number in (1, 2, 3))
 TIMES = {1: (2.0, 3.0, 4.0, 5.0, 6.0), 2: (7.0, 7.5, 8.0, 8.5, 9.0)}
@@ -22,7 +22,7 @@ COLUMNS = (0, 3, 1, 2, -1)  # any order of columns
 
 
 def test_times_and_rules_stand_in_the_column_of_their_step() -> None:
-    model = course_of(TASK, COLUMNS, smoothing_s=0.5, rate=5.0).model
+    model = histories_of(TASK, COLUMNS, smoothing_s=0.5, rate=5.0).model
     assert model.usual_s.tolist() == [3.0, 6.0, 4.0, 8.0, 3.0]  # half an average step for what is none
     assert {(COLUMNS[first], COLUMNS[then]) for first, then in np.argwhere(model.before)} == {(1, 2), (2, 3)}
     assert [COLUMNS[column] for column in np.flatnonzero(model.needed)] == [1, 2]
@@ -30,7 +30,7 @@ def test_times_and_rules_stand_in_the_column_of_their_step() -> None:
 
 
 def test_slow_features_witness_less_often() -> None:
-    quick, slow = (course_of(TASK, COLUMNS, smoothing_s, 5.0).model.weight for smoothing_s in (0.5, 5.0))
+    quick, slow = (histories_of(TASK, COLUMNS, smoothing_s, 5.0).model.weight for smoothing_s in (0.5, 5.0))
     assert quick == pytest.approx(10 * slow)
 
 
@@ -48,29 +48,29 @@ def test_each_prior_can_be_switched_off(prior: Prior, off: set[str]) -> None:
 
 
 def test_an_exchange_is_believed_when_it_is_clearly_seen() -> None:
-    course = course_of(TASK, COLUMNS, smoothing_s=0.5, rate=5.0)
+    histories = histories_of(TASK, COLUMNS, smoothing_s=0.5, rate=5.0)
     show(course, [2, 1])
-    assert [step for step, _, _ in course.likeliest() if step > 0] == [2, 1]
-    assert course.both(COLUMNS.index(1), COLUMNS.index(2)) > 0.9
+    assert [step for step, _, _ in histories.likeliest() if step > 0] == [2, 1]
+    assert histories.both(COLUMNS.index(1), COLUMNS.index(2)) > 0.9
 
 
 def test_what_is_hardly_seen_is_taken_for_the_usual_order() -> None:
-    chances = [course_of(TASK, COLUMNS, 0.5, 5.0, priors) for priors in (PRIORS, ())]
+    chances = [histories_of(TASK, COLUMNS, 0.5, 5.0, priors) for priors in (PRIORS, ())]
     for course in chances:
         show(course, [2, 1], clarity=0.12)
-    expected, plain = (course.both(COLUMNS.index(1), COLUMNS.index(2)) for course in chances)
+    expected, plain = (histories.both(COLUMNS.index(1), COLUMNS.index(2)) for course in chances)
     assert expected < plain
 
 
 def test_a_procedure_without_statistics_still_gives_a_course() -> None:
-    course = course_of(Procedure(STEPS, 1), COLUMNS, smoothing_s=0.5, rate=5.0)
+    histories = histories_of(Procedure(STEPS, 1), COLUMNS, smoothing_s=0.5, rate=5.0)
     show(course, [3])
-    assert course.done()[COLUMNS.index(3)] > 0.9
+    assert histories.done()[COLUMNS.index(3)] > 0.9
 
 
-def show(course: Course, steps: list[int], clarity: float = 0.9) -> None:
+def show(histories: Histories, steps: list[int], clarity: float = 0.9) -> None:
     """Five seconds of each step, its probability above the others by `clarity`."""
     for number, step in enumerate(np.repeat(steps, 25)):
         chances = np.full(len(COLUMNS), (1 - clarity) / len(COLUMNS))
         chances[COLUMNS.index(int(step))] += clarity
-        course.push(1 - chances, number / 5.0)
+        histories.push(1 - chances, number / 5.0)

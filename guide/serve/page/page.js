@@ -5,7 +5,7 @@ const WIDEST = 640; // pixels: the network sees 224, the stored video should sti
 const QUALITY = 0.8;
 const WORDS = {
   missed: "Missed", out_of_order: "Out of order", repeated: "Done again", unknown: "Not recognised",
-  too_long: "Takes long", too_short: "Very short", stalled: "Standing still", differs: "Looks different",
+  too_long: "Takes long", too_short: "Very short", stalled: "Standing still",
 };
 const LAST_WORDS = { 4401: "The token is wrong: open the address the server printed.", 4400: "",
   4409: "Another device took over under this name." };

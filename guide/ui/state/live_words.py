@@ -13,7 +13,7 @@ ICONS: Mapping[Standing, str] = {
 }  # fmt: skip
 TITLES: Mapping[str, str] = {
     "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
-    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still", "differs": "Looks different",
+    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still",
 }  # fmt: skip
 REASONS: Mapping[str, str] = {
     "missed": "This step was not seen, though it should be done by now.",
@@ -23,7 +23,6 @@ REASONS: Mapping[str, str] = {
     "too_long": "This step takes longer than it ever did.",
     "too_short": "This step was over sooner than it ever was.",
     "stalled": "Nothing of the task has been seen for a while.",
-    "differs": "This step looks otherwise than in the demonstrations.",
 }
 SEVERITIES: Mapping[str, tuple[str, str]] = {
     "alarm": ("!", "Alarm"),

@@ -30,7 +30,7 @@ from guide.ui.state.bundles import GRAPH_LOOK
 
 TITLES: Mapping[str, str] = {
     "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
-    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still", "differs": "Looks different",
+    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still",
 }  # fmt: skip
 
 

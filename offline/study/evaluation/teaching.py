@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from guide.domain import Features, Labels
+from guide.domain import Labels
 from guide.errors import InputError
 from guide.perceive.appearance import AppearanceSettings
-from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.teach.demonstrations import Demonstrations, demonstrate
 from offline.metrics import match_steps
 from offline.study.evaluation.few import Choice, choices
 from offline.study.evaluation.finding import Search
@@ -105,11 +105,13 @@ def teach(others: LabelledTask, way: Way, search: Search) -> Taught:
     return Taught(search.carry(others, way.chosen).labels, same)
 
 
-def demonstrations_of(task: LabelledTask, embeddings: Sequence[Features] | None = None) -> Demonstrations:
-    """The recordings as teaching sees them; without embeddings nothing may be asked of prototypes."""
+def demonstrations_of(task: LabelledTask) -> Demonstrations:
+    """The recordings as teaching sees them."""
     step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k
-    rows = embeddings or [np.zeros((len(one), 1), np.float32) for one in task.recordings]
-    items = tuple(
-        Demonstration(one.id, one.times, one.pooled, own) for one, own in zip(task.recordings, rows, strict=True)
+    return demonstrate(
+        [one.id for one in task.recordings],
+        [one.times for one in task.recordings],
+        [one.pooled for one in task.recordings],
+        task.recordings[0].rate,
+        AppearanceSettings.for_step(step_s),
     )
-    return Demonstrations(items, task.recordings[0].rate, AppearanceSettings.for_step(step_s))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rich.console import Console
 from rich.table import Table
@@ -12,8 +11,7 @@ from rich.table import Table
 from guide.commands.entry import entry
 from offline.progress import open_console
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.teaching import ALL, Way, ways, without
-from offline.study.fault_trial.conditions import Training
+from offline.study.evaluation.teaching import ALL, ways
 from offline.study.fault_trial.fault_tables import agreement_table, flag_table, missed_table
 from offline.study.fault_trial.leaving import LeavingOut
 from offline.study.fault_trial.mistakes import Mistaken
@@ -39,20 +37,14 @@ def main(options: FaultTrialOptions) -> None:
 
 def _try(
     options: FaultTrialOptions, plan: Plan, clean: Sequence[LabelledTask], console: Console
-) -> tuple[list[Plain], list[Plain], list[Plain]]:
-    """The rows of recordings with mistakes, of recognisers compared, and of recordings left out."""
+) -> tuple[list[Plain], list[Plain]]:
+    """The rows of recordings with mistakes, and of recordings left out."""
     kept = Kept(options.cache / "fault_trial" / "done")
-    mistaken = [Mistaken(*pair, plan.bench) for pair in _mistaken(options, plan, clean)]
-    leaving, comparing = _leaving(plan, clean, options.choices), _comparing(plan, clean)
+    mistaken = [Mistaken(*pair, plan.conditions) for pair in _mistaken(options, plan, clean)]
+    leaving = _leaving(plan, clean, options.choices)
     shift = Shift(options.workers, time.monotonic() + 60 * options.minutes)
-    # What needs no embedder goes beside the training of those; what needs one waits until all are trained.
-    trainings = _trainings(leaving, comparing, mistaken)
-    early = [job for job in leaving if not job.bench.needs_head]
-    late = [job for job in leaving if job.bench.needs_head]
-    first = do_all([*trainings, *early], kept, shift, console)[len(trainings) :]
-    second = do_all([*mistaken, *comparing, *late], kept, shift, console)
-    compared, left = len(mistaken), len(mistaken) + len(comparing)
-    return _joined(second[:compared]), _joined(second[compared:left]), _joined([*first, *second[left:]])
+    done = do_all([*mistaken, *leaving], kept, shift, console)
+    return _joined(done[: len(mistaken)]), _joined(done[len(mistaken) :])
 
 
 def _joined(parts: Sequence[list[Plain]]) -> list[Plain]:
@@ -69,11 +61,9 @@ def _leaving(plan: Plan, tasks: Sequence[LabelledTask], choices: int) -> list[Le
     """Each recording left out in every way of labelling the others: numbers in the order they were asked for, and one
     choice of the labelled ones for all recordings before a second for any, so that a cut-off run has told something."""
     does = "counterfactual" in plan.parts, "agreement" in plan.parts
-    kinds = plan.bench.recognisers
-    bench = replace(plan.bench, recognisers=("appearance",) if "appearance" in kinds else kinds)
     places = {count: place for place, count in reversed([*enumerate((*plan.counts, ALL))])}
     jobs = [
-        ((places[way.count], turn), LeavingOut(task, number, way, bench, *does))
+        ((places[way.count], turn), LeavingOut(task, number, way, plan.conditions, *does))
         for task in tasks
         for number in range(len(task.recordings))
         for turn, way in enumerate(ways(plan.counts, len(task.recordings) - 1, choices, number))
@@ -82,32 +72,11 @@ def _leaving(plan: Plan, tasks: Sequence[LabelledTask], choices: int) -> list[Le
     return [job for _, job in sorted(jobs, key=lambda job: job[0])]
 
 
-def _comparing(plan: Plan, tasks: Sequence[LabelledTask]) -> list[LeavingOut]:
-    """Each recording left out, all others labelled, followed by every recogniser."""
-    return [
-        LeavingOut(task, number, Way(ALL), plan.bench, is_shuffled="agreement" in plan.parts)
-        for task in tasks
-        for number in range(len(task.recordings))
-        if "recognisers" in plan.parts
-    ]
-
-
-def _trainings(
-    leaving: Sequence[LeavingOut], comparing: Sequence[LeavingOut], mistaken: Sequence[Mistaken]
-) -> list[Training]:
-    """One embedder for each task less a recording, trained before the jobs that share it are begun."""
-    jobs = [job for job in (*leaving, *comparing) if job.bench.needs_head]
-    less = {(job.task.title, job.number): Training(without(job.task, job.number), job.bench) for job in jobs}
-    return [*less.values(), *(Training(job.task, job.bench) for job in mistaken if job.bench.needs_head)]
-
-
-def _tables(mistaken: list[Plain], comparing: list[Plain], leaving: list[Plain]) -> list[Table]:
+def _tables(mistaken: list[Plain], leaving: list[Plain]) -> list[Table]:
     return [
         flag_table(leaving, "flags on faults made in recordings left out of learning", ("labelled", "priors")),
-        agreement_table(leaving, "agreement of unaries, shuffled and unshuffled", ("labelled", "recogniser")),
-        flag_table(comparing, "recognisers, all others labelled", ("recogniser", "priors")),
-        agreement_table(comparing, "agreement of unaries by recogniser, all others labelled", ("recogniser",)),
-        missed_table(mistaken, "missed steps in recordings with mistakes, live", ("recogniser", "priors")),
+        agreement_table(leaving, "agreement of unaries, shuffled and unshuffled", ("labelled",)),
+        missed_table(mistaken, "missed steps in recordings with mistakes, live", ("priors",)),
     ]
 
 

@@ -13,9 +13,9 @@ from guide.domain import BACKGROUND, Labels
 from offline.features import RecordingFeatures
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, Way, teach
-from offline.study.fault_trial.conditions import PRIOR_SETS, Bench, Eyes, learn
+from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions, learn
 from offline.study.flags import standing
-from offline.study.following import Followed, follow_sight
+from offline.study.following import Followed, Lesson, follow_sight, see
 from offline.study.keep import Plain, content_key
 
 
@@ -26,7 +26,7 @@ class Mistaken:
     task: LabelledTask
     """The clean recordings."""
     mistaken: LabelledTask
-    bench: Bench
+    conditions: Conditions
 
     @property
     def title(self) -> str:
@@ -36,26 +36,23 @@ class Mistaken:
     def key(self) -> str:
         both = (*self.task.recordings, *self.mistaken.recordings)
         truth = [labels.tolist() for labels in (*self.task.truth, *self.mistaken.truth)]
-        return content_key(both, ["mistakes", len(self.task.recordings)], truth, self.bench.facts)
+        return content_key(both, ["mistakes", len(self.task.recordings)], truth, self.conditions.facts)
 
     def run(self) -> list[Plain]:
-        """One row for each recording, step, recogniser and prior."""
-        head = self.bench.head(self.task)
-        lesson = learn(self.task, Way(ALL), teach(self.task, Way(ALL), self.bench.search), head)
-        rows: list[Plain] = []
-        for kind in self.bench.recognisers:
-            eyes = Eyes(lesson, kind, head)
-            for one, truth in zip(self.mistaken.recordings, self.mistaken.truth, strict=True):
-                found = self._follow(one, truth, eyes)
-                rows += [{**row, "task": self.task.title, "recogniser": kind, "kind": "mistaken"} for row in found]
-        return rows
+        """One row for each recording, step and prior."""
+        lesson = learn(self.task, Way(ALL), teach(self.task, Way(ALL), self.conditions.search))
+        return [
+            {**row, "task": self.task.title, "kind": "mistaken"}
+            for one, truth in zip(self.mistaken.recordings, self.mistaken.truth, strict=True)
+            for row in self._follow(one, truth, lesson)
+        ]
 
-    def _follow(self, one: RecordingFeatures, truth: Labels, eyes: Eyes) -> Iterator[Plain]:
-        sight = eyes.see(one)
-        for word in self.bench.priors:
-            followed = follow_sight(sight, eyes.lesson, PRIOR_SETS[word])
+    def _follow(self, one: RecordingFeatures, truth: Labels, lesson: Lesson) -> Iterator[Plain]:
+        sight = see(lesson, one)
+        for word in self.conditions.priors:
+            followed = follow_sight(sight, lesson, PRIOR_SETS[word])
             flagged = {alert.step for alert in standing(followed.said) if alert.kind == "missed"}
-            for step in eyes.lesson.learned.procedure.numbers:
+            for step in lesson.learned.procedure.numbers:
                 yield {
                     "recording": one.id,
                     "priors": word,

@@ -8,22 +8,20 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from guide.errors import InputError
-from guide.settings import RecogniserKind
 from offline.study.checks import require_from, require_workers
 from offline.study.evaluation.methods import split_names
 from offline.study.evaluation.teaching import read_numbers
-from offline.study.fault_trial.conditions import PRIOR_SETS, Bench
+from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions
 from offline.study.trial.seeds import read_seeds
 
-Part: TypeAlias = Literal["counterfactual", "agreement", "recognisers", "errors"]
+Part: TypeAlias = Literal["counterfactual", "agreement", "errors"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
-RECOGNISERS: Final[tuple[RecogniserKind, ...]] = get_args(RecogniserKind)
 
 
 @dataclass(frozen=True)
 class FaultTrialOptions:
     """Leave each clean recording out in turn, make faults in it, and count right and wrong flags of what the others
-    taught; look for missed steps in recordings with mistakes; compare recognisers, with and without priors."""
+    taught; look for missed steps in recordings with mistakes; with and without priors."""
 
     features: Path | None = None
     """A folder of CaptainCook4D: features and annotations."""
@@ -36,7 +34,7 @@ class FaultTrialOptions:
     task: str = ""
     """Which tasks, with commas between; all where none is named."""
     only: str = ",".join(PARTS)
-    """Which parts, with commas between: counterfactual, agreement, recognisers, errors."""
+    """Which parts, with commas between: counterfactual, agreement, errors."""
     labelled: str = "0,1,2,4,all"
     """How many of the others come with their true labels."""
     choices: int = 3
@@ -45,10 +43,8 @@ class FaultTrialOptions:
     """Faults of each kind (a step cut out, two exchanged, one repeated) made from a recording, at most."""
     shuffles: int = 2
     """Orders in which a recording is shown to see whether unaries depend on the order."""
-    recogniser: str = ",".join(RECOGNISERS)
-    """Recognisers that are compared, with commas between: embedding, appearance, both."""
     priors: str = "on,off"
-    """One row each, with commas between: on, off, or one of duration, done, order, elapsed and traces alone."""
+    """One row each, with commas between: on, off, or one of duration, done, order and after_effects alone."""
     seed: int = 1
     """Chooses the faults and the orders. From 0 up."""
     rate: float | None = None
@@ -71,7 +67,7 @@ class Plan:
 
     parts: tuple[Part, ...]
     counts: tuple[str, ...]
-    bench: Bench
+    conditions: Conditions
 
 
 def make_plan(options: FaultTrialOptions) -> Plan:
@@ -89,10 +85,8 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     require_workers(options.workers)
     if not options.minutes >= 0:
         raise InputError(f"--minutes is a number from 0 up, got {options.minutes:g}: give a larger one.")
-    recognisers = split_names(options.recogniser, RECOGNISERS, "recognisers (--recogniser)")
-    bench = Bench(
+    conditions = Conditions(
         options.cache,
-        tuple(cast(RecogniserKind, each) for each in recognisers),
         split_names(options.priors, tuple(PRIOR_SETS), "priors (--priors)"),
         options.each,
         options.shuffles,
@@ -101,4 +95,4 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     parts = split_names(options.only, PARTS, "parts (--only)")
     if parts == ("errors",) and options.features is None:
         raise InputError("--only errors needs recordings with mistakes, which --features DIR has: give that.")
-    return Plan(tuple(cast(Part, each) for each in parts), tuple(read_numbers(options.labelled)), bench)
+    return Plan(tuple(cast(Part, each) for each in parts), tuple(read_numbers(options.labelled)), conditions)

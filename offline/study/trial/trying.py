@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 
 from guide.domain import Alert, Guidance, KeyStep, Question
-from guide.perceive.appearance import AppearanceSettings, appearance
+from guide.perceive.appearance import AppearanceSettings
 from guide.task_model import Prior
-from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.describe import Learned, describe
+from guide.teach.demonstrations import Demonstrations, demonstrate
+from guide.teach.describe import describe
 from guide.teach.spread import Spread
 from offline.config import Recipe, resolve
 from offline.demo.task import TASK
@@ -88,30 +88,27 @@ class Trying:
         """A row for each unseen recording."""
         worlds = Worlds(self.cache / "drawn")
         task = [worlds.read(one) for one in self.train]
-        learned, names = learn(task, self.labelled, self.cache)
-        lesson = Lesson(learned, settings_of(task), RATE)
+        lesson, names = learn(task, self.labelled, self.cache)
         unseen = [worlds.read(one) for one in self.live]
         rows = [row_of(*followed, names) for followed in follow(unseen, lesson, names, self.priors)]
         return [{"seed": self.seed, "labelled": self.count, **row} for row in rows]
 
 
-def learn(task: Sequence[Drawn], labelled: int, cache: Path) -> tuple[Learned, dict[int, int]]:
+def learn(task: Sequence[Drawn], labelled: int, cache: Path) -> tuple[Lesson, dict[int, int]]:
     """The task learned with so many labelled demonstrations, and the true step of each learned one."""
     recipe = resolve("default", None, {"k": len(TASK.steps)})
-    truth = [one.labels for one in task]
+    truth, demonstrations = [one.labels for one in task], _demonstrations(task)
     if labelled:
-        found = _demonstrations(task, None)
         given = [labels if number < labelled else None for number, labels in enumerate(truth)]
-        labels = Spread().spread(found.collection(), given).labels
+        labels = Spread().spread(demonstrations.collection(), given).labels
         steps = [KeyStep(step.number, step.name) for step in TASK.steps]
-        learned = describe(found, labels, steps, hold_slips=labelled < len(task), given=range(labelled))
-        return learned, {step.number: step.number for step in TASK.steps}
-    embeddings = _embeddings(task, recipe, cache)
-    collection = collection_of([one.features for one in task], embeddings)
+        learned = describe(demonstrations, labels, steps, hold_slips=labelled < len(task), given=range(labelled))
+        return Lesson(learned, demonstrations), {step.number: step.number for step in TASK.steps}
+    collection = collection_of([one.features for one in task], _embeddings(task, recipe, cache))
     labels = finder(recipe.clusterer).find(collection, len(TASK.steps), 0).labels
     steps = [KeyStep(number, f"step {number}") for number in range(1, len(TASK.steps) + 1)]
-    learned = describe(_demonstrations(task, embeddings), labels, steps, hold_slips=True)
-    return learned, match_steps(truth, list(labels))
+    learned = describe(demonstrations, labels, steps, hold_slips=True)
+    return Lesson(learned, demonstrations), match_steps(truth, list(labels))
 
 
 def settings_of(task: Sequence[Drawn]) -> AppearanceSettings:
@@ -122,12 +119,9 @@ def settings_of(task: Sequence[Drawn]) -> AppearanceSettings:
 def follow(
     unseen: Sequence[Drawn], lesson: Lesson, names: Mapping[int, int], priors: tuple[Prior, ...]
 ) -> Iterator[tuple[Planted, Judged, list[Guidance]]]:
-    """What is said of each unseen recording, through window, course and tracker as live, and whether it is right."""
+    """What is said of each unseen recording, through cut, histories and tracker as live, and whether it is right."""
     for one in unseen:
-        pooled, times = np.asarray(one.features.pooled, np.float32), one.features.times
-        nothing = np.zeros((len(times), 1), np.float32)  # in place of embeddings
-        sight = see(lesson, "appearance", appearance(pooled, times, lesson.settings), nothing, times)
-        said = list(follow_sight(sight, lesson, priors).said)
+        said = list(follow_sight(see(lesson, one.features), lesson, priors).said)
         yield one.planted, judge(said, one.planted, names), said
 
 
@@ -175,8 +169,7 @@ def _embeddings(task: Sequence[Drawn], recipe: Recipe, cache: Path) -> tuple[NDA
     return Embedders(cache / "trial", device).embeddings(recordings, recipe, 0, lambda iteration, words: None)
 
 
-def _demonstrations(task: Sequence[Drawn], embeddings: Sequence[NDArray[np.float32]] | None) -> Demonstrations:
-    recordings = tuple(one.features for one in task)
-    rows = embeddings or [np.zeros((len(one), 1), np.float32) for one in recordings]
-    items = tuple(Demonstration(one.id, one.times, one.pooled, own) for one, own in zip(recordings, rows, strict=True))
-    return Demonstrations(items, RATE, settings_of(task))
+def _demonstrations(task: Sequence[Drawn]) -> Demonstrations:
+    recordings = [one.features for one in task]
+    parts = [one.id for one in recordings], [one.times for one in recordings], [one.pooled for one in recordings]
+    return demonstrate(*parts, RATE, settings_of(task))

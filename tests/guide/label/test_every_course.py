@@ -1,4 +1,4 @@
-"""Rival courses of events against every course there can be."""
+"""Rival histories of events against every history there can be."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.label.histories import Course, CourseModel, Expectations
+from guide.label.histories import Histories, HistoryModel, Expectations
 from guide.label.history_model import Floats
 from tests.made_courses import TICK_S, follow, model_of, wide
 
@@ -25,7 +25,7 @@ class Told:
     """One course told from its beginning: its score, and what is true of it."""
 
     def __init__(
-        self, model: CourseModel, path: tuple[int, ...], evidence: Floats, traces: Floats | None = None
+        self, model: HistoryModel, path: tuple[int, ...], evidence: Floats, traces: Floats | None = None
     ) -> None:
         self.model, self.score = model, 0.0
         self.begun: list[int] = []  # steps in the order they were first begun
@@ -104,13 +104,13 @@ class Told:
 
 
 def check_against_every_course(
-    model: CourseModel, course: Course, evidence: Floats, traces: Floats | None = None
+    model: HistoryModel, histories: Histories, evidence: Floats, traces: Floats | None = None
 ) -> None:
     columns = range(len(model.steps))
     every = [Told(model, path, evidence, traces) for path in product(columns, repeat=len(evidence))]
     for is_over, has_ended in ((False, False), (True, False), (True, True)):
         if has_ended:
-            course.end()
+            histories.end()
         scores = np.array([(told.ended if has_ended else told.score) - is_over * told.lacking() for told in every])
         weights = np.exp(scores - scores.max())
         weights /= weights.sum()
@@ -119,16 +119,16 @@ def check_against_every_course(
             return float(weights[np.array(facts)].sum())
 
         for c in columns:
-            assert course.done(is_over)[c] == pytest.approx(share([c in told.begun for told in every]), abs=1e-9)
-            assert course.again(is_over)[c] == pytest.approx(share([c in told.again for told in every]), abs=1e-9)
+            assert histories.done(is_over)[c] == pytest.approx(share([c in told.begun for told in every]), abs=1e-9)
+            assert histories.again(is_over)[c] == pytest.approx(share([c in told.again for told in every]), abs=1e-9)
             if not is_over:
-                assert course.now()[c] == pytest.approx(share([c == told.now for told in every]), abs=1e-9)
-                assert course.newest()[c] == pytest.approx(share([c == told.newest for told in every]), abs=1e-9)
+                assert histories.now()[c] == pytest.approx(share([c == told.now for told in every]), abs=1e-9)
+                assert histories.newest()[c] == pytest.approx(share([c == told.newest for told in every]), abs=1e-9)
         for first, then in zip(*np.nonzero(model.before & model.is_step & model.is_step[:, None]), strict=True):
             early = [told.is_early(first, then) for told in every]
             both = [is_early and first in told.begun for told, is_early in zip(every, early, strict=True)]
-            assert course.early(first, then, is_over) == pytest.approx(share(early), abs=1e-9)
-            assert course.both(first, then, is_over) == pytest.approx(share(both), abs=1e-9)
+            assert histories.early(first, then, is_over) == pytest.approx(share(early), abs=1e-9)
+            assert histories.both(first, then, is_over) == pytest.approx(share(both), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_equals_every_course_with_two_frames_a_tick(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model, rows = model_of((1, 2, 0), rng), rng.random((9, 3))
     course, logs = wide(model), TICK_S * np.log(1 - rows)
-    changed = [course.push(costs, number * TICK_S / 2) for number, costs in enumerate(rows)]
+    changed = [histories.push(costs, number * TICK_S / 2) for number, costs in enumerate(rows)]
     assert changed == [True] + [False, True] * 4  # the first frame is a tick of its own
     check_against_every_course(model, course, np.vstack([logs[:1], (logs[1::2] + logs[2::2]) / 2]))
 
@@ -162,6 +162,6 @@ def test_equals_every_course_with_traces(seed: int) -> None:
     rows, traces = rng.random((5, 4)), rng.normal(size=(5, 4)) * 3 * model.is_step
     course = wide(model)
     for number, (costs, left) in enumerate(zip(rows, traces, strict=True)):
-        course.push(costs, number * TICK_S, left)
+        histories.push(costs, number * TICK_S, left)
     busy = np.minimum((1 - rows) @ model.is_step, 1.0)[:, None]  # idle time adds nothing
     check_against_every_course(model, course, TICK_S * np.log(1 - rows), TICK_S * busy * traces)

@@ -1,4 +1,4 @@
-"""What holds of rival courses of events, whatever comes."""
+"""What holds of rival histories of events, whatever comes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.label import histories as course_module
-from guide.label.histories import Course, Expectations
+from guide.label.histories import Histories, Expectations
 from tests.made_courses import TICK_S, clear, follow, model_of, plain_model, wide
 
 seeds = st.integers(0, 10_000)
@@ -22,10 +22,10 @@ def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
     rows = np.vstack([clear([0] * 8, 3, probability=0.5), clear([1] * 8 + [2] * 40, 3)])
 
     def chance(odds: float, until: int) -> float:
-        course = Course(model, TICK_S)
+        histories = Histories(model, TICK_S)
         for number, costs in enumerate(rows[:until]):
-            course.push(costs, number * TICK_S, np.array([odds * (number >= 8), 0.0, 0.0]))
-        return float(course.done()[0])
+            histories.push(costs, number * TICK_S, np.array([odds * (number >= 8), 0.0, 0.0]))
+        return float(histories.done()[0])
 
     assert chance(-5.0, 16) < 0.1 < chance(0.0, 16) < chance(5.0, 16)
     # However long one idles, a look at the bench says no more than it said.
@@ -35,71 +35,71 @@ def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
 
 def test_a_step_just_begun_does_not_make_up_for_its_lacking_at_the_end() -> None:
     model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
-    course = follow(Course(model, TICK_S), np.vstack([clear([0] * 12, 3), clear([1], 3, probability=0.4)]))
-    before = course.done(is_over=True)[1]
-    course.end()
-    assert course.done(is_over=True)[1] < 0.1 < before
-    course = follow(Course(model, TICK_S), clear([0] * 12 + [1] * 6, 3))
-    course.end()
-    assert course.done(is_over=True)[1] > 0.9
+    course = follow(Histories(model, TICK_S), np.vstack([clear([0] * 12, 3), clear([1], 3, probability=0.4)]))
+    before = histories.done(is_over=True)[1]
+    histories.end()
+    assert histories.done(is_over=True)[1] < 0.1 < before
+    course = follow(Histories(model, TICK_S), clear([0] * 12 + [1] * 6, 3))
+    histories.end()
+    assert histories.done(is_over=True)[1] > 0.9
 
 
 def test_ending_twice_is_ending_once_and_a_reset_begins_anew() -> None:
-    course = Course(plain_model((1, 2, 0)), TICK_S)
-    course.end()
+    histories = Histories(plain_model((1, 2, 0)), TICK_S)
+    histories.end()
     rows = clear([0] * 6 + [1] * 2, 3)
     follow(course, rows)
-    course.end()
-    once = course.weights().tolist()
-    course.end()
-    assert course.weights().tolist() == once
-    course.reset()
-    assert follow(course, rows).weights().tolist() == follow(Course(course.model, TICK_S), rows).weights().tolist()
+    histories.end()
+    once = histories.weights().tolist()
+    histories.end()
+    assert histories.weights().tolist() == once
+    histories.reset()
+    assert follow(course, rows).weights().tolist() == follow(Histories(histories.model, TICK_S), rows).weights().tolist()
 
 
 def test_worked_by_hand() -> None:
-    course = follow(Course(plain_model((1, 0)), TICK_S), np.full((1, 2), 0.5))
+    course = follow(Histories(plain_model((1, 0)), TICK_S), np.full((1, 2), 0.5))
     # Equal evidence and equal beginnings; nearly every step lasts a tick, exp(-0.5 / 2) = 0.7788 of background does.
-    assert course.now().tolist() == pytest.approx([1 / 1.7788, 0.7788 / 1.7788], abs=1e-4)
-    assert course.done().tolist() == pytest.approx([1 / 1.7788, 0.0], abs=1e-4)
-    assert course.likeliest() == [(1, 0.0, 0.0)]
+    assert histories.now().tolist() == pytest.approx([1 / 1.7788, 0.7788 / 1.7788], abs=1e-4)
+    assert histories.done().tolist() == pytest.approx([1 / 1.7788, 0.0], abs=1e-4)
+    assert histories.likeliest() == [(1, 0.0, 0.0)]
 
 
-# What holds of a narrow choice of courses as well.
+# What holds of a narrow choice of histories as well.
 
 
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(seeds, st.integers(1, 30), st.integers(1, 20), st.floats(0.5, 30.0), st.sampled_from([0.1, 1.0]))
 def test_few_courses_whose_weights_sum_to_one(seed: int, most: int, spawning: int, width: float, spread: float) -> None:
     rng = np.random.default_rng(seed)
-    course = Course(model_of((1, 2, 3, 0, -1), rng), TICK_S, most, spawning, width)
+    histories = Histories(model_of((1, 2, 3, 0, -1), rng), TICK_S, most, spawning, width)
     for number, costs in enumerate(1 - rng.dirichlet(np.full(5, spread), 25)):
-        course.push(costs, number * TICK_S)
-        assert 1 <= len(course.weights()) <= most
-        for weights in (course.weights(), course.weights(is_over=True), course.now()):
+        histories.push(costs, number * TICK_S)
+        assert 1 <= len(histories.weights()) <= most
+        for weights in (histories.weights(), histories.weights(is_over=True), histories.now()):
             assert weights.sum() == pytest.approx(1.0)
-        assert course.newest().sum() <= 1 + 1e-9
-        assert (course.again() <= course.done() + 1e-9).all()
+        assert histories.newest().sum() <= 1 + 1e-9
+        assert (histories.again() <= histories.done() + 1e-9).all()
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(seeds, st.booleans())
 def test_what_is_lacking_is_what_is_not_done(seed: int, is_over: bool) -> None:
     rng = np.random.default_rng(seed)
-    course = Course(model_of((1, 2, 3, 0, -1), rng), TICK_S)
-    np.testing.assert_array_equal(course.lacking(is_over), np.ones(len(course.model.steps)))
-    follow(course, rng.uniform(0, 1, (30, len(course.model.steps))))
-    np.testing.assert_allclose(course.lacking(is_over), 1 - course.done(is_over), atol=1e-12)
+    histories = Histories(model_of((1, 2, 3, 0, -1), rng), TICK_S)
+    np.testing.assert_array_equal(histories.lacking(is_over), np.ones(len(histories.model.steps)))
+    follow(course, rng.uniform(0, 1, (30, len(histories.model.steps))))
+    np.testing.assert_allclose(histories.lacking(is_over), 1 - histories.done(is_over), atol=1e-12)
 
 
 def test_what_every_course_has_lacks_with_no_chance_at_all() -> None:
     rounded = 0
     for seed in range(20):
         rows = np.vstack([clear([0] * 20, 3, probability=0.9999), np.random.default_rng(seed).uniform(0, 1, (20, 3))])
-        course = follow(Course(plain_model((1, 2, 0)), TICK_S, width=6.0), rows)
-        assert course.lacking()[0] == 0.0
-        assert course.lacking()[2] == pytest.approx(1.0)  # of background nothing is ever done
-        rounded += 1 - course.done()[0] != 0.0
+        course = follow(Histories(plain_model((1, 2, 0)), TICK_S, width=6.0), rows)
+        assert histories.lacking()[0] == 0.0
+        assert histories.lacking()[2] == pytest.approx(1.0)  # of background nothing is ever done
+        rounded += 1 - histories.done()[0] != 0.0
     assert rounded  # which is why it is not worked out so
 
 
@@ -109,10 +109,10 @@ def test_stretches_tile_the_time_and_neighbours_differ(seed: int, spread: float)
     rng = np.random.default_rng(seed)
     rows = 1 - np.repeat(rng.dirichlet(np.full(4, spread), 12), 3, axis=0)
     times = 5.0 + np.cumsum(rng.uniform(0.1, 0.9, len(rows)))
-    course = Course(model_of((1, 2, 0, -1), rng), TICK_S)
+    histories = Histories(model_of((1, 2, 0, -1), rng), TICK_S)
     for costs, at in zip(rows, times, strict=True):
-        course.push(costs, at)
-        for stretches in (course.likeliest(), course.likeliest(is_over=True)):
+        histories.push(costs, at)
+        for stretches in (histories.likeliest(), histories.likeliest(is_over=True)):
             assert (stretches[0][1], stretches[-1][2]) == (times[0], at)
             for before, after in pairwise(stretches):
                 assert before[1] < before[2] == after[1]
@@ -123,8 +123,8 @@ def test_stretches_tile_the_time_and_neighbours_differ(seed: int, spread: float)
 @given(seeds)
 def test_certain_costs_stay_finite(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    course = follow(Course(model_of((1, 2, 0, -1), rng), TICK_S), rng.integers(0, 2, (30, 4)).astype(np.float64))
-    for found in (course.weights(), course.done(), course.again(True), course.now(), course.newest()):
+    course = follow(Histories(model_of((1, 2, 0, -1), rng), TICK_S), rng.integers(0, 2, (30, 4)).astype(np.float64))
+    for found in (histories.weights(), histories.done(), histories.again(True), histories.now(), histories.newest()):
         assert np.isfinite(found).all()
 
 
@@ -153,31 +153,31 @@ def test_clear_seconds_overrule_every_expectation(seed: int) -> None:
     model = plain_model(steps, before=rules.before, needed=rules.needed, single=rules.single)
     truth = [column for column, _ in groupby(rng.integers(0, 6, 7).tolist())]
     lasting = [column for column in truth for _ in range(int(rng.integers(6, 16)))]
-    course = follow(Course(model, TICK_S), clear(lasting, 6))
-    assert [step for step, _, _ in course.likeliest(is_over=True)] == [steps[column] for column in truth]
+    course = follow(Histories(model, TICK_S), clear(lasting, 6))
+    assert [step for step, _, _ in histories.likeliest(is_over=True)] == [steps[column] for column in truth]
     done = [column in truth and steps[column] > 0 for column in range(6)]
-    assert (course.done(is_over=True) > 0.5).tolist() == done
+    assert (histories.done(is_over=True) > 0.5).tolist() == done
 
 
 def test_faint_evidence_is_left_to_expectations() -> None:
     before = np.zeros((3, 3), bool)
     before[0, 1] = True
     rows = clear([1] * 8, 3, probability=0.4)
-    assert follow(Course(plain_model((1, 2, 0)), TICK_S), rows).now().argmax() == 1
-    assert follow(Course(plain_model((1, 2, 0), before=before), TICK_S), rows).now()[1] < 0.5
+    assert follow(Histories(plain_model((1, 2, 0)), TICK_S), rows).now().argmax() == 1
+    assert follow(Histories(plain_model((1, 2, 0), before=before), TICK_S), rows).now()[1] < 0.5
 
 
 def test_lacking_steps_speak_against_a_course_at_the_end() -> None:
     model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
-    course = follow(Course(model, TICK_S), clear([0] * 8, 3, probability=0.5))
-    assert (course.done(is_over=True)[:2] > course.done()[:2]).all()
+    course = follow(Histories(model, TICK_S), clear([0] * 8, 3, probability=0.5))
+    assert (histories.done(is_over=True)[:2] > histories.done()[:2]).all()
 
 
 def test_back_after_background_is_no_repeat() -> None:
-    course = follow(Course(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [2] * 8 + [0] * 8, 3))
-    assert course.again()[0] < 0.01
-    course = follow(Course(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [1] * 8 + [0] * 8, 3))
-    assert course.again()[0] > 0.99
+    course = follow(Histories(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [2] * 8 + [0] * 8, 3))
+    assert histories.again()[0] < 0.01
+    course = follow(Histories(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [1] * 8 + [0] * 8, 3))
+    assert histories.again()[0] > 0.99
 
 
 @settings(derandomize=True, deadline=None, max_examples=15)
@@ -185,7 +185,7 @@ def test_back_after_background_is_no_repeat() -> None:
 def test_gap_is_no_evidence(seed: int, gap_s: float) -> None:
     rng = np.random.default_rng(seed)
     model, rows = model_of((1, 2, 0, -1), rng), 1 - rng.dirichlet(np.full(4, 0.3), 20)
-    short, long = Course(model, TICK_S), Course(model, TICK_S)
+    short, long = Histories(model, TICK_S), Histories(model, TICK_S)
     for number, costs in enumerate(rows):
         short.push(costs, number * TICK_S + (number >= 10) * 1.0)
         long.push(costs, number * TICK_S + (number >= 10) * gap_s)
@@ -198,47 +198,47 @@ def test_gap_is_no_evidence(seed: int, gap_s: float) -> None:
 @given(seeds)
 def test_reset_gives_the_same_again(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    course, rows = Course(model_of((1, 2, 0, -1), rng), TICK_S), 1 - rng.dirichlet(np.full(4, 0.3), 20)
+    course, rows = Histories(model_of((1, 2, 0, -1), rng), TICK_S), 1 - rng.dirichlet(np.full(4, 0.3), 20)
     follow(course, rows)
-    course.push(rows[0], 9.6)  # a tick that is not complete
-    course.weights()
-    course.reset()
-    fresh = Course(course.model, TICK_S)
+    histories.push(rows[0], 9.6)  # a tick that is not complete
+    histories.weights()
+    histories.reset()
+    fresh = Histories(histories.model, TICK_S)
     follow(course, rows)
     follow(fresh, rows)
-    assert course.weights().tolist() == fresh.weights().tolist()
-    assert course.likeliest() == fresh.likeliest()
-    assert course.again(is_over=True).tolist() == fresh.again(is_over=True).tolist()
+    assert histories.weights().tolist() == fresh.weights().tolist()
+    assert histories.likeliest() == fresh.likeliest()
+    assert histories.again(is_over=True).tolist() == fresh.again(is_over=True).tolist()
 
 
 def test_before_the_first_frame_nothing_is_known() -> None:
-    course = Course(plain_model((1, 2, 0)), TICK_S)
-    assert course.likeliest() == []
-    assert course.weights().tolist() == []
-    for found in (course.done(), course.again(True), course.now(), course.newest()):
+    histories = Histories(plain_model((1, 2, 0)), TICK_S)
+    assert histories.likeliest() == []
+    assert histories.weights().tolist() == []
+    for found in (histories.done(), histories.again(True), histories.now(), histories.newest()):
         assert found.tolist() == [0.0, 0.0, 0.0]
-    assert course.early(0, 1) == course.both(0, 1, is_over=True) == 0.0
+    assert histories.early(0, 1) == histories.both(0, 1, is_over=True) == 0.0
 
 
 def test_history_stays_bounded_however_long_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(course_module, "MOST_HISTORY", 60)
-    course = Course(plain_model((1, 2, 0)), TICK_S, most=8, spawning=4)
+    histories = Histories(plain_model((1, 2, 0)), TICK_S, most=8, spawning=4)
     columns = [column for _ in range(200) for column in [0] * 8 + [1] * 8]
     for number, costs in enumerate(clear(columns, 3)):
-        course.push(costs, number * TICK_S)
+        histories.push(costs, number * TICK_S)
         assert len(course._past) <= 60 + 4 * 3
-    stretches = course.likeliest()
+    stretches = histories.likeliest()
     assert 20 <= len(stretches) <= 60  # the oldest of 400 are forgotten, the newest are as they were
     assert stretches[-1] == (2, 199 * 8.0 + 4.0, 200 * 8.0 - TICK_S)
     assert all(before[2] == after[1] for before, after in pairwise(stretches))
-    assert course.done().round(3).tolist() == [1.0, 1.0, 0.0]
+    assert histories.done().round(3).tolist() == [1.0, 1.0, 0.0]
 
 
 def test_forgetting_rivals_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model, rows = plain_model((1, 2, 0)), clear([0] * 40 + [2] * 8 + [1] * 40, 3, probability=0.6)
-    whole = follow(Course(model, TICK_S, most=20), rows)
+    whole = follow(Histories(model, TICK_S, most=20), rows)
     monkeypatch.setattr(course_module, "MOST_HISTORY", 100)
-    often = follow(Course(model, TICK_S, most=20), rows)
+    often = follow(Histories(model, TICK_S, most=20), rows)
     assert len(whole._past) > 200 > len(often._past)
     assert often.likeliest() == whole.likeliest()
     assert often.weights().tolist() == whole.weights().tolist()

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.label.history_model import CourseModel
+from guide.label.history_model import HistoryModel
 
 STEPS = (1, 2, 3, 0, -1)
 BACKGROUND = np.array([3])  # the column
 NOT_EARLY = np.zeros((1, len(STEPS)), bool)
 
 
-def single_steps() -> CourseModel:
+def single_steps() -> HistoryModel:
     """Three steps that are done once."""
     no = np.zeros(len(STEPS), bool)
-    return CourseModel(STEPS, np.ones(len(STEPS)), 0.4, np.zeros((5, 5), bool), no, ~no, weight=2.0)
+    return HistoryModel(STEPS, np.ones(len(STEPS)), 0.4, np.zeros((5, 5), bool), no, ~no, weight=2.0)
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)

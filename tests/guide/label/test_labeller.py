@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from guide.label.elapsed import Elapsed
 from guide.label.energy import LinkSettings
-from guide.label.histories import Course, CourseModel
+from guide.label.histories import Histories, HistoryModel
 from guide.label.labeller import Labelled, Labeller
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.window import WindowCut, WindowSettings
@@ -23,9 +23,9 @@ def make_labeller(
 ) -> Labeller:
     is_step = np.array(steps) > 0
     before = np.triu(np.ones((len(steps), len(steps)), bool), 1) & is_step & is_step[:, None]
-    model = CourseModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, is_step, weight=2.0)
+    model = HistoryModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, is_step, weight=2.0)
     window = WindowCut(WindowSettings(lag_s=lag_s), LinkSettings(), RATE, steps)
-    return Labeller(window, StepTrack(StepSettings()), Course(model, tick_s=0.4), reluctance, elapsed)
+    return Labeller(window, StepTrack(StepSettings()), Histories(model, tick_s=0.4), reluctance, elapsed)
 
 
 def costs_of(steps: tuple[int, ...], shown: int) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""A look back at the course takes the place of what was thought before, and words follow it."""
+"""A look back at the history takes the place of what was thought before, and words follow it."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_what_is_hidden_excuses_no_other_alert() -> None:
 
 
 def believed(lacking: Mapping[int, float], again: Mapping[int, float] | None = None, early: float = 0.0) -> list[Event]:
-    """A rehearsal in order as courses saw it: how probably each step was not done, was come back to, 2 before 1."""
+    """A rehearsal in order as histories saw it: how probably each step was not done, was come back to, 2 before 1."""
     done = [step for step in (1, 2, 3) if lacking.get(step, 0.0) < 0.5]
     visits = tuple(Segment(step, 10.0 * step, 10.0 * step + 8) for step in done)
     chances = tuple((step, lacking.get(step, 0.0)) for step in (1, 2, 3))

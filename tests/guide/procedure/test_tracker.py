@@ -152,25 +152,6 @@ def test_stalled_until_the_next_step(task: Procedure) -> None:
     assert tracker.push(2, 140.0) == (Resolution(alert.id, 140.0, is_withdrawn=False),)
 
 
-def test_differs_above_the_spread_once_a_step(task: Procedure) -> None:
-    tracker = Tracker(task)
-    tracker.push(1, 0.0)
-    assert tracker.differ(1, 1.0, ratio=0.9) == ()
-    (alert,) = tracker.differ(1, 2.0, ratio=1.5)
-    assert isinstance(alert, Alert)
-    assert alert.kind == "differs"
-    assert tracker.differ(1, 3.0, ratio=2.0) == ()
-
-
-@pytest.mark.parametrize(("ratio", "words"), [(1.001, "1.1 times"), (1.5, "1.5 times"), (2.0, "2.0 times")])
-def test_what_differs_is_told_as_beyond_the_limit(task: Procedure, ratio: float, words: str) -> None:
-    tracker = Tracker(task)
-    tracker.push(1, 0.0)
-    (alert,) = tracker.differ(1, 2.0, ratio=ratio)
-    assert isinstance(alert, Alert)
-    assert alert.evidence.startswith(words)
-
-
 def test_unknown_cools_down(task: Procedure) -> None:
     tracker = Tracker(task)
     assert len(tracker.push(UNKNOWN, 0.0)) == 1

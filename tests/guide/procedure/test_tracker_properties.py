@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.domain import Alert, Guidance, Question, Resolution, Segment
-from guide.procedure.events import Confirmed, Differed, Ended, Event, Finished, Marked, Ticked
+from guide.procedure.events import Confirmed, Ended, Event, Finished, Marked, Ticked
 from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Procedure
 from guide.procedure.replay import follow, standing_alerts
@@ -25,7 +25,6 @@ events = st.one_of(
     st.builds(Confirmed, st.integers(-1, 6), times, st.floats(0, 1)),
     st.builds(Ended, st.integers(-1, 6), times),
     st.builds(Ticked, times),
-    st.builds(Differed, numbers, times, st.floats(0, 3)),
     st.builds(Marked, numbers, times, st.booleans()),
 )
 

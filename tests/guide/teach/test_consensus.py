@@ -1,4 +1,4 @@
-"""Carried labels read again: whole courses, as the labelled recordings show them."""
+"""Carried labels read again: whole histories, as the labelled recordings show them."""
 
 from __future__ import annotations
 

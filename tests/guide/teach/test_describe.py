@@ -158,7 +158,7 @@ def test_orders_that_are_learned_from_visits_that_labels_lack_are_looked_for_too
     met = []
 
     def see(costs, times, course, *rest):  # type: ignore[no-untyped-def]
-        met.append(len(course.model.pairs))
+        met.append(len(histories.model.pairs))
         return see_freely(costs, times, course, *rest)
 
     monkeypatch.setattr("guide.teach.describe.see_freely", see)
@@ -228,7 +228,7 @@ def test_without_rules_nothing_is_wanted(demonstrations: Demonstrations, monkeyp
     met = []
 
     def see(costs, times, course, traces, labels):  # type: ignore[no-untyped-def]
-        met.append(course.model)
+        met.append(histories.model)
         return see_freely(costs, times, course, traces, labels)
 
     monkeypatch.setattr("guide.teach.describe.see_freely", see)

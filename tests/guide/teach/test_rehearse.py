@@ -28,7 +28,7 @@ from guide.procedure.events import Confirmed, Event, Finished, Reviewed
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import Edge
 from guide.procedure.rule_selection import Seen
-from guide.task_model import PRIORS, course_of
+from guide.task_model import PRIORS, histories_of
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.rehearse import (
@@ -74,7 +74,7 @@ def rehearsals_of(rows: list[NDArray[np.float64]], labels: list[Labels]) -> list
     recogniser, costs = teach_live(demonstrations, labels)
     steps = AppearanceUnaries(recogniser).steps
     return [
-        rehearse(each, times, course_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE))
+        rehearse(each, times, histories_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE))
         for each, times in zip(costs, rehearsed(demonstrations), strict=True)
     ]
 
@@ -98,12 +98,12 @@ def sights(order: Sequence[int], doubt: float = 0.05) -> tuple[NDArray[np.float6
     ],
 )
 def test_somebody_without_rules_sees_what_is_there(order: list[int], done: set[int], again: set[int]) -> None:
-    seen = see_freely(*sights(order), course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE))
+    seen = see_freely(*sights(order), histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE))
     assert seen == Seen(frozenset(done), frozenset(again))
 
 
 def test_a_visit_that_labels_lack_is_told_where_it_is_sure() -> None:
-    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     seen = see_freely(*sights([1, 2, 0, 3]), course, labels=np.repeat([2, 0], 50))
     assert [one.step for one in seen.unlabelled] == [1, 3]
     assert [one.start for one in seen.unlabelled] == pytest.approx([0.0, 75 / RATE], abs=1.0)
@@ -112,36 +112,36 @@ def test_a_visit_that_labels_lack_is_told_where_it_is_sure() -> None:
 
 @pytest.mark.parametrize(("doubt", "told"), [(0.28, [3]), (0.3, [])])
 def test_a_visit_that_may_be_none_is_not_told(doubt: float, told: list[int]) -> None:
-    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     costs, times = sights([1, 2, 0, 3])
     costs[75:, [0, 3]] = 1 - doubt, doubt  # rather the third step than nothing at all
     seen = see_freely(costs, times, course, labels=np.repeat([1, 2, 0, 0], 25))
-    assert course.done()[3] > LEAST_OTHERWISE
-    assert (course.done()[3] >= LEAST_SURE) == bool(told)
+    assert histories.done()[3] > LEAST_OTHERWISE
+    assert (histories.done()[3] >= LEAST_SURE) == bool(told)
     assert [one.step for one in seen.unlabelled] == told
 
 
 def test_a_step_that_may_have_been_done_counts_as_done() -> None:
-    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     costs, times = sights([1, 2], doubt=0.05)
     costs[30:, 2:] = 0.5  # either the second or the third
-    seen, chances = see_freely(costs, times, course), course.done()
+    seen, chances = see_freely(costs, times, course), histories.done()
     assert LEAST_DONE < chances[3] < 0.5
     assert seen.done == {1, 2, 3}
 
 
 def test_a_step_that_only_just_begins_at_the_end_is_not_done() -> None:
     costs, times = sights([1, 0, 2])
-    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     assert see_freely(costs[:53], times[:53], course).done == {1}
 
 
 def test_a_return_that_is_less_likely_than_not_is_none() -> None:
-    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     costs, times = sights([1, 2, 1])
     costs[50:] = [1.0, 0.55, 1.0, 0.45]  # rather the third
     seen = see_freely(costs, times, course)
-    assert 0.001 < course.again()[1] < LEAST_OTHERWISE
+    assert 0.001 < histories.again()[1] < LEAST_OTHERWISE
     assert not seen.again
 
 
@@ -157,7 +157,7 @@ def test_a_return_that_is_less_likely_than_not_is_none() -> None:
 )
 def test_somebody_without_rules_sees_which_orders_are_not_kept(order: list[int], swapped: set[Edge]) -> None:
     task = replace(PLAIN, rules=Rules(edges=((1, 2), (2, 3))))
-    seen = see_freely(*sights(order), course_of(task, (0, 1, 2, 3), 1.0, RATE, NO_ORDER))
+    seen = see_freely(*sights(order), histories_of(task, (0, 1, 2, 3), 1.0, RATE, NO_ORDER))
     assert seen.swapped == swapped
 
 
@@ -165,11 +165,11 @@ def test_somebody_without_rules_sees_which_orders_are_not_kept(order: list[int],
 def test_an_order_counts_as_broken_once_that_is_likelier_than_not(
     early: float, least: float, most: float, is_seen: bool
 ) -> None:
-    course = course_of(replace(PLAIN, rules=Rules(edges=((1, 2),))), (0, 1, 2, 3), 1.0, RATE, NO_ORDER)
+    histories = histories_of(replace(PLAIN, rules=Rules(edges=((1, 2),))), (0, 1, 2, 3), 1.0, RATE, NO_ORDER)
     costs, times = sights([2, 1, 2])
     costs[:25] = [1.0, 1.0 - early, early, 1.0]  # the second, or the first already
     seen = see_freely(costs, times, course)
-    assert least < course.both(1, 2) < most
+    assert least < histories.both(1, 2) < most
     assert bool(seen.swapped) == is_seen
 
 
@@ -178,9 +178,9 @@ def test_what_is_left_behind_is_seen_too() -> None:
     costs[25:50, :3] = [0.5, 0.9, 0.6]  # hardly to be seen; but what follows lies before what it leaves
     traces = np.zeros_like(costs)
     traces[50:75, 2] = -20.0
-    course = course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
+    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     assert 2 in see_freely(costs, times, course).done
-    assert 2 not in see_freely(costs, times, course_of(PLAIN, (0, 1, 2, 3), 1.0, RATE), traces).done
+    assert 2 not in see_freely(costs, times, histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE), traces).done
 
 
 def test_a_single_frame_is_rehearsed() -> None:
@@ -201,7 +201,7 @@ def test_a_rehearsal_hears_what_is_heard_live() -> None:
     recogniser, costs = teach_live(demonstrations, labels)
     steps = AppearanceUnaries(recogniser).steps
     for row, events in zip(costs, rehearsals_of(rows, labels), strict=True):
-        course = course_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE)
+        histories = histories_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE)
         window = WindowCut(WindowSettings(), LinkSettings(weight=1.0, radius_s=1.0), RATE, steps)
         labeller = Labeller(window, StepTrack(StepSettings()), course)
         heard = [event for at, one in enumerate(row) for event in rehearse_module._heard(labeller.push(one, at / RATE))]
@@ -309,7 +309,7 @@ def test_a_glimpse_is_not_a_step() -> None:
     costs = np.ones((60, 2))
     costs[:, 0] = 0.0
     costs[30:32] = [1.0, 0.0]
-    assert confirmed(rehearse(costs, np.arange(60) / RATE, course_of(PLAIN, (1, 2), 0.4, RATE))) == [1]
+    assert confirmed(rehearse(costs, np.arange(60) / RATE, histories_of(PLAIN, (1, 2), 0.4, RATE))) == [1]
 
 
 def test_with_a_stride_every_frame_is_judged_by_fewer_of_the_others() -> None:

@@ -142,7 +142,7 @@ def test_the_gravest_alert_comes_first_and_those_dealt_with_last() -> None:
 
 
 def test_every_kind_of_alert_has_its_words() -> None:
-    for kind in ("missed", "out_of_order", "repeated", "unknown", "too_long", "too_short", "stalled", "differs"):
+    for kind in ("missed", "out_of_order", "repeated", "unknown", "too_long", "too_short", "stalled"):
         [shown] = view(alerts=[alert(kind=kind)]).alerts
         assert shown.reason.endswith(".")
         assert "_" not in shown.title

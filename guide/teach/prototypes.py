@@ -1,0 +1,157 @@
+"""Learning prototypes from labels, found or given, and each demonstration as the others judge it.
+
+Features that look back carry a little of what came before, and what stands around tells how far the work has come.
+So demonstrations also teach with their stretches in other orders, and before the workplace of other moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Labels, Times
+from guide.label.discriminant import ClassSums, Discriminant
+from guide.label.membership import squared_distances
+from guide.label.prototypes import Floats, Prototypes, Unaries, log_memberships, mean_nearest
+from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.teach.reorder import elsewhere, shuffled, turned
+
+SHRINKAGE = 0.3  # how far the covariance within steps is drawn towards a sphere
+MOST_REHEARSALS = 40  # demonstrations that are judged by the others; of more some, from the first to the last
+WAYS = 5  # to show a demonstration again: turned round, shuffled, and before three other workplaces
+COPY_STRIDE = 2  # copies teach with every other frame
+MOST_COPIED = 120_000  # frames of all copies together; where there are more, every demonstration has fewer copies
+LONGEST_COPY = 6_000  # frames: of a longer recording a part is shown again
+HEADROOM = 2.0  # of the limit for unknown activity over the farthest demonstration: strangers lie farther than those
+TEMPERATURES = tuple(2.0 ** (n / 2) for n in range(15))  # 1 to 128
+_TINY = 1e-9
+
+
+class Judged(NamedTuple):
+    """A demonstration as the others judge it."""
+
+    place: int
+    """Among all demonstrations."""
+    times: Times
+    labels: Labels
+    distances: Floats  # (T, C), squared
+    costs: Floats  # (T, C + 1) of the labels, the last of unknown activity
+
+
+class Taught(NamedTuple):
+    """Prototypes, and the demonstrations as those learned from the others judge them."""
+
+    prototypes: Prototypes
+    judged: list[Judged]
+
+
+def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0) -> Taught:
+    """The prototypes of demonstrations with labels (T,); every number that occurs is one."""
+    places = chosen(len(demonstrations.items))
+    items, own = [demonstrations.items[n] for n in places], [labels[n] for n in places]
+    numbers = np.unique(np.concatenate([np.unique(each) for each in own])).astype(np.int64)
+    sums = _sums(demonstrations, items, own, numbers, np.random.default_rng(seed))
+    total = ClassSums.total(sums)
+    distances = []
+    for one, each in zip(items, sums, strict=True):
+        others = total.less(each).discriminant(SHRINKAGE) if len(sums) > 1 else total.discriminant(SHRINKAGE)
+        distances.append(_distances(one.embedding, others, numbers))
+    temperature = min(TEMPERATURES, key=lambda t: _surprise(distances, own, numbers, t))
+    far = HEADROOM * max(float(mean_nearest(each, one.times).max()) for each, one in zip(distances, items, strict=True))
+    learned = _prototypes(total.discriminant(SHRINKAGE), temperature, max(far, _TINY))
+    judged = [
+        Judged(place, one.times, each, found, costs_of(learned, found, one.times))
+        for place, one, each, found in zip(places, items, own, distances, strict=True)
+    ]
+    return Taught(learned, judged)
+
+
+def chosen(count: int) -> list[int]:
+    """The demonstrations that teach and are judged: all, or some from the first to the last where there are many."""
+    most = min(count, MOST_REHEARSALS)
+    return [number * count // most for number in range(most)]
+
+
+def costs_of(prototypes: Prototypes, distances: Floats, times: Times) -> Floats:
+    """The costs (T, C + 1) that follow from squared distances (T, C), frame by frame as live."""
+    unaries = Unaries(prototypes)
+    return np.stack([unaries.weigh(row[None], float(at)) for row, at in zip(distances, times, strict=True)])
+
+
+def _prototypes(learned: Discriminant, temperature: float, far: float) -> Prototypes:
+    centres = np.column_stack([learned.centres, np.zeros(len(learned.centres))])
+    return Prototypes(learned.numbers, centres, _metric(learned), temperature, far)
+
+
+def _metric(learned: Discriminant) -> Floats:
+    """The metric (D, D): whitening, and for what lies outside all directions what shrinkage leaves a direction."""
+    size = len(learned.whitening)
+    spread = float(np.square(np.linalg.inv(learned.whitening)).sum()) / size  # of a direction, on average
+    metric = np.zeros((size + 1, size + 1))
+    metric[:size, :size], metric[size, size] = learned.whitening, 1.0 / np.sqrt(max(SHRINKAGE * spread, _TINY))
+    return metric
+
+
+def _distances(embedding: NDArray[Any], learned: Discriminant, numbers: Labels) -> Floats:
+    """Squared distances (T, C) to prototypes of the `numbers`; one that nobody else has is infinitely far."""
+    prototypes = _prototypes(learned, 1.0, 1.0)
+    found = np.full((len(embedding), len(numbers)), np.inf)
+    placed = np.asarray(embedding, np.float64) @ prototypes.metric
+    found[:, np.searchsorted(numbers, learned.numbers)] = squared_distances(
+        placed, prototypes.centres @ prototypes.metric
+    )
+    return found
+
+
+def _surprise(distances: Sequence[Floats], labels: Sequence[Labels], numbers: Labels, temperature: float) -> float:
+    """How improbable the true labels are on the whole, where the others know them."""
+    total = 0.0
+    for each, own in zip(distances, labels, strict=True):
+        found = log_memberships(each, temperature)[np.arange(len(own)), np.searchsorted(numbers, own)]
+        total -= float(found[np.isfinite(found)].sum())
+    return total
+
+
+def _sums(
+    demonstrations: Demonstrations,
+    items: Sequence[Demonstration],
+    labels: Sequence[Labels],
+    numbers: Labels,
+    rng: np.random.Generator,
+) -> list[ClassSums]:
+    """What each demonstration teaches, as it is and in its copies."""
+    frames = sum(min(len(one), LONGEST_COPY) for one in items)
+    copies = min(max(MOST_COPIED * 10 // max(frames, 1), 1), 10 * WAYS)  # tenths of a copy for each
+    found = []
+    for place, (one, own) in enumerate(zip(items, labels, strict=True)):
+        parts = [ClassSums.of(_inside(one.embedding), own, numbers)]
+        count = (place + 1) * copies // 10 - place * copies // 10  # where not all have one, those between go without
+        for pooled, shown, times in _copies(one, own, demonstrations, min(count, WAYS), rng):
+            rows = demonstrations.embed(pooled, times)[::COPY_STRIDE]
+            parts.append(ClassSums.of(_inside(rows), shown[::COPY_STRIDE], numbers))
+        found.append(ClassSums.total(parts))
+    return found
+
+
+def _inside(embedding: NDArray[Any]) -> Floats:
+    """Embeddings without what lies outside all directions, which tells no steps apart."""
+    return np.asarray(embedding[:, :-1], np.float64)
+
+
+def _copies(
+    recording: Demonstration, labels: Labels, demonstrations: Demonstrations, count: int, rng: np.random.Generator
+) -> Iterator[tuple[NDArray[np.float32], Labels, Times]]:
+    """So many of the ways to show a demonstration again; of a long one a part."""
+    start = int(rng.integers(len(recording) - LONGEST_COPY + 1)) if len(recording) > LONGEST_COPY else 0
+    part = slice(start, start + LONGEST_COPY)
+    own, pooled, times = labels[part], np.asarray(recording.pooled[part], np.float32), recording.times[part]
+    span = demonstrations.settings.memory_s * demonstrations.rate
+    for way in range(count):
+        if way < 2:
+            order = (turned, shuffled)[way](own, rng)
+            yield pooled[order], own[order], times
+        else:
+            yield elsewhere(pooled, span, rng), own, times
