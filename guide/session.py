@@ -14,6 +14,7 @@ from guide.bundle import Bundle
 from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError
 from guide.label.after_effects import AfterEffects, AfterEffectsWatch
+from guide.label.clock_prior import Clock
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled, Labeller
 from guide.label.prototypes import Prototypes, Unaries
@@ -137,7 +138,8 @@ class Session:
         smoothing_s = perception_settings(bundle).appearance.smoothing_s
         histories = histories_of(self.procedure, prototypes.steps, smoothing_s, rate, settings.priors)
         track = StepTrack(StepSettings(confirm_s=settings.confirm_s, bridge_s=settings.bridge_s), prototypes.confidence)
-        self._labeller = Labeller(histories, window, track)
+        clock = None if prototypes.clock is None else Clock(prototypes.clock, prototypes.steps)
+        self._labeller = Labeller(histories, window, track, clock)
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
 

@@ -13,7 +13,9 @@ from guide.label.history_model import Floats
 TICK_S = 0.5
 
 
-def model_of(steps: tuple[int, ...], rng: np.random.Generator, expectations: Expectations | None = None) -> HistoryModel:
+def model_of(
+    steps: tuple[int, ...], rng: np.random.Generator, expectations: Expectations | None = None
+) -> HistoryModel:
     count = len(steps)
     return HistoryModel(
         steps,

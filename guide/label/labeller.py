@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Belief, Segment, SettledLabel, StepEvent
+from guide.label.clock_prior import Clock
 from guide.label.histories import Histories
 from guide.label.steps import StepTrack
 from guide.label.window import Cuttable, WindowCut
@@ -17,6 +19,8 @@ from guide.label.window import Cuttable, WindowCut
 Floats = NDArray[np.float64]
 
 LEAST_CHANCE = 0.7  # of the newest visit to be believed: it has only just begun
+LEAST_POSSIBLE = 0.001  # chance of a label at a frame, below which it is not shown
+IMPOSSIBLE = 1e-3  # what is left of such a membership: where nothing is possible, the likeliest is shown
 FINENESS = 20  # a belief is told again when a chance has moved by this part
 
 
@@ -31,8 +35,9 @@ class Labelled:
 class Labeller:
     """Histories, cut and hysteresis, one frame at a time.
 
-    Histories weigh the costs of every frame. What they hold for probable at each frame of the window, by all that was
-    seen until now, are the t-links of the cut; its labels are shown, and make the steps.
+    Histories weigh the costs of every frame, from which flags come. The cut goes by the same costs, weighed by the
+    clock where there is one, and by what histories hold for possible at each frame of the window, by all that was seen
+    until now: so its labels, which are shown and make the steps, never contradict them.
 
     >>> from guide.label.energy import LinkSettings
     >>> from guide.label.histories import HistoryModel
@@ -49,8 +54,9 @@ class Labeller:
     (Segment(step=1, start=0.0, end=3.0),)
     """
 
-    def __init__(self, histories: Histories, window: WindowCut, track: StepTrack) -> None:
-        self._histories, self._window, self._track = histories, window, track
+    def __init__(self, histories: Histories, window: WindowCut, track: StepTrack, clock: Clock | None = None) -> None:
+        self._histories, self._window, self._track, self._clock = histories, window, track, clock
+        self._shown: deque[tuple[float, Floats]] = deque()  # when, and memberships as they are shown
         self._told: object = None
         self._at = 0.0
         self._since = -math.inf
@@ -58,11 +64,11 @@ class Labeller:
     def push(self, costs: Floats, at: float, effects: Floats | None = None) -> Labelled:
         """Takes one frame's costs (C,), and what after-effects say of each step having been done."""
         belief = self._weigh(costs, at, effects)
-        return Labelled(belief, self._track_all(self._window.push(at, self._histories.marginals)))
+        return Labelled(belief, self._track_all(self._window.push(at, self._possible)))
 
     def finish(self) -> tuple[Labelled, tuple[StepEvent, ...]]:
         """The labels still held back, what was done in all, and the end of the step that is open."""
-        settled = self._track_all(self._window.finish(self._histories.marginals))
+        settled = self._track_all(self._window.finish(self._possible))
         return Labelled(self._end(bool(settled)), settled), self._track.finish()
 
     def follow(
@@ -86,6 +92,8 @@ class Labeller:
     def restart(self) -> None:
         """What was done until now counts no more."""
         self._histories.reset()
+        if self._clock is not None:
+            self._clock.reset()
         self._told = None
         self._since = self._at
 
@@ -106,7 +114,17 @@ class Labeller:
 
     def _weigh(self, costs: Floats, at: float, effects: Floats | None) -> Belief | None:
         self._at = at
+        self._shown.append((at, 1.0 - costs if self._clock is None else self._clock.push(1.0 - costs, at)))
         return self._news() if self._histories.push(costs, at, effects) else None
+
+    def _possible(self, times: Floats) -> Floats:
+        """Memberships (T, C) of the frames of a window, next to none in what histories hold for all but impossible."""
+        while self._shown[0][0] < times[0]:
+            self._shown.popleft()
+        marginals = self._histories.marginals(times)
+        found = np.stack([row for _, row in self._shown])
+        found = np.where(marginals < LEAST_POSSIBLE, IMPOSSIBLE * found, found)
+        return np.asarray(found / np.maximum(found.sum(1, keepdims=True), np.finfo(np.float64).tiny))
 
     def _end(self, has_labels: bool) -> Belief | None:
         self._histories.end()
@@ -115,7 +133,7 @@ class Labeller:
     def _take_window(self, at: float | None, windows: list[Cuttable], place: int) -> None:
         due = self._window.due(at)
         if due.frames:
-            windows.append(self._window.window(due, self._histories.marginals)._replace(place=place))
+            windows.append(self._window.window(due, self._possible)._replace(place=place))
 
     def _track_all(self, labels: Sequence[SettledLabel]) -> tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...]:
         return tuple((label, self._track.push(label)) for label in labels)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from guide.domain import UNKNOWN, Labels
 from guide.errors import BundleError
+from guide.label.clock_prior import ClockPrior
 from guide.label.confidence import Calibration
 from guide.label.membership import squared_distances
 
@@ -43,6 +44,8 @@ class Prototypes:
     """Divides squared distances: frames of strangers are less certain than the demonstrations' own."""
     far: float
     """The distance to the nearest prototype, averaged over a while, beyond which what goes on is unknown."""
+    clock: ClockPrior | None = None
+    """What is usually done by then, and how far ahead background must be to be shown."""
     confidence: Calibration = field(default_factory=Calibration)
     """Of the confidence of steps: the share that was right in left-out demonstrations."""
 
@@ -66,6 +69,7 @@ class Prototypes:
             "centres": self.centres,
             "metric": self.metric,
             "scalars": np.array([self.temperature, self.far, self.confidence.slope, self.confidence.offset]),
+            **({} if self.clock is None else self.clock.to_arrays()),
         }
 
     @staticmethod
@@ -78,7 +82,9 @@ class Prototypes:
             temperature, far, slope, offset = (float(value) for value in scalars)
             if not (0 < temperature < _LARGEST and 0 < far < _LARGEST and max(abs(slope), abs(offset)) < _LARGEST):
                 raise ValueError(f"a temperature of {temperature}, a limit of {far}, a slope of {slope}")
-            return Prototypes(numbers.astype(np.int64), centres, metric, temperature, far, Calibration(slope, offset))
+            clock = ClockPrior.from_arrays(arrays, len(numbers)) if "clock" in arrays else None
+            trust = Calibration(slope, offset)
+            return Prototypes(numbers.astype(np.int64), centres, metric, temperature, far, clock, trust)
         except (KeyError, TypeError, ValueError) as cause:
             raise BundleError(
                 f"prototypes.npz should hold whole prototypes, but {cause} is lacking or wrong: learn the procedure "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from guide.domain import KeyStep, Labels, Segment
 from guide.label.after_effects import AfterEffects
+from guide.label.clock_prior import ClockPrior
 from guide.label.energy import LinkSettings
 from guide.label.prototypes import Prototypes
 from guide.procedure.events import Event
@@ -22,7 +23,7 @@ from guide.teach.annotations import labels_to_segments
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.prototypes import Judged, learn_prototypes
-from guide.teach.rehearse import calibrate_steps, heard_with, read_freely, rehearse
+from guide.teach.rehearse import calibrate_steps, heard_with, labeller_of, read_freely, rehearse
 from guide.teach.reorder import SHORTEST_VISIT
 
 Floats = NDArray[np.float64]
@@ -56,6 +57,7 @@ class _Rehearsed:
     effects: Sequence[Floats]  # (T, C) each
     steps: tuple[int, ...]
     links: LinkSettings
+    clock: ClockPrior | None
     smoothing_s: float
     rate: float
 
@@ -64,7 +66,8 @@ class _Rehearsed:
         heard = []
         for count, (one, effects) in enumerate(zip(self.judged, self.effects, strict=True), 1):
             histories = histories_of(procedure, self.steps, self.smoothing_s, self.rate)
-            heard.append(rehearse(one.costs, one.times, histories, self.links, self.rate, effects))
+            labeller = labeller_of(histories, self.links, self.rate, self.clock)
+            heard.append(rehearse(labeller, one.costs, one.times, effects))
             tell(count / len(self.judged))
         return heard
 
@@ -116,6 +119,7 @@ def describe(
         [effects.left_out[place] for place in places],
         columns,
         links,
+        taught.prototypes.clock,
         demonstrations.settings.smoothing_s,
         demonstrations.rate,
     )

@@ -7,12 +7,14 @@ So demonstrations also teach with their stretches in other orders, and before th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Labels, Times
+from guide.domain import BACKGROUND, Labels, Times
+from guide.label.clock_prior import learn_clock_prior
 from guide.label.discriminant import ClassSums, Discriminant
 from guide.label.membership import squared_distances
 from guide.label.prototypes import Floats, Prototypes, Unaries, log_memberships, mean_nearest
@@ -27,6 +29,7 @@ MOST_COPIED = 120_000  # frames of all copies together; where there are more, ev
 LONGEST_COPY = 6_000  # frames: of a longer recording a part is shown again
 HEADROOM = 2.0  # of the limit for unknown activity over the farthest demonstration: strangers lie farther than those
 TEMPERATURES = tuple(2.0 ** (n / 2) for n in range(15))  # 1 to 128
+BACKGROUNDS = tuple(float(np.exp(-n / 2)) for n in range(9))  # what background may count for, beside a step
 _TINY = 1e-9
 
 
@@ -61,7 +64,9 @@ def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], s
         distances.append(_distances(one.embedding, others, numbers))
     temperature = min(TEMPERATURES, key=lambda t: _surprise(distances, own, numbers, t))
     far = HEADROOM * max(float(mean_nearest(each, one.times).max()) for each, one in zip(distances, items, strict=True))
-    learned = _prototypes(total.discriminant(SHRINKAGE), temperature, max(far, _TINY))
+    background = max(BACKGROUNDS, key=lambda share: _fairness(distances, own, numbers, temperature, share))
+    clock = learn_clock_prior(own, [one.times for one in items], numbers, background)
+    learned = replace(_prototypes(total.discriminant(SHRINKAGE), temperature, max(far, _TINY)), clock=clock)
     judged = [
         Judged(place, one.times, each, found, costs_of(learned, found, one.times))
         for place, one, each, found in zip(places, items, own, distances, strict=True)
@@ -113,6 +118,20 @@ def _surprise(distances: Sequence[Floats], labels: Sequence[Labels], numbers: La
         found = log_memberships(each, temperature)[np.arange(len(own)), np.searchsorted(numbers, own)]
         total -= float(found[np.isfinite(found)].sum())
     return total
+
+
+def _fairness(
+    distances: Sequence[Floats], labels: Sequence[Labels], numbers: Labels, temperature: float, background: float
+) -> float:
+    """The share of frames that are named right, each step and background counting the same."""
+    handicap = np.where(numbers == BACKGROUND, np.log(background), 0.0)
+    right, count = np.zeros(len(numbers)), np.zeros(len(numbers))
+    for each, own in zip(distances, labels, strict=True):
+        columns = np.searchsorted(numbers, own)
+        named = (log_memberships(each, temperature) + handicap).argmax(1)
+        right += np.bincount(columns[named == columns], minlength=len(numbers))
+        count += np.bincount(columns, minlength=len(numbers))
+    return float(np.mean(right / count))
 
 
 def _sums(

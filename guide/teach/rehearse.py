@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Times
+from guide.label.clock_prior import Clock, ClockPrior
 from guide.label.confidence import Calibration, fit_calibration, trusted
 from guide.label.energy import LinkSettings
 from guide.label.histories import Histories
@@ -30,20 +31,21 @@ LEAST_DONE = 0.02
 LEAST_OTHERWISE = 0.5
 
 
-def rehearse(
-    costs: Floats, times: Times, histories: Histories, links: LinkSettings, rate: float, effects: Floats | None = None
-) -> tuple[Event, ...]:
+def rehearse(labeller: Labeller, costs: Floats, times: Times, effects: Floats | None = None) -> tuple[Event, ...]:
     """What the tracker would hear of costs and after-effects (T, C), through histories, cut and hysteresis as live."""
-    labelled, ended = labeller_of(histories, links, rate).follow(costs, times, effects)
+    labelled, ended = labeller.follow(costs, times, effects)
     events = [event for one in labelled for event in _heard(one)]
     last = [news for event in ended if (news := news_of(event)) is not None]
     return (*events, *last, Finished(float(times[-1])))
 
 
-def labeller_of(histories: Histories, links: LinkSettings, rate: float, lag_s: float = 2.0) -> Labeller:
+def labeller_of(
+    histories: Histories, links: LinkSettings, rate: float, prior: ClockPrior | None = None, lag_s: float = 2.0
+) -> Labeller:
     """The labelling room as a session has it."""
     window = WindowCut(WindowSettings(lag_s=lag_s), links, rate, histories.model.steps)
-    return Labeller(histories, window, StepTrack(StepSettings()))
+    clock = None if prior is None else Clock(prior, histories.model.steps)
+    return Labeller(histories, window, StepTrack(StepSettings()), clock)
 
 
 def read_freely(costs: Floats, times: Times, histories: Histories, effects: Floats | None = None) -> FreeReading:

@@ -18,7 +18,7 @@ from guide.procedure.tracker import Tracker
 from guide.task_model import PRIORS, Prior, histories_of
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
-from guide.teach.rehearse import heard_with, rehearse
+from guide.teach.rehearse import heard_with, labeller_of, rehearse
 from offline.features import RecordingFeatures
 
 
@@ -82,7 +82,8 @@ def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIOR
     learned = lesson.learned
     histories = histories_of(learned.procedure, sight.steps, lesson.smoothing_s, lesson.demonstrations.rate, priors)
     rate = lesson.demonstrations.rate
-    heard = rehearse(sight.costs, sight.times, histories, learned.links, rate, sight.effects)
+    labeller = labeller_of(histories, learned.links, rate, learned.prototypes.clock)
+    heard = rehearse(labeller, sight.costs, sight.times, sight.effects)
     events = heard_with(heard, learned.prototypes.confidence)
     tracker = Tracker(learned.procedure)
     said = tuple(word for event in events for word in tracker.apply(event))

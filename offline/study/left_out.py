@@ -108,7 +108,7 @@ def _followed(
     rows: dict[str, Labels] = {}
     for lag in lags:
         histories = histories_of(learned.procedure, sight.steps, lesson.smoothing_s, rate)
-        labeller = labeller_of(histories, learned.links, rate, lag)
+        labeller = labeller_of(histories, learned.links, rate, learned.prototypes.clock, lag)
         labelled, _ = labeller.follow(sight.costs, sight.times, sight.effects)
         rows[_row(way.count, lag)] = np.array([label.step for one in labelled for label, _ in one.settled])
     rows[f"{NEAREST}, {way.count} labelled"] = _nearest(lesson, taught.labels, recording)

@@ -24,7 +24,7 @@ Telling = Callable[[int, str], None]  # iterations done, and a few words
 UNSEEN = ("clusterer", "fuzzifier")  # settings of the recipe that no embedder sees
 SOURCES = (
     "offline.embedding", "offline.model", "offline.loop", "offline.batches", "offline.losses",
-    "guide.fading", "guide.perceive.appearance", "guide.perceive.context", "guide.label.recogniser",
+    "guide.fading", "guide.perceive.appearance", "guide.perceive.context",
 )  # fmt: skip
 
 

@@ -54,7 +54,9 @@ def test_ending_twice_is_ending_once_and_a_reset_begins_anew() -> None:
     histories.end()
     assert histories.weights().tolist() == once
     histories.reset()
-    assert follow(course, rows).weights().tolist() == follow(Histories(histories.model, TICK_S), rows).weights().tolist()
+    assert (
+        follow(course, rows).weights().tolist() == follow(Histories(histories.model, TICK_S), rows).weights().tolist()
+    )
 
 
 def test_worked_by_hand() -> None:
