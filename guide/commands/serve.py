@@ -27,7 +27,7 @@ from guide.serve.app import make_app
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
-from guide.serve.request_timeout import PromptProtocol
+from guide.serve.request_timeout import RequestTimeoutProtocol
 from guide.serve.runs import Runs
 from guide.serve.tls import Certificate, address_on_the_network, own_certificate, require_certificate, write_private
 from guide.session import Session
@@ -102,7 +102,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
         app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
         ws="websockets-sansio", ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
         limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
-        h11_max_incomplete_event_size=16_384, http=PromptProtocol,
+        h11_max_incomplete_event_size=16_384, http=RequestTimeoutProtocol,
         ssl_certfile=None if certificate is None else str(certificate.certificate),
         ssl_keyfile=None if certificate is None else str(certificate.key),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from guide import wire
 from guide.errors import InputError
 from guide.ingest.pushed import PushedFrames
-from guide.serve.limits import Bucket, Limits
+from guide.serve.limits import Limits, RateLimiter
 from guide.serve.messages import REPLACED, SEND_S, STAMP, TOO_SLOW, close, read_object, read_stamp
 from guide.serve.picture import decode
 from guide.serve.run import Fate, Run
@@ -36,13 +36,13 @@ class Channel:
         self._pending: deque[tuple[float, float]] = deque()  # when taken, when arrived
         self._fates: dict[float, Fate] = {}
         self._until = -math.inf
-        self._bucket = Bucket(limits.most_rate)
+        self._limiter = RateLimiter(limits.most_rate)
 
     async def serve(self, run: Run, runs: Runs) -> None:
         """Frames in and guidance out until one side ends it; the session outlives a lost connection for a while."""
         self._run, self._metrics = run, runs.metrics
         tasks: list[asyncio.Task[Any]] = []
-        run.follow(self)  # first: what is said while the greeting is made would be missed otherwise
+        run.add_listener(self)  # first: what is said while the greeting is made would be missed otherwise
         try:
             await self._greet()
             if run.is_over:  # it ended before it could be heard
@@ -50,7 +50,7 @@ class Channel:
             tasks = [asyncio.create_task(work) for work in (self._read(), self._write(), self._ended.wait())]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            run.leave(self)
+            run.remove_listener(self)
             for task in tasks:
                 task.cancel()
             results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -125,8 +125,8 @@ class Channel:
             message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            if not self._bucket.take():
-                await asyncio.sleep(self._bucket.pause_s)  # not reading is what slows a sender down
+            if not self._limiter.take():
+                await asyncio.sleep(self._limiter.pause_s)  # not reading is what slows a sender down
                 self._refuse_frame(message, "rate")
             elif (data := message.get("bytes")) is not None:
                 await self._frame(data)

@@ -43,15 +43,15 @@ class Limits:
             raise InputError(f"limits of at least 1 and a rate above 0 were expected, got {self}.")
 
 
-class Bucket:
+class RateLimiter:
     """Says whether one more message is within the rate; a second's worth may come at once.
 
     >>> now = [0.0]
-    >>> bucket = Bucket(2.0, clock=lambda: now[0])
-    >>> [bucket.take() for _ in range(3)]
+    >>> limiter = RateLimiter(2.0, clock=lambda: now[0])
+    >>> [limiter.take() for _ in range(3)]
     [True, True, False]
     >>> now[0] = 0.5
-    >>> bucket.take()
+    >>> limiter.take()
     True
     """
 

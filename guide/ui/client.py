@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from guide.errors import GuideError, InputError
-from guide.serve.guard import look_of
+from guide.serve.guard import view_token
 
 LOCAL = "127.0.0.1"
 ASK_S = 5.0
@@ -97,7 +97,7 @@ class Client:
 
     def _look(self, session: str, what: str, host: str) -> str:
         name = quote(session, safe="")
-        return f"{self._place(host)}/sessions/{name}/{what}?look={look_of(self.token, session)}"
+        return f"{self._place(host)}/sessions/{name}/{what}?look={view_token(self.token, session)}"
 
     def _place(self, host: str) -> str:
         if host == LOCAL or not self.outside:

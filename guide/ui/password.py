@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from guide.errors import InputError, OutputError
-from guide.serve.guard import Pauses
+from guide.serve.guard import FailureDelays
 from guide.ui.server import FOLDER, data_folder
 
 VARIABLE = "CNC_PASSWORD"
@@ -98,17 +98,17 @@ class Door:
         self._kept, self._clock, self._wait = kept, clock, wait
         self._lock = threading.Lock()  # one try at a time: each takes memory
         self._turns = [threading.Lock() for _ in range(MOST_TURNS)]
-        self._pauses = Pauses(clock)
+        self._delays = FailureDelays(clock)
         self._passes: dict[str, float] = {}
 
     def enter(self, password: str, address: str) -> str | None:
         """A pass for a while, or nothing after a pause."""
-        # Those of one address wait for each other's pauses: many tries at once gain nothing, and keep nobody else out.
+        # Those of one address wait for each other's delays: many tries at once gain nothing, and keep nobody else out.
         with self._turns[hash(address) % MOST_TURNS]:
             with self._lock:
                 if self._kept.matches(password[:1_000]):
                     return self._hand_out()
-                pause_s = self._pauses.failed(address)
+                pause_s = self._delays.failed(address)
             self._wait(pause_s)
         return None
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from guide.procedure.actions import Action, in_force
-from guide.serve.live_numbers import is_late, is_unsure, mark_of
+from guide.serve.live_numbers import is_late, is_unsure, state_fingerprint
 from guide.ui.state.folders import source_words as camera_words
 from guide.ui.state.live_health import HealthView, notice_of, view_health
 from guide.ui.state.live_place import (
@@ -188,7 +188,7 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         steps=steps,
         headset=str(state["client"]) if waits else None,
         remark=ending_words(state, len(alerts)) if is_over else lost,
-        mark=mark_of(state),
+        mark=state_fingerprint(state),
         wish=None if state["health"]["is_live"] or state["client"] is not None else _wish(state),
     )
 

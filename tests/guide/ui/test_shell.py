@@ -17,7 +17,7 @@ PAGE = 'import streamlit as st\nfrom guide.ui import shell\nshell.enter()\nst.he
 def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CNC_DATA", str(tmp_path))
     monkeypatch.delenv("CNC_PASSWORD", raising=False)
-    monkeypatch.setattr("guide.serve.guard.FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr("guide.serve.guard.FIRST_DELAY_S", 0.0)
     monkeypatch.setattr(shell, "is_open", lambda: False)
 
 
