@@ -14,7 +14,7 @@ from guide.errors import GuideError
 from guide.record.page import clock
 from guide.ui import sessions_many, sessions_replay
 from guide.ui.server import data_folder
-from guide.ui.shell import lead_to
+from guide.ui.shell import page_link
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import default_keep_days, plain
 from guide.ui.state.sessions import SessionRow, Wanted
@@ -79,7 +79,7 @@ def _tell_empty(folder: Path) -> None:
     st.code(state.HOW_TO_RECORD, language="bash", wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
-        lead_to("", "Go to Live", ":material/play_circle:")
+        page_link("", "Go to Live", ":material/play_circle:")
 
 
 def _ask_view() -> str:

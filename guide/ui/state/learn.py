@@ -19,7 +19,7 @@ from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.ui.state.bundles import BundleView, DamagedBundle, view_bundle
 from guide.ui.state.live_start import DEFAULT_DEMO, DEMO_VARIABLE
-from guide.ui.training import Job, last_line
+from guide.ui.training import TrainingJob, last_line
 from guide.ui.uploads import SUFFIXES
 
 STAGES = (
@@ -171,7 +171,7 @@ def _seconds(path: Path) -> float | None:
         return None
 
 
-def view_progress(job: Job) -> ProgressView:
+def view_progress(job: TrainingJob) -> ProgressView:
     """How far a training has come, from what it said and from the curve that it writes."""
     said = job.said
     points = read_points(_run_folder(said))
@@ -229,7 +229,7 @@ def _point(line: str) -> LossPoint | None:
     return LossPoint(int(values[0]), *values[1:]) if all(map(math.isfinite, values)) else None
 
 
-def why_it_ended(job: Job) -> str:
+def why_it_ended(job: TrainingJob) -> str:
     """What became of a training that has not finished, and what to do, in a sentence or two."""
     if job.state == "cancelled":
         return "Learning was stopped. What was done is kept: go on with it whenever you like."
@@ -298,7 +298,7 @@ def _of_training(bundle: Bundle) -> Sequence[str]:
     return []
 
 
-def view_scores(job: Job) -> ScoreView | str | None:
+def view_scores(job: TrainingJob) -> ScoreView | str | None:
     """How the result agrees with labels; a sentence where they could not be read, nothing where there are none."""
     plain = job.scores
     if "problem" in plain:

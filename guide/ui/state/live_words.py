@@ -30,7 +30,7 @@ SEVERITIES: Mapping[str, tuple[str, str]] = {
     "warning": ("⚠", "Warning"),
     "info": ("ℹ", "Note"),
 }
-DEEDS: Mapping[str, str] = {
+ACTION_WORDS: Mapping[str, str] = {
     "acknowledge": "Acknowledged", "was_done": "Said it was done", "false_alarm": "Called a false alarm",
     "snooze": "Snoozed", "mark_done": "Marked done", "not_yet": "Marked not done", "next": "Went to the next step",
     "previous": "Went back a step", "restart": "Began anew", "pause": "Paused", "resume": "Went on",

@@ -24,7 +24,7 @@ from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import Picture, SessionState, StoredSession
 from guide.ui.state.folders import RETENTION, source_words
-from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, title_of
+from guide.ui.state.live_words import ACTION_WORDS, ANSWERS_TO_ALERTS, title_of
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
@@ -274,7 +274,8 @@ def _answers(report: Report, alert: int) -> str:
         if one.target == alert and one.kind in ANSWERS_TO_ALERTS and one.number not in back:
             said.setdefault(one.kind, []).extend([f"“{one.comment}”"] if one.comment else [])
     return "; ".join(
-        f"{DEEDS[kind].lower()}{': ' if comments else ''}{', '.join(comments)}" for kind, comments in said.items()
+        f"{ACTION_WORDS[kind].lower()}{': ' if comments else ''}{', '.join(comments)}"
+        for kind, comments in said.items()
     )
 
 

@@ -13,7 +13,7 @@ from guide.procedure.model import Procedure
 from guide.ui.state import learn as state
 from guide.ui.state.bundles import DamagedBundle
 from guide.ui.state.learn import ResultView, ScoreView
-from guide.ui.training import SCORES, Job, JobState, Wish
+from guide.ui.training import SCORES, JobState, TrainingJob, TrainingRequest
 from tests.guide.ui.conftest import write_bundle
 from tests.synth import grey_levels, steady, write_video
 
@@ -29,8 +29,8 @@ writing the bundle ...
 """
 
 
-def job(folder: Path, said: str = "", state: JobState = "running", code: int | None = None) -> Job:
-    return Job(folder, Wish("box", ("videos",)), state, 0.0, None, code, said)
+def job(folder: Path, said: str = "", state: JobState = "running", code: int | None = None) -> TrainingJob:
+    return TrainingJob(folder, TrainingRequest("box", ("videos",)), state, 0.0, None, code, said)
 
 
 @pytest.mark.parametrize(
