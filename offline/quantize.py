@@ -27,8 +27,7 @@ from guide.settings import LiveSettings
 from guide.teach.moments import pictures_at
 from offline.batches import Clip
 from offline.features import RecordingFeatures
-from offline.onnx_file import INPUT_NAME
-from offline.parity import Parity
+from offline.onnx_export import INPUT_NAME, Parity
 from offline.videos import Recording, open_frames
 
 CALIBRATION_FRAMES = 32  # spread over the recordings: more change the ranges no longer

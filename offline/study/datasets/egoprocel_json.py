@@ -22,8 +22,7 @@ from typing import Any, Final
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from guide.teach.label_rows import LATEST_S, clean_name, shown
-from offline.study.datasets.json_file import find_file, read_json
-from offline.study.datasets.sequence import StepSequence, TaskSequences
+from offline.study.datasets.sequence import StepSequence, TaskSequences, find_file, read_json
 from offline.study.datasets.views import EGO
 
 JSON_FILE: Final = "egoprocel.json"

@@ -9,10 +9,10 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 
 from guide.errors import InputError
 from guide.settings import RecogniserKind
-from offline.study.checks import require_from, require_workers
 from offline.study.evaluation.methods import split_names
 from offline.study.evaluation.teaching import read_numbers
 from offline.study.fault_trial.conditions import PRIOR_SETS, Bench
+from offline.study.jobs import require_from, require_workers
 from offline.study.trial.seeds import read_seeds
 
 Part: TypeAlias = Literal["counterfactual", "agreement", "recognisers", "errors"]
