@@ -17,7 +17,7 @@ from guide.domain import Alert, Frame, Guidance, Question, Update
 from guide.errors import GuideError, InputError
 from guide.ingest.base import FrameSource, SourceNotice
 from guide.ingest.live import LiveSource
-from guide.ingest.mailbox import Health
+from guide.ingest.mailbox import SourceHealth
 from guide.ingest.pushed import PushedFrames
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
@@ -229,9 +229,9 @@ class Run:
         found = [] if self.facts.folder is None else sorted(self.facts.folder.glob(f"still-*-alert-{alert}.jpg"))
         return found[-1] if found else None
 
-    def health(self) -> Health:
+    def health(self) -> SourceHealth:
         source = self._source
-        return source.health() if isinstance(source, LiveSource | PushedFrames) else Health()
+        return source.health() if isinstance(source, LiveSource | PushedFrames) else SourceHealth()
 
     @property
     def age_s(self) -> float:
@@ -363,8 +363,8 @@ class Run:
     def _forget(self) -> None:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""
         self._frame = None
-        ended = None if self._recording is None else self._recording.ended
-        self._closed = ClosedSession(self._session.tracker, None if ended is None else ended.add)
+        closed = None if self._recording is None else self._recording.closed
+        self._closed = ClosedSession(self._session.tracker, None if closed is None else closed.add)
         self._was_recorded, self._recording = self._is_recorded(), None
         del self._session
 

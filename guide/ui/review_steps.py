@@ -11,7 +11,7 @@ from guide.ui.review_bundle import ReviewedBundle, pictures
 from guide.ui.shell import badge
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain
-from guide.ui.state.review import Picture, StepCard
+from guide.ui.state.review import StepCard, StepPicture
 
 CARDS_A_ROW = 3
 BY_LOOK = "where its look changes"
@@ -58,7 +58,7 @@ def _draw_card(opened: ReviewedBundle, card: StepCard, cards: tuple[StepCard, ..
         _draw_changes(opened, card, cards)
 
 
-def _draw_picture(opened: ReviewedBundle, card: StepCard, picture: Picture, shows_clips: bool) -> None:
+def _draw_picture(opened: ReviewedBundle, card: StepCard, picture: StepPicture, shows_clips: bool) -> None:
     video = opened.videos.get(picture.recording)
     if shows_clips and video is not None:
         stem = opened.store.folder / "clips" / f"{picture.recording}-{picture.moment.at:.2f}".replace(".", "_")

@@ -17,7 +17,7 @@ from guide.ui.server import data_folder
 from guide.ui.shell import page_link
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import default_keep_days, plain
-from guide.ui.state.sessions import SessionRow, Wanted
+from guide.ui.state.sessions import SessionListFilter, SessionRow
 
 ANY = "any"
 PERIODS = {"any time": 0, "today": 1, "last 7 days": 7, "last 30 days": 30}
@@ -90,7 +90,7 @@ def _ask_view() -> str:
     return st.segmented_control("View", VIEWS, label_visibility="collapsed", required=True, key="sessions_view") or LIST
 
 
-def _ask_filter(rows: Sequence[SessionRow]) -> Wanted:
+def _ask_filter(rows: Sequence[SessionRow]) -> SessionListFilter:
     people, bundles = sorted({row.who for row in rows}), sorted({row.bundle_name for row in rows})
     who = st.selectbox("Person", [ANY, *people], key="sessions_person")
     what = st.selectbox("Procedure", [ANY, *bundles], key="sessions_bundle")
@@ -98,7 +98,7 @@ def _ask_filter(rows: Sequence[SessionRow]) -> Wanted:
     since, until = _ask_days(rows) if when == CUSTOM else (_since(PERIODS[when]), None)
     has = st.selectbox("Alerts", list(ALERTS), key="sessions_alerts")
     how = st.selectbox("State", [ANY, *state.STATES], format_func=_state_words, key="sessions_state")
-    return Wanted(
+    return SessionListFilter(
         None if who == ANY else who,
         None if what == ANY else what,
         since,
