@@ -17,7 +17,7 @@ from offline.study.fault_trial.mistakes import Mistaken
 from offline.study.jobs import Job, Shift, _single_threads, do_all, require_from, require_workers
 from offline.study.keep import Kept, Plain
 from tests.faulty_task import make_task
-from tests.telling_job import Telling
+from tests.thread_count_job import ThreadCountJob
 
 
 @dataclass
@@ -94,7 +94,7 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
 
 
 def test_several_workers_are_other_processes_of_one_thread(tmp_path: Path) -> None:
-    ((one,), (other,)) = do_all([Telling("a"), Telling("b")], Kept(tmp_path), Shift(2), quiet())
+    ((one,), (other,)) = do_all([ThreadCountJob("a"), ThreadCountJob("b")], Kept(tmp_path), Shift(2), quiet())
     assert os.getpid() not in (one["process"], other["process"])
     assert one["threads"] == other["threads"] == "(1, 1, '1')"
 
