@@ -75,13 +75,13 @@ class Group:
     def _wait_for(self, ranks: Sequence[int], where: str) -> None:
         assert self.store is not None
         keys = [f"{where}/{rank}" for rank in ranks]
-        beats, heard = -1, time.monotonic()
+        heartbeats, heard = -1, time.monotonic()
         while keys and not self.store.check(keys):
             if self.store.check([_FAILED]):
                 raise GuideError("another process of this run gave up: what it says tells why.")
             now = self.store.add(_HEARTBEATS, 0)
-            if now != beats:
-                beats, heard = now, time.monotonic()
+            if now != heartbeats:
+                heartbeats, heard = now, time.monotonic()
             elif time.monotonic() - heard > SILENCE_S:
                 raise GuideError(
                     f"another process of this run has not been heard of for {SILENCE_S:.0f} s: "

@@ -46,7 +46,7 @@ class Channel:
         try:
             await self._greet()
             if run.is_over:  # it ended before it could be heard
-                self.over()
+                self.on_end()
             tasks = [asyncio.create_task(work) for work in (self._read(), self._write(), self._ended.wait())]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -71,13 +71,13 @@ class Channel:
         self._ended.set()
         await asyncio.sleep(0)
 
-    def say(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         self._call(self._put, text)
 
-    def handled(self, at: float, fate: Fate) -> None:
+    def on_frame(self, at: float, fate: Fate) -> None:
         self._call(self._handle, at, fate)
 
-    def over(self) -> None:
+    def on_end(self) -> None:
         self._call(self._put, None)
 
     def _call(self, function: Any, *arguments: object) -> None:

@@ -85,16 +85,16 @@ class UpdateWaiter:
         self._loop = asyncio.get_running_loop()
         self._update = asyncio.Event()
 
-    def say(self, text: str) -> None:
-        """Wakes for an action; all other messages belong to a frame, which is `handled` right after them."""
+    def on_message(self, text: str) -> None:
+        """Wakes for an action; all other messages belong to a frame, for which `on_frame` is called right after."""
         if text.startswith(ACTION):
             self._wake()
 
-    def handled(self, at: float, fate: str) -> None:
+    def on_frame(self, at: float, fate: str) -> None:
         if fate == "seen":
             self._wake()
 
-    def over(self) -> None:
+    def on_end(self) -> None:
         self._wake()
 
     def _wake(self) -> None:

@@ -43,11 +43,11 @@ RunState = Literal["running", "finished", "failed"]
 class SessionListener(Protocol):
     """Receives what a session says; called in the session's thread, so it must not block."""
 
-    def say(self, text: str) -> None: ...
+    def on_message(self, text: str) -> None: ...
 
-    def handled(self, at: float, fate: Fate) -> None: ...
+    def on_frame(self, at: float, fate: Fate) -> None: ...
 
-    def over(self) -> None: ...
+    def on_end(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,11 +332,11 @@ class Run:
 
     def _say(self, text: str) -> None:
         for listener in self._listeners:
-            listener.say(text)
+            listener.on_message(text)
 
     def _handled(self, at: float, fate: Fate) -> None:
         for listener in self._listeners:
-            listener.handled(at, fate)
+            listener.on_frame(at, fate)
 
     def _close(self, state: RunState, problem: str = "") -> None:
         """Closes source and recording and tells everybody; whatever fails here is told as well."""
@@ -358,7 +358,7 @@ class Run:
             log.warning("session %s: %s", self.facts.id, problem)
         self._say(wire.dump(self._summary()))
         for listener in self._listeners:
-            listener.over()
+            listener.on_end()
 
     def _forget(self) -> None:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""

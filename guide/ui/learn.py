@@ -104,7 +104,7 @@ def _draw_job(trainings: TrainingJobs, recordings: Path, job: TrainingJob) -> No
         st.button(
             "Learn again, with other choices", icon=":material/tune:", on_click=_prefill, args=(job.request, recordings)
         )
-        st.button("Take it off this list", icon=":material/close:", on_click=_forget, args=(trainings, job.name))
+        st.button("Remove from this list", icon=":material/close:", on_click=_forget, args=(trainings, job.name))
     st.caption("Taking it off this list deletes neither recordings nor the procedure.")
 
 

@@ -75,7 +75,7 @@ def draw_ended(trainings: TrainingJobs, job: TrainingJob) -> None:
         st.error(words, icon=":material/error:")
     else:
         st.info(words, icon=":material/pause_circle:")
-    again = "Try again" if job.state == "failed" else "Go on"
+    again = "Try again" if job.state == "failed" else "Resume"
     if st.button(again, type="primary", icon=":material/play_arrow:"):
         try:
             trainings.start(job.request)

@@ -80,7 +80,7 @@ def view_or_explain(keeper: ServerKeeper, client: Client, session: str) -> LiveV
         return fetch_view(client, session)
     except LostError:
         keeper.forget()
-        st.warning("The guide's server does not answer. It is looked for again.", icon=":material/sync_problem:")
+        st.warning("The guide's server does not answer. Trying again.", icon=":material/sync_problem:")
         st.button("Look again", icon=":material/refresh:", key="lost")
     except NoSessionError:
         st.info("The server knows this session no longer: it was ended. The Sessions page lists what was kept.")

@@ -110,7 +110,7 @@ def _draw_demo(exported: Path, demo: Sequence[DemoRecording]) -> Choice | None:
 def _draw_form(names: Sequence[str]) -> Choice | None:
     left, right = st.columns(2)
     bundle = left.selectbox("Procedure", names, key="live_bundle")
-    person = right.text_input("Who works (may be left empty)", max_chars=64, key="live_person")
+    person = right.text_input("Person (optional)", max_chars=64, key="live_person")
     kind = str(st.segmented_control("Source", SOURCES, default=SOURCES[0], required=True, key="live_source"))
     source, takes_phones = _draw_source(kind), False
     if kind == SOURCES[2]:

@@ -235,7 +235,7 @@ def _draw_gain(opened: ReviewedBundle) -> None:
     if not result.labelled:
         return
     if len(result.labelled) < 2:
-        st.caption("Label a second recording, and it can be said what a third would gain.")
+        st.caption("Label a second recording to see what a third would gain.")
         return
     name, basis = f"gain_{opened.store.bundle}", _basis(opened)
     job = background_jobs().get(name)

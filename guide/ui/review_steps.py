@@ -119,7 +119,7 @@ def _draw_mark(opened: ReviewedBundle, card: StepCard, kind: MarkKind, words: st
 def _draw_split(opened: ReviewedBundle, card: StepCard, key: str) -> None:
     where = st.selectbox("Is really two: split it", [BY_LOOK, *_shares()], index=0, key=f"where_{key}")
     if st.button("Split", icon=":material/call_split:", key=f"split_{key}"):
-        with st.spinner("Looking where its look changes" if where == BY_LOOK else "Splitting it"):
+        with st.spinner("Looking for changes in its appearance" if where == BY_LOOK else "Splitting it"):
             opened.add(Split(card.number, None if where == BY_LOOK else _shares()[where]))
         st.rerun()
 

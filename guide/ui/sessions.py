@@ -53,7 +53,7 @@ def draw(folder: Path) -> None:
         found = tuple(row for row in rows if wanted.fits(row))
         st.caption(f"{len(found)} of {len(rows)} sessions", width="content")
     if not found:
-        st.info("No session fits: choose *any* in one of the filter's fields.", icon=":material/filter_alt_off:")
+        st.info("No session matches: choose *any* in one of the filter's fields.", icon=":material/filter_alt_off:")
         return
     try:
         if view == COMPARE:

@@ -69,7 +69,7 @@ def _tell_difference(first: SessionReport, second: SessionReport) -> None:
         st.markdown(":material/check: Both did the steps in the same order.")
         return
     one, other = (order[place - 1] if place <= len(order) else "nothing more" for order in orders)
-    st.markdown(plain(f"The orders part at place {place}: {one} against {other}."))
+    st.markdown(plain(f"The orders differ at position {place}: {one} versus {other}."))
 
 
 def _draw_alert_list(report: SessionReport) -> None:
@@ -146,7 +146,7 @@ def _draw_pareto(reports: Sequence[SessionReport]) -> None:
         with_withdrawn = st.toggle("Count withdrawn alerts too", key="count_withdrawn")
     bars = many.pareto(reports, by, with_withdrawn)
     if not bars:
-        st.caption("No alert stands in these sessions.")
+        st.caption("There is no open alert in these sessions.")
         return
     rows = [
         {"what": bar.name, "count": bar.count, "words": _share_words(bar, place)}

@@ -25,7 +25,7 @@ from tests.tiny import Learned, learn_again
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(processes, "LOOK_EVERY_S", 0.005)
-    monkeypatch.setattr(processes, "BEAT_EVERY_S", 0.02)
+    monkeypatch.setattr(processes, "HEARTBEAT_S", 0.02)
     monkeypatch.setattr(processes, "SILENCE_S", 0.3)
     made = HashStore()
     made.set_timeout(timedelta(seconds=5))
@@ -135,7 +135,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from offline.runs import locked\n"
+        "import sys, time; from pathlib import Path; from offline.processes import lock_run\n"
         "with lock_run(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
     )
     words = [sys.executable, "-c", program, str(tmp_path)]

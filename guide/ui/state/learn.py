@@ -88,7 +88,7 @@ class ScoreView:
     """How far the steps agree with labels, as shares of 1, beside what no look at the recordings would give.
 
     >>> ScoreView(2, 0.5, 0.4, 0.1).words
-    'Agrees with the labels of 2 recordings better than equal parts of time would.'
+    'Agrees with the labels of 2 recordings better than equal time slices would.'
     """
 
     recordings: int
@@ -108,9 +108,9 @@ class ScoreView:
     def words(self) -> str:
         labelled = f"the labels of {self.recordings} recording{'s' if self.recordings > 1 else ''}"
         if self.is_good:
-            return f"Agrees with {labelled} better than equal parts of time would."
+            return f"Agrees with {labelled} better than equal time slices would."
         return (
-            f"Agrees with {labelled} no better than equal parts of time would: do not guide with this; "
+            f"Agrees with {labelled} no better than equal time slices would: do not guide with this; "
             "learn from the labels instead, or add recordings."
         )
 
@@ -232,15 +232,15 @@ def _point(line: str) -> LossPoint | None:
 def why_it_ended(job: TrainingJob) -> str:
     """What became of a training that has not finished, and what to do, in a sentence or two."""
     if job.state == "cancelled":
-        return "Learning was stopped. What was done is kept: go on with it whenever you like."
+        return "Learning was stopped. Its progress is kept: resume it whenever you like."
     if job.state == "interrupted":
-        return "Learning was cut off, as when the computer is switched off. What was done is kept: go on with it."
+        return "Learning was interrupted, for example by a shutdown. Its progress is kept: resume it."
     last = last_line(job.said)
     if job.code == 2 and last:
         return f"{last[:1].upper()}{last[1:]}"
     if job.code is not None and job.code < 0:
-        return "The system ended it, most likely for want of memory: close other programs, then go on with it."
-    return "It ended with a fault of its own, which its log below tells: go on with it once that is mended."
+        return "The system ended it, probably because memory ran out: close other programs, then resume it."
+    return "Learning failed; the log below says why. Resume it once that is fixed."
 
 
 def view_result(folder: Path) -> ResultView | DamagedBundle:
@@ -294,7 +294,7 @@ def _of_training(bundle: Bundle) -> Sequence[str]:
     training = bundle.facts.get("training")
     why = str(training.get("why_ended", "")) if isinstance(training, dict) else ""
     if why.startswith("reached"):
-        return ["Training came to its limit before it had settled: the steps may be blurred."]
+        return ["Training reached its limit before it converged: the steps may be imprecise."]
     return []
 
 

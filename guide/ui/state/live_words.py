@@ -20,10 +20,10 @@ REASONS: Mapping[str, str] = {
     "out_of_order": "This step came before one that always came first.",
     "repeated": "This step was done already.",
     "unknown": "What is being done is no step of this task.",
-    "too_long": "This step takes longer than it ever did.",
-    "too_short": "This step was over sooner than it ever was.",
+    "too_long": "This step takes longer than in any demonstration.",
+    "too_short": "This step was shorter than in any demonstration.",
     "stalled": "Nothing of the task has been seen for a while.",
-    "differs": "This step looks otherwise than in the demonstrations.",
+    "differs": "This step looks different from the demonstrations.",
 }
 SEVERITIES: Mapping[str, tuple[str, str]] = {
     "alarm": ("!", "Alarm"),

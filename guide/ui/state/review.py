@@ -296,7 +296,7 @@ def warnings(review: Review) -> tuple[str, ...]:
         )
     names = [step.name for step in review.result.steps]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        found.append(f"Two steps are called “{name}”: name one otherwise, or merge them.")
+        found.append(f"Two steps are called “{name}”: rename one, or merge them.")
     return tuple(found)
 
 

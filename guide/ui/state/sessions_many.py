@@ -75,13 +75,13 @@ def why_not_alike(first: SessionReport, second: SessionReport) -> str:
     facts = [report.session.facts for report in (first, second)]
     name, other = (Path(one.bundle).name for one in facts)
     if name != other:
-        return f"These follow two procedures, {name} and {other}: steps of one number may be different things."
+        return f"These follow two procedures, {name} and {other}: the same number may mean different steps."
     if facts[0].bundle_hash == facts[1].bundle_hash:
         return ""
     versions = " and ".join(one.bundle_hash[:8] for one in facts)
     return (
         f"Both follow a procedure called {name}, but in two versions ({versions}), learned or reviewed apart: "
-        "steps of one number may be different things."
+        "the same number may mean different steps."
     )
 
 

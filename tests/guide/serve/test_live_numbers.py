@@ -82,14 +82,14 @@ def test_what_a_beat_tells() -> None:
     assert live_numbers_object(changed("step", None))["elapsed_s"] is None
 
 
-def test_a_watcher_wakes_for_a_frame_that_was_seen_and_for_nothing_less() -> None:
+def test_a_waiter_wakes_for_a_frame_that_was_seen_and_for_nothing_less() -> None:
     async def watch() -> list[bool]:
-        watcher, found = UpdateWaiter(), []
-        for deed in (lambda: watcher.say("x"), lambda: watcher.handled(0.0, "passed"), lambda: None,
-                     lambda: watcher.handled(0.2, "seen"), watcher.over):  # fmt: skip
-            threading.Thread(target=deed).start()
+        waiter, found = UpdateWaiter(), []
+        for event in (lambda: waiter.on_message("x"), lambda: waiter.on_frame(0.0, "passed"), lambda: None,
+                     lambda: waiter.on_frame(0.2, "seen"), waiter.on_end):  # fmt: skip
+            threading.Thread(target=event).start()
             began = time.monotonic()
-            await watcher.wait(0.2)
+            await waiter.wait(0.2)
             found.append(time.monotonic() - began < 0.19)
         return found
 

@@ -141,7 +141,7 @@ def test_another_browser_finds_it_running_and_stops_it(
     page.selectbox(key="learn_choice").set_value("box").run()
     assert "Learning was stopped" in texts(sound(page))
     play("import sys; print('no videos: add some.', file=sys.stderr); sys.exit(2)")
-    press(page, "Go on")
+    press(page, "Resume")
     ended(trainings)
     assert "No videos\\: add some" in texts(sound(page.run()))
     assert "Try again" in [button.label for button in page.button]
@@ -171,7 +171,7 @@ def test_a_damaged_result_is_said(open_page: OpenPage, trainings: TrainingJobs, 
     page = press(named(open_page()), "Start learning")
     ended(trainings)
     assert "cannot be used" in texts(sound(page.run()))
-    page = press(page, "Take it off this list")
+    page = press(page, "Remove from this list")
     assert "Film a task" in texts(page)
 
 

@@ -65,10 +65,10 @@ def test_the_curve_is_read_as_far_as_it_is_whole(tmp_path: Path) -> None:
     ("how", "code", "said", "words"),
     [
         ("cancelled", None, "", "was stopped"),
-        ("interrupted", None, "", "cut off"),
+        ("interrupted", None, "", "was interrupted"),
         ("failed", 2, "reading\nno video was found: add some.\n", "No video was found: add some."),
-        ("failed", -9, "", "want of memory"),
-        ("failed", 1, "Traceback ...\nValueError: x\n", "a fault of its own"),
+        ("failed", -9, "", "memory ran out"),
+        ("failed", 1, "Traceback ...\nValueError: x\n", "Learning failed"),
     ],
 )
 def test_every_end_has_its_words(tmp_path: Path, how: JobState, code: int | None, said: str, words: str) -> None:
