@@ -1,4 +1,4 @@
-"""One headset's WebSocket: frames in, guidance out. The protocol stands in docs/protocol.md."""
+"""One headset's WebSocket: frames in, guidance out. The protocol is described in docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ REMEMBERED = 8
 
 
 class Channel:
-    """A connection that was let in. Its queue of messages is bounded: who does not read them is cut off."""
+    """An accepted connection. Its queue of messages is bounded: a client that does not read is disconnected."""
 
     def __init__(self, websocket: WebSocket, client: str, limits: Limits) -> None:
         self.websocket, self.client, self._limits = websocket, client, limits
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue(limits.most_waiting)
-        self._early: list[str | None] | None = []  # what is said before the greeting went out
+        self._early: list[str | None] | None = []  # messages from before the greeting was sent
         self._ended = asyncio.Event()
         self._code = 1000
         self._pending: deque[tuple[float, float]] = deque()  # when taken, when arrived
@@ -42,10 +42,10 @@ class Channel:
         """Frames in and guidance out until one side ends it; the session outlives a lost connection for a while."""
         self._run, self._metrics = run, runs.metrics
         tasks: list[asyncio.Task[Any]] = []
-        run.add_listener(self)  # first: what is said while the greeting is made would be missed otherwise
+        run.add_listener(self)  # first, so that no message is missed while the greeting is made
         try:
             await self._greet()
-            if run.is_over:  # it ended before it could be heard
+            if run.is_over:  # it ended before we listened
                 self.on_end()
             tasks = [asyncio.create_task(work) for work in (self._read(), self._write(), self._ended.wait())]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -66,7 +66,7 @@ class Channel:
             self._put(text)
 
     async def replace(self) -> None:
-        """Another connection came under this name: this one is over, its session goes on."""
+        """Ends this connection for a newer one of the same name; the session goes on."""
         self._code = REPLACED
         self._ended.set()
         await asyncio.sleep(0)
@@ -81,7 +81,7 @@ class Channel:
         self._call(self._put, None)
 
     def _call(self, function: Any, *arguments: object) -> None:
-        """In the event loop's thread, soon; a loop that was stopped has nobody left to tell."""
+        """Runs a function in the event loop's thread, soon; does nothing once the loop was stopped."""
         try:
             self._loop.call_soon_threadsafe(function, *arguments)
         except RuntimeError:

@@ -1,4 +1,4 @@
-"""Who connects to the WebSocket: let in or turned away, and joined with a session."""
+"""WebSocket connections of headsets: authenticated, limited in number, and joined with a session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GREET_S = 10.0
 
 
 class Channels:
-    """All connections of headsets: how many there are, and which one a name belongs to."""
+    """All connections of headsets, by the headset's name."""
 
     def __init__(self, runs: Runs, token: str, limits: Limits, delays: FailureDelays) -> None:
         self.runs, self.limits = runs, limits

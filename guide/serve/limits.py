@@ -1,4 +1,4 @@
-"""How much the server takes from outside: nothing that comes from there may grow without bound."""
+"""Limits of what the server accepts from clients: nothing may grow without bound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from guide.serve.picture import PictureLimits
 
 @dataclass(frozen=True)
 class Limits:
-    """What is taken from outside, at most.
+    """The most that is accepted from clients.
 
     >>> Limits().in_flight
     2
@@ -44,7 +44,7 @@ class Limits:
 
 
 class RateLimiter:
-    """Says whether one more message is within the rate; a second's worth may come at once.
+    """A token bucket: whether one more message is within the rate; a second's worth may come at once.
 
     >>> now = [0.0]
     >>> limiter = RateLimiter(2.0, clock=lambda: now[0])
@@ -62,7 +62,7 @@ class RateLimiter:
 
     @property
     def pause_s(self) -> float:
-        """How long one who sends too much is not listened to."""
+        """How long a client that sends too much is not read from."""
         return 1.0 / self._rate
 
     def take(self) -> bool:

@@ -1,4 +1,4 @@
-"""All sessions of the server: started on a source with a bundle, found, ended, and shown for a while afterwards."""
+"""All sessions of the server: started on a source with a bundle, found, ended, and kept for a while to be shown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_STILLS = 1_000  # a second: no folder holds more
 
 
 class FullError(InputError):
-    """There are as many sessions as the server takes.
+    """The server runs as many sessions as it may.
 
     >>> str(FullError("32 sessions run, no more are taken."))
     '32 sessions run, no more are taken.'
@@ -47,7 +47,7 @@ class TakenError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
-    """A session somebody asks for.
+    """A client's request for a new session.
 
     >>> SessionRequest("headset: helmet").client
     'helmet'
@@ -60,7 +60,7 @@ class SessionRequest:
     rate: float | None = None
     """How many stills of a folder there are in a second."""
     realtime: bool = True
-    """Whether a recording keeps its own pace."""
+    """Whether a recording is played at its own speed."""
 
     @property
     def client(self) -> str | None:
@@ -68,7 +68,7 @@ class SessionRequest:
 
 
 def read_session_request(plain: Mapping[str, Any]) -> SessionRequest:
-    """The session that a client asks for; InputError with one sentence where it asks for nonsense.
+    """The session that a client asks for; InputError with one sentence where the request is invalid.
 
     >>> read_session_request({"source": "0", "person": "shift 2"}).person
     'shift 2'
@@ -99,7 +99,7 @@ def read_text(plain: Mapping[str, Any], name: str, longest: int) -> str:
 
 
 class Runs:
-    """Starts, finds and ends sessions; any thread may ask."""
+    """Starts, finds and ends sessions; safe to call from any thread."""
 
     def __init__(
         self, library: Library, live: LiveSettings, recording: RecordingOptions, metrics: Metrics, most: int = 32,
