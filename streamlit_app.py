@@ -16,7 +16,7 @@ from guide.ui import shell
 def main() -> None:
     """Draws the page that was asked for."""
     st.set_page_config(page_title="Guide", page_icon="guide/serve/page/icon.svg", layout="wide")
-    shell.enter()
+    shell.require_login()
     live = st.Page(_page("live"), title="Live", icon=":material/play_circle:", url_path="", default=True)
     pages = [
         live,

@@ -21,7 +21,15 @@ from guide.procedure.actions import Action
 from guide.procedure.export import to_plain
 from guide.record.pictures import PictureSettings, PictureWriter
 from guide.record.store import Store
-from guide.record.values import Health, Outcome, Row, Seen, SessionFacts, SessionState, StoredAction
+from guide.record.values import (
+    HealthSample,
+    Row,
+    SessionFacts,
+    SessionState,
+    StoredAction,
+    StoredOutcome,
+    StoredPercept,
+)
 from guide.record.webhook import Webhook, check_address
 from guide.record.writer import SessionWriter
 from guide.session import Session
@@ -75,8 +83,8 @@ def name_session(started: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A recording that is closed, to which answers to its alerts can still be added."""
+class ClosedRecording:
+    """A closed recording, to which answers to its alerts can still be added."""
 
     data: Path
     name: str
@@ -113,9 +121,9 @@ class Recording:
                 self._pictures = PictureWriter(writer.folder, lambda picture: writer.put(picture), settings, tell)
 
     @property
-    def ended(self) -> Ended | None:
-        """Where answers go once it is closed; nowhere if nothing is stored."""
-        return None if self._writer is None else Ended(self._data, self.name, self._frames, self._at)
+    def closed(self) -> ClosedRecording | None:
+        """Takes answers after the end; None if nothing is stored."""
+        return None if self._writer is None else ClosedRecording(self._data, self.name, self._frames, self._at)
 
     @property
     def trouble(self) -> str:
@@ -127,7 +135,7 @@ class Recording:
             self._pictures.push(frame)
 
     def perceived(self, percept: Percept, updates: tuple[Update, ...]) -> None:
-        seen = Seen(self._frames, percept.at, percept.embedding)
+        seen = StoredPercept(self._frames, percept.at, percept.embedding)
         self._frames, self._at = self._frames + 1, percept.at
         if self._writer is not None:
             self._writer.put(seen, *_rows(updates), frames=self._frames, at=percept.at)
@@ -151,7 +159,7 @@ class Recording:
     def note(self, at: float, words: str) -> None:
         """Keeps a note on how the session fares, such as a camera that was lost."""
         if self._writer is not None:
-            self._writer.put(Health(at, time.time(), words))
+            self._writer.put(HealthSample(at, time.time(), words))
 
     def close(self, state: SessionState = "finished") -> None:
         """Ends the recording; raises OutputError where something could not be stored."""
@@ -205,7 +213,7 @@ class Recording:
             values["pictures_dropped"] = self._pictures.dropped
         if self._source.gauge is not None:
             values |= self._source.gauge()
-        self._writer.put(Health(self._at, time.time(), values=json.dumps(values)))
+        self._writer.put(HealthSample(self._at, time.time(), values=json.dumps(values)))
 
 
 @contextmanager
@@ -251,12 +259,12 @@ def _rows(updates: tuple[Update, ...]) -> list[Row]:
     return [row for update in updates for row in (update.label, *update.events, *update.guidance)]
 
 
-def _outcome(session: Session) -> Outcome:
+def _outcome(session: Session) -> StoredOutcome:
     """What the tracker holds as done; a turn at a step that a person called not done is none."""
     state = session.tracker.state
     turns = [visit for visit in state.visits if visit.step not in state.denied]
     visits = [[one.step, round(one.start, 3), round(one.end, 3), round(one.busy_s, 3)] for one in turns]
-    return Outcome(state.at, json.dumps(session.tracker.progress.done), json.dumps(visits))
+    return StoredOutcome(state.at, json.dumps(session.tracker.progress.done), json.dumps(visits))
 
 
 def _stored(action: Action, wall: float, after: int) -> StoredAction:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from guide.errors import InputError
 from guide.perceive.preprocess import Preprocessing
-from offline.covariance_pooling import Together
+from offline.covariance_pooling import CovariancePooling
 
 log = logging.getLogger(__name__)
 
@@ -65,13 +65,13 @@ class Trunk(nn.Module):
         spec: TrunkSpec,
         to_map: nn.Module,
         to_final: nn.Module | None = None,
-        together: Together | None = None,
+        covariance: CovariancePooling | None = None,
     ) -> None:
         super().__init__()
         self.spec = spec
         self.to_map = to_map
         self.to_final = to_final
-        self.together = together
+        self.together = covariance  # the attribute's name goes into the hash of the weights, so it stays
         self.eval().requires_grad_(False)
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
@@ -119,10 +119,10 @@ def _efficientnet_lite0(weights: Path | None, layout: Layout) -> Trunk:
     blocks = list(net._blocks)
     to_map = nn.Sequential(net._conv_stem, net._bn0, nn.ReLU6(), *blocks[: EFFICIENTNET_MAP_BLOCK + 1])
     to_final = nn.Sequential(*blocks[EFFICIENTNET_MAP_BLOCK + 1 :], net._conv_head, net._bn1, nn.ReLU6())
-    together = Together(112)
+    covariance = CovariancePooling(112)
     means = 112 + 1280
-    spec = TrunkSpec("efficientnet_lite0", HALF, (112, 14, 14), means + together.width, mean_width=means)
-    return Trunk(spec, to_map, to_final, together)
+    spec = TrunkSpec("efficientnet_lite0", HALF, (112, 14, 14), means + covariance.width, mean_width=means)
+    return Trunk(spec, to_map, to_final, covariance)
 
 
 def _resnet50(weights: Path | None, layout: Layout) -> Trunk:

@@ -1,4 +1,4 @@
-"""Second-order pooling: which channels of a map are strong at the same places of a picture, not only how strong."""
+"""Second-order (covariance) pooling: which channels of a map are active at the same places of a picture."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ LEAST = 1e-2  # length of the roots of anything that is more than rounding, and 
 _TINY = 1e-12
 
 
-class Together(nn.Module):
+class CovariancePooling(nn.Module):
     """Features (N, d (d + 1) / 2) of unit length from maps (N, C, H, W).
 
     A mean over the picture says that there is metal and that there is a hand, their covariance over the picture that
     the hand holds it. Channels are too many for all pairs, so they are first mixed to `directions` that are drawn by
     lot, the same for every task. Roots keep a few strong pairs from outshining all others.
 
-    >>> together = Together(channels=8, directions=3)
+    >>> pooling = CovariancePooling(channels=8, directions=3)
     >>> maps = torch.rand(2, 8, 4, 4, generator=torch.Generator().manual_seed(0))
-    >>> tuple(together(maps).shape), together(maps).norm(dim=1).round(decimals=4).tolist()
+    >>> tuple(pooling(maps).shape), pooling(maps).norm(dim=1).round(decimals=4).tolist()
     ((2, 6), [1.0, 1.0])
     """
 

@@ -24,9 +24,7 @@ from offline.backbones import Trunk
 from offline.config import Recipe
 from offline.embedding import Inputs, LiveEmbedder
 from offline.mixed import mix
-from offline.onnx_file import export_module
-from offline.onnx_trunk import export_trunk
-from offline.parity import Parity
+from offline.onnx_export import Parity, export_module, export_trunk
 from offline.quantize import Agreement, compare, quantize, trunk_samples
 from offline.videos import Recording
 

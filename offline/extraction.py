@@ -21,8 +21,8 @@ from guide.errors import BundleError, InputError
 from guide.perceive.embedder import Floats, OnnxTrunk, TrunkOutput
 from guide.perceive.preprocess import Preprocessing, level_values, to_network_input
 from offline.backbones import Layout, Trunk, load_trunk
-from offline.onnx_trunk import export_trunk
-from offline.resize_batches import grouped, squashed
+from offline.onnx_export import export_trunk
+from offline.resize_batches import grouped, resized_batches
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ BATCHES_AHEAD = 3
 GROUPS_AHEAD = 2
 
 
-Inputs: TypeAlias = NDArray[Any]  # (N, 3, S, S) float32; beside a GPU squashed pictures, (N, S, S, 3) uint8
+Inputs: TypeAlias = NDArray[Any]  # (N, 3, S, S) float32; beside a GPU resized_batches pictures, (N, S, S, 3) uint8
 
 
 class FrameTrunk(Protocol):
@@ -62,7 +62,7 @@ class FeatureBatch:
 class TorchTrunk:
     """The trunk on a GPU, in full float32: features must agree with what the live side computes.
 
-    It takes network inputs, or squashed pictures in bytes, whose levels it looks up itself in the same table: a
+    It takes network inputs, or resized_batches pictures in bytes, whose levels it looks up itself in the same table: a
     quarter of the bytes travel, and the CPU is free to decode.
 
     >>> TorchTrunk(load_trunk("random-tiny"), torch.device("cpu")).pool(np.zeros((2, 3, 64, 64), np.float32)).shape
@@ -149,7 +149,7 @@ class Extractor:
         with ExitStack() as stack:
             if self.uses_gpu:
                 groups = stack.enter_context(Prefetch(grouped(frames), GROUPS_AHEAD))
-                prepared = squashed(groups, self.preprocessing, self.batch_size)
+                prepared = resized_batches(groups, self.preprocessing, self.batch_size)
             else:
                 prepared = self._inputs(frames)
             for times, inputs in stack.enter_context(Prefetch(prepared, BATCHES_AHEAD)):

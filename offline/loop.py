@@ -21,10 +21,10 @@ from torch import Tensor, nn
 from guide.errors import InputError, OutputError
 from offline.batches import Batch, Batches
 from offline.config import Recipe
-from offline.cuda_graph import graphed
+from offline.cuda_graph import with_cuda_graph
 from offline.curves import Curves, Point
 from offline.losses.batch import Loss
-from offline.prefetch import BatchesAhead
+from offline.prefetch import PrefetchedBatches
 from offline.sharing import gather_rows, my_rows, share_norms, share_state
 
 log = logging.getLogger(__name__)
@@ -129,8 +129,8 @@ class _Run:
         self.curves = Curves(folder)
         self._training_loss = loss
         if self._amp and self._world == 1:
-            self._training_loss = graphed(loss, model, batches.training(0).to(self._device))
-        self.ahead = BatchesAhead(batches, self._device)
+            self._training_loss = with_cuda_graph(loss, model, batches.training(0).to(self._device))
+        self.ahead = PrefetchedBatches(batches, self._device)
         self.progress = Progress()
 
     def iterate(self, report: Report | None) -> None:

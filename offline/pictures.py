@@ -1,7 +1,8 @@
-"""Two pictures of what training achieved: how two recordings align, and the embedding in two dimensions."""
+"""The pictures of a bundle: stills of each key-step, the alignment of two recordings, and the embedding in 2D."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,10 +11,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import BACKGROUND, Features, Image, Labels, Times
+from guide.domain import BACKGROUND, Features, Image, Labels, Segment, Times
 from guide.label.directions import principal_directions
 from guide.record.timeline import colour
-from guide.teach.moments import pictures_at
+from guide.teach.moments import Moment, choose_moments, pictures_at, to_jpeg
 from offline.sheet import BLACK, GREY, Box, Colour, Sheet, shades
 from offline.videos import Recording, open_frames
 
@@ -28,7 +29,7 @@ PATH: Colour = (230, 60, 50)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EmbeddedRecording:
     """A recording as the pictures show it: embeddings (T, D), times (T,), the labels found (T,)."""
 
     name: str
@@ -36,13 +37,13 @@ class Seen:
     times: Times
     labels: Labels
 
-    def thinned(self, most: int) -> Seen:
-        """The same with at most so many frames, spread evenly."""
+    def subsampled(self, most: int) -> EmbeddedRecording:
+        """The recording with at most `most` frames, spread evenly."""
         kept = np.unique(np.linspace(0, len(self.times) - 1, most).astype(np.int64))
-        return Seen(self.name, self.embeddings[kept], self.times[kept], self.labels[kept])
+        return EmbeddedRecording(self.name, self.embeddings[kept], self.times[kept], self.labels[kept])
 
 
-def draw_pictures(seen: Sequence[Seen], recordings: Sequence[Recording] = ()) -> dict[str, bytes]:
+def draw_pictures(seen: Sequence[EmbeddedRecording], recordings: Sequence[Recording] = ()) -> dict[str, bytes]:
     """PNG pictures by file name; stills of the `recordings` stand beside the alignment where these have pictures."""
     pair = typical_pair(seen)
     chosen = [seen[number] for number in pair]
@@ -56,14 +57,36 @@ def draw_pictures(seen: Sequence[Seen], recordings: Sequence[Recording] = ()) ->
     }
 
 
-def typical_pair(recordings: Sequence[Seen]) -> tuple[int, int]:
+def draw_stills(recordings: Sequence[Recording], segments: Sequence[Sequence[Segment]]) -> dict[str, bytes]:
+    """Stills from the middle of the longest segments, as JPEG by file name, `03_1.jpg` the first of step 3.
+
+    They are from different recordings where possible.
+    """
+    wanted: dict[int, list[Moment]] = defaultdict(list)
+    for moment in choose_moments(segments):
+        wanted[moment.recording].append(moment)
+    pictures: dict[tuple[int, int], bytes] = {}
+    for number, moments in wanted.items():
+        in_time = sorted(moments, key=lambda moment: moment.at)
+        images = pictures_at(open_frames(recordings[number]), [one.at for one in in_time])
+        for moment, image in zip(in_time, images, strict=False):
+            pictures[(moment.step, moment.recording)] = to_jpeg(image)
+    counts: dict[int, int] = defaultdict(int)
+    named = {}
+    for (step, _), picture in sorted(pictures.items()):
+        counts[step] += 1
+        named[f"{step:02d}_{counts[step]}.jpg"] = picture
+    return named
+
+
+def typical_pair(recordings: Sequence[EmbeddedRecording]) -> tuple[int, int]:
     """The two recordings whose lengths lie nearest to the median: a fair sight, neither the best nor the worst."""
     lengths = np.array([each.times[-1] - each.times[0] for each in recordings])
     nearest = np.argsort(np.abs(lengths - np.median(lengths)), kind="stable")[:2]
     return int(nearest.min()), int(nearest.max())
 
 
-def still_moments(recording: Seen) -> list[float]:
+def still_moments(recording: EmbeddedRecording) -> list[float]:
     """The moments of which the alignment shows stills: the middles of equal parts of the recording."""
     start, end = float(recording.times[0]), float(recording.times[-1])
     return [start + (end - start) * (number + 0.5) / STILLS_ALONG for number in range(STILLS_ALONG)]
@@ -90,9 +113,11 @@ def monotone_path(costs: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.array(path[::-1])
 
 
-def draw_alignment(first: Seen, second: Seen, stills: tuple[Sequence[Image], Sequence[Image]] = ((), ())) -> bytes:
+def draw_alignment(
+    first: EmbeddedRecording, second: EmbeddedRecording, stills: tuple[Sequence[Image], Sequence[Image]] = ((), ())
+) -> bytes:
     """A PNG: the distances between the frames of two recordings, the path that aligns them, their stills and steps."""
-    one, two = first.thinned(MOST_FRAMES), second.thinned(MOST_FRAMES)
+    one, two = first.subsampled(MOST_FRAMES), second.subsampled(MOST_FRAMES)
     distances = np.linalg.norm(one.embeddings[:, None] - two.embeddings[None], axis=2).astype(np.float64)
     left = 90 + (THUMB_PX[0] + 10 if stills[0] else 0)
     below = 60 + (THUMB_PX[1] + 10 if stills[1] else 0)
@@ -107,10 +132,10 @@ def draw_alignment(first: Seen, second: Seen, stills: tuple[Sequence[Image], Seq
     return sheet.png()
 
 
-def draw_embedding(recordings: Sequence[Seen]) -> bytes:
+def draw_embedding(recordings: Sequence[EmbeddedRecording]) -> bytes:
     """A PNG: every frame at its place along the two directions of most spread in the embedding, coloured by time."""
     each = max(MOST_POINTS // len(recordings), 2)
-    shown = [recording.thinned(each) for recording in recordings]
+    shown = [recording.subsampled(each) for recording in recordings]
     rows = np.concatenate([one.embeddings for one in shown]).astype(np.float64)
     when = np.concatenate([_normalised(one.times) for one in shown])
     places, shares = _flattened(rows, when)
@@ -140,7 +165,7 @@ def _draw_distances(sheet: Sheet, box: Box, distances: NDArray[np.float64]) -> N
     sheet.frame(box)
 
 
-def _draw_axis(sheet: Sheet, box: Box, seen: Seen, stills: Sequence[Image], is_across: bool) -> None:
+def _draw_axis(sheet: Sheet, box: Box, seen: EmbeddedRecording, stills: Sequence[Image], is_across: bool) -> None:
     """Steps, seconds and stills along one side of the map; the first recording goes down, the second across."""
     length = box.width if is_across else box.height
     start, end = float(seen.times[0]), float(seen.times[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -18,11 +20,12 @@ from torch.distributed.rendezvous import rendezvous
 
 from guide.errors import GuideError, InputError
 
-BEAT_EVERY_S = 5.0
-SILENCE_S = 120.0  # a process at work beats: one that is silent for so long is gone
+LOCK = "lock"
+HEARTBEAT_S = 5.0
+SILENCE_S = 120.0  # without a heartbeat for so long, a process counts as gone
 LOOK_EVERY_S = 0.1
 EXCHANGE_S = 600.0  # the longest one exchange of tensors in training may take
-_FAILED, _BEATS = "failed", "beats"
+_FAILED, _HEARTBEATS = "failed", "beats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +75,13 @@ class Group:
     def _wait_for(self, ranks: Sequence[int], where: str) -> None:
         assert self.store is not None
         keys = [f"{where}/{rank}" for rank in ranks]
-        beats, heard = -1, time.monotonic()
+        heartbeats, heard = -1, time.monotonic()
         while keys and not self.store.check(keys):
             if self.store.check([_FAILED]):
                 raise GuideError("another process of this run gave up: what it says tells why.")
-            now = self.store.add(_BEATS, 0)
-            if now != beats:
-                beats, heard = now, time.monotonic()
+            now = self.store.add(_HEARTBEATS, 0)
+            if now != heartbeats:
+                heartbeats, heard = now, time.monotonic()
             elif time.monotonic() - heard > SILENCE_S:
                 raise GuideError(
                     f"another process of this run has not been heard of for {SILENCE_S:.0f} s: "
@@ -147,8 +150,8 @@ def _beating(store: Store) -> Iterator[None]:
 
     def beat() -> None:
         while not done.is_set():
-            store.add(_BEATS, 1)
-            done.wait(BEAT_EVERY_S)
+            store.add(_HEARTBEATS, 1)
+            done.wait(HEARTBEAT_S)
 
     thread = threading.Thread(target=beat, name="beat", daemon=True)
     thread.start()
@@ -156,7 +159,7 @@ def _beating(store: Store) -> Iterator[None]:
         yield
     finally:
         done.set()
-        thread.join(BEAT_EVERY_S)
+        thread.join(HEARTBEAT_S)
 
 
 def _tell_failure(store: Store) -> None:
@@ -176,3 +179,25 @@ def _first_line(error: BaseException) -> str:
     """The error's words up to the first full stop, without the place in torch's source they begin with."""
     line = next(iter(str(error).strip().splitlines()), type(error).__name__)
     return re.sub(r"^\[[^]]*\] ", "", line).split(". ")[0][:160]
+
+
+@contextmanager
+def lock_run(folder: Path) -> Iterator[None]:
+    """Locks the folder of a run for this process; raises InputError where another process works on it.
+
+    The system frees the lock when the process dies, however it dies.
+
+    >>> import tempfile
+    >>> with lock_run(Path(tempfile.mkdtemp())):
+    ...     pass
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("a") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as cause:
+            raise InputError(
+                f"another process is learning from these recordings with these settings at the moment ({folder}): "
+                "wait until it has ended, then give the command again; what it made is used."
+            ) from cause
+        yield

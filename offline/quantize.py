@@ -26,8 +26,7 @@ from guide.session import Networks, Session, network_name, start_networks
 from guide.settings import LiveSettings
 from guide.teach.moments import pictures_at
 from offline.features import RecordingFeatures
-from offline.onnx_file import INPUT_NAME
-from offline.parity import Parity
+from offline.onnx_export import INPUT_NAME, Parity
 from offline.videos import Recording, open_frames
 
 CALIBRATION_FRAMES = 32  # spread over the recordings: more change the ranges no longer

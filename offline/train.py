@@ -33,12 +33,10 @@ from offline.gather import find_task, require_change, require_k, see_task, seen_
 from offline.learn import find_steps
 from offline.loop import LoopSettings, Trained, train
 from offline.loop import Progress as LoopProgress
-from offline.pictures import Seen, draw_pictures
-from offline.processes import Group, joined
+from offline.pictures import EmbeddedRecording, draw_pictures, draw_stills
+from offline.processes import Group, joined, lock_run
 from offline.progress import progress, working
-from offline.runs import locked
-from offline.stills import draw_stills
-from offline.training_report import settings_told, tell_curves, tell_earlier, tell_learned, tell_written
+from offline.training_report import print_curves, print_learned, print_resumed, print_written, settings_lines
 from offline.videos import RecordingFacts, ends_of
 
 RUN_VERSION = 4  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
@@ -133,7 +131,7 @@ def main(options: TrainOptions) -> None:
     console = Console(highlight=False, markup=False)
     recipe = _recipe(options)
     if options.dry_run:
-        console.print("\n".join(settings_told(options.preset, recipe)), soft_wrap=True)
+        console.print("\n".join(settings_lines(options.preset, recipe)), soft_wrap=True)
         return
     if options.out is None:
         raise InputError("a place for the bundle was expected, none was given: add --out exported/NAME.")
@@ -173,11 +171,11 @@ def _learn(options: TrainOptions, task: Task, out: Path, console: Console, group
     with working(console, "finding key-steps"):
         demonstrations = task.inputs.demonstrations()
         learned = find_steps(task.inputs, demonstrations, embeddings, recipe, options.seed, task.kept, task.given)
-    tell_learned(learned, console)
+    print_learned(learned, console)
     with working(console, "writing the bundle" + " with 8-bit networks" * options.quantize):
         written = _export(options, recipe, task, Result(trained, embeddings, demonstrations, learned), out)
-    tell_written(written, console)
-    tell_curves(task.folder, console)
+    print_written(written, console)
+    print_curves(task.folder, console)
     return learned
 
 
@@ -220,7 +218,7 @@ def _gather(
         require_k(recordings, recipe)
         folder = options.cache / "runs" / _run_key(recordings, recipe, options)
         if held is not None:
-            held.enter_context(locked(folder))
+            held.enter_context(lock_run(folder))
         inputs = prepare_inputs(recordings, recipe, _inputs_folder(folder, group))
     return Task(recipe, facts, extractor, inputs, folder, given)
 
@@ -263,7 +261,7 @@ def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) 
     head = build_embedder(inputs, recipe, options.seed).to(device)
     batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, options.seed)
     settings = LoopSettings.of(recipe, options.seed)
-    tell_earlier(task.folder, console)
+    print_resumed(task.folder, console)
     with progress(console, f"training ({recipe.loss})", recipe.most_iterations) as advance:
 
         def report(state: LoopProgress, loss: float, rate: float) -> None:
@@ -293,9 +291,11 @@ def _export(options: TrainOptions, recipe: Recipe, task: Task, result: Result, o
     return write_bundle(export, out)
 
 
-def _seen(task: Task, result: Result) -> list[Seen]:
+def _seen(task: Task, result: Result) -> list[EmbeddedRecording]:
     rows = zip(task.inputs.recordings, result.embeddings, result.learned.labels, strict=True)
-    return [Seen(recording.id, embeddings, recording.times, labels) for recording, embeddings, labels in rows]
+    return [
+        EmbeddedRecording(recording.id, embeddings, recording.times, labels) for recording, embeddings, labels in rows
+    ]
 
 
 def _run_key(recordings: Sequence[RecordingFeatures], recipe: Recipe, options: TrainOptions) -> str:

@@ -1,4 +1,4 @@
-"""What the training command says: its settings, where it goes on, what was found and written."""
+"""What the training command prints: its settings, where it resumes, what was learned and written."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from offline.loop import CHECKPOINT
 FEW_ORDERS = 5
 
 
-def settings_told(preset: PresetName, recipe: Recipe) -> list[str]:
-    """A line for every setting; for the paper also what it counts in other units or leaves no choice of."""
+def settings_lines(preset: PresetName, recipe: Recipe) -> list[str]:
+    """A line for every setting; for the paper's preset also its own units and fixed choices."""
     lines = [f"{field.name:<18} {getattr(recipe, field.name)}" for field in fields(recipe)]
     if preset == "paper":
         lines += [
@@ -31,7 +31,7 @@ def settings_told(preset: PresetName, recipe: Recipe) -> list[str]:
 
 
 def _window_rule(recipe: Recipe) -> str:
-    """How C-IDM's window follows from the recordings, which a dry run does not know."""
+    """How C-IDM's window is derived from the recordings, which a dry run does not know."""
     if recipe.window_s:
         return f"C-IDM's window is the smaller of {recipe.window_s:g} s and a quarter of the shortest recording"
     return (
@@ -40,14 +40,14 @@ def _window_rule(recipe: Recipe) -> str:
     )
 
 
-def tell_earlier(folder: Path, console: Console) -> None:
-    """Says so where a run of before is continued."""
+def print_resumed(folder: Path, console: Console) -> None:
+    """Says so where training resumes from the checkpoint of an earlier run."""
     points = read_points(folder)
     if points and (folder / CHECKPOINT).is_file():
-        console.print(f"going on from the checkpoint of an earlier run, about iteration {points[-1].iteration}")
+        console.print(f"resuming from the checkpoint of an earlier run, at about iteration {points[-1].iteration}")
 
 
-def tell_learned(learned: Learned, console: Console) -> None:
+def print_learned(learned: Learned, console: Console) -> None:
     procedure = learned.procedure
     for note in learned.notes:
         console.print(f"note: {note}", soft_wrap=True)
@@ -58,23 +58,24 @@ def tell_learned(learned: Learned, console: Console) -> None:
         console.print(f"  {ordering.count} x  {' > '.join(str(step) for step in ordering.steps)}", soft_wrap=True)
 
 
-def tell_written(written: Written, console: Console) -> None:
+def print_written(written: Written, console: Console) -> None:
     for name, parity in written.parities.items():
         console.print(
             f"{name}: cosine {parity.cosine:.6f} to torch, largest difference {parity.largest_difference:.1e}"
         )
     if written.agreement is not None:
-        told = written.agreement
+        agreement = written.agreement
         console.print(
-            f"8-bit networks, on {told.frames} frames of {told.recordings} demonstrations: embedding cosine "
-            f"{told.cosine:.4f} (least {told.least_cosine:.4f}), {100 * told.same_labels:.1f} % of labels the same, "
-            f"{told.int8_ms:.1f} ms a frame instead of {told.float_ms:.1f}: {told.speed}",
+            f"8-bit networks, on {agreement.frames} frames of {agreement.recordings} demonstrations: embedding cosine "
+            f"{agreement.cosine:.4f} (least {agreement.least_cosine:.4f}), "
+            f"{100 * agreement.same_labels:.1f} % of labels the same, "
+            f"{agreement.int8_ms:.1f} ms a frame instead of {agreement.float_ms:.1f}: {agreement.speed}",
             soft_wrap=True,
         )
 
 
-def tell_curves(folder: Path, console: Console) -> None:
-    """Says where the curves of training lie; a run of before may have been trained without TensorBoard."""
+def print_curves(folder: Path, console: Console) -> None:
+    """Says where the training curves are, with TensorBoard or without it."""
     if has_tensorboard():
         console.print(f"training curves: tensorboard --logdir {folder}, or {folder / METRICS}", soft_wrap=True)
     else:

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from offline.backbones import Trunk, load_trunk
-from offline.covariance_pooling import Together
+from offline.covariance_pooling import CovariancePooling
 
 
-def deep(together: Together | None = None, scale: float = 1.0) -> Trunk:
+def deep(together: CovariancePooling | None = None, scale: float = 1.0) -> Trunk:
     """A trunk of convolutions over all channels, and over one each with and without a stride and of two sizes."""
     tiny = load_trunk("random-tiny")
     generator = torch.Generator().manual_seed(1)

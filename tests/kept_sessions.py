@@ -11,7 +11,7 @@ from guide.procedure.learn import learn_procedure
 from guide.record.clips import H264, Clip
 from guide.record.snapshots import encode
 from guide.record.store import Store
-from guide.record.values import Picture, Row, SessionFacts, SessionState, StoredAction
+from guide.record.values import Row, SessionFacts, SessionState, StoredAction, StoredPicture
 from tests.synth import COLOURS, plain
 
 FIRST, SECOND = "20300102-030405-00ff", "20300103-030405-00aa"
@@ -78,4 +78,4 @@ def _pictures(place: Path, order: tuple[int, ...]) -> list[Row]:
             at = number / RATE
             clip.push(plain(COLOURS[order[int(at / STEP_S)]], 160, 120), at)
     (place / "still-1-alert-1.jpg").write_bytes(encode(plain(COLOURS[2], 160, 120)))
-    return [Picture(0.0, "video", 1, clip.path.name), Picture(ALERT_AT, "alert", 1, "still-1-alert-1.jpg")]
+    return [StoredPicture(0.0, "video", 1, clip.path.name), StoredPicture(ALERT_AT, "alert", 1, "still-1-alert-1.jpg")]

@@ -48,7 +48,7 @@ CLICK = """([words, others]) => new Promise((done) => {
 
 
 @dataclass(frozen=True)
-class DashboardBench:
+class DashboardBenchmarkOptions:
     """Measure the dashboard's Live page on this machine."""
 
     bundle: Path = Path("exported/demo")
@@ -75,10 +75,10 @@ class DashboardBench:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Milliseconds for each frame: of the loop by the clock, and of all the server by its processor time.
+class FrameCost:
+    """Milliseconds a frame: wall clock of the loop, and processor time of the whole server.
 
-    >>> Spent(40.0, 60.0).clock_ms
+    >>> FrameCost(40.0, 60.0).clock_ms
     40.0
     """
 
@@ -87,10 +87,10 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """A dashboard that runs: where, and as which process.
+class RunningDashboard:
+    """A running dashboard: its address and process.
 
-    >>> Running("http://127.0.0.1:8501", 4711).pid
+    >>> RunningDashboard("http://127.0.0.1:8501", 4711).pid
     4711
     """
 
@@ -98,7 +98,7 @@ class Running:
     pid: int
 
 
-def main(options: DashboardBench) -> None:
+def main(options: DashboardBenchmarkOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(machine())
@@ -109,7 +109,7 @@ def main(options: DashboardBench) -> None:
     console.print("\n" + part.text())
 
 
-def _times(options: DashboardBench, running: Running, browser: Any, keeper: ServerKeeper) -> Part:
+def _times(options: DashboardBenchmarkOptions, running: RunningDashboard, browser: Any, keeper: ServerKeeper) -> Part:
     address = running.address
     first, *others = (_useful_s(browser, address) for _ in range(options.openings + 1))
     client = keeper.connect()
@@ -138,7 +138,7 @@ def _times(options: DashboardBench, running: Running, browser: Any, keeper: Serv
     )  # fmt: skip
 
 
-def _ratio(closed: list[Spent], open_: list[Spent], what: str) -> float:
+def _ratio(closed: list[FrameCost], open_: list[FrameCost], what: str) -> float:
     """Open over closed, each round by itself: what else the machine does changes from round to round."""
     return float(
         median(getattr(second, what) / getattr(first, what) for first, second in zip(closed, open_, strict=True))
@@ -166,29 +166,29 @@ def _clicks_ms(page: Any, count: int) -> list[float]:
 
 
 def _loop_ms(
-    options: DashboardBench, address: str, browser: Any, client: Client, keeper: ServerKeeper
-) -> tuple[list[Spent], list[Spent]]:
+    options: DashboardBenchmarkOptions, address: str, browser: Any, client: Client, keeper: ServerKeeper
+) -> tuple[list[FrameCost], list[FrameCost]]:
     """What the loop spends on a frame in every round, without a page and with one."""
     closed, open_ = [], []
     pid = int(json.loads(keeper.note.read_text(encoding="utf-8"))["pid"])
     for _ in range(options.rounds):
         session = _start(client, options.video, options)
         time.sleep(2.0)  # the window fills
-        closed.append(_spent(client, pid, options.seconds))
+        closed.append(_frame_cost(client, pid, options.seconds))
         page = _follow(browser, address)
         time.sleep(2.0)  # loading the page is no part of it
-        open_.append(_spent(client, pid, options.seconds))
+        open_.append(_frame_cost(client, pid, options.seconds))
         page.context.close()
         client.end(session)
     return closed, open_
 
 
-def _spent(client: Client, pid: int, seconds: float) -> Spent:
+def _frame_cost(client: Client, pid: int, seconds: float) -> FrameCost:
     (count, clock_s), processor_s = _stage(client), _processor_s(pid)
     time.sleep(seconds)
     (more, clock_later_s), processor_later_s = _stage(client), _processor_s(pid)
     frames = max(more - count, 1.0)
-    return Spent(1e3 * (clock_later_s - clock_s) / frames, 1e3 * (processor_later_s - processor_s) / frames)
+    return FrameCost(1e3 * (clock_later_s - clock_s) / frames, 1e3 * (processor_later_s - processor_s) / frames)
 
 
 def _stage(client: Client) -> tuple[float, float]:
@@ -216,13 +216,13 @@ def _value(text: str, name: str) -> float:
     return float(found[1]) if found else 0.0
 
 
-def _memory(options: DashboardBench, running: Running, browser: Any, keeper: ServerKeeper) -> Part:
+def _memory(options: DashboardBenchmarkOptions, running: RunningDashboard, browser: Any, keeper: ServerKeeper) -> Part:
     """Memory of server, dashboard and tab after the first tenth and at the end, one session after another.
 
     The video is shown at full speed, and the page stays open: it is led from one session to the next.
     """
     client = keeper.connect()
-    seen_s, first, last = 0.0, None, Held()
+    seen_s, first, last = 0.0, None, MemoryHeld()
     page = None
     while seen_s < 3600 * options.hours:
         session = _start(client, options.video, options, realtime=False)
@@ -231,12 +231,12 @@ def _memory(options: DashboardBench, running: Running, browser: Any, keeper: Ser
         while (state := client.state(session))["state"] == "running":
             time.sleep(0.5)
         seen_s += float(state["at"])
-        last = Held.now(client, running, browser, page)
+        last = MemoryHeld.now(client, running, browser, page)
         first = last if first is None and seen_s >= 360 * options.hours else first
         sys.stderr.write(f"{seen_s / 3600:.2f} h: {last.words()}\n")
     rows = [
         row
-        for name in Held.NAMES
+        for name in MemoryHeld.NAMES
         for row in (
             Figure(f"{name} after a tenth", getattr(first or last, name), "MB"),
             Figure(f"{name} at the end", getattr(last, name), "MB"),
@@ -248,10 +248,10 @@ def _memory(options: DashboardBench, running: Running, browser: Any, keeper: Ser
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Megabytes that are held: by the server, by the dashboard's own process, by the tab's script, by its process.
+class MemoryHeld:
+    """Megabytes of memory held: by the server, the dashboard's process, the tab's script, and the tab's process.
 
-    >>> Held(200.0, 150.0, 20.0, 180.0).words()
+    >>> MemoryHeld(200.0, 150.0, 20.0, 180.0).words()
     'server 200 MB, dashboard 150 MB, tab 20 MB, renderer 180 MB'
     """
 
@@ -263,7 +263,7 @@ class Held:
     renderer: float = 0.0
 
     @classmethod
-    def now(cls, client: Client, running: Running, browser: Any, page: Any) -> Held:
+    def now(cls, client: Client, running: RunningDashboard, browser: Any, page: Any) -> MemoryHeld:
         tab = _tab_mb(page)  # first: it collects rubbish
         tool = browser.new_browser_cdp_session()
         processes = tool.send("SystemInfo.getProcessInfo")["processInfo"]
@@ -293,7 +293,7 @@ def _tab_mb(page: Any) -> float:
     return held
 
 
-def _start(client: Client, video: Path, options: DashboardBench, realtime: bool = True) -> str:
+def _start(client: Client, video: Path, options: DashboardBenchmarkOptions, realtime: bool = True) -> str:
     return str(client.start({"source": str(video), "bundle": options.bundle.name, "realtime": realtime})["session"])
 
 
@@ -307,7 +307,7 @@ def _follow(browser: Any, address: str) -> Any:
 
 
 @contextmanager
-def _dashboard(options: DashboardBench, data: Path) -> Iterator[Running]:
+def _dashboard(options: DashboardBenchmarkOptions, data: Path) -> Iterator[RunningDashboard]:
     with socket.socket() as free:
         free.bind((LOCAL, 0))
         port = free.getsockname()[1]
@@ -317,7 +317,7 @@ def _dashboard(options: DashboardBench, data: Path) -> Iterator[Running]:
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         try:
             _wait(lambda: _answers(f"http://{LOCAL}:{port}/_stcore/health"), process)
-            yield Running(f"http://{LOCAL}:{port}", process.pid)
+            yield RunningDashboard(f"http://{LOCAL}:{port}", process.pid)
         finally:
             process.terminate()
             try:
@@ -361,4 +361,4 @@ def _browser() -> Iterator[Any]:
 
 
 if __name__ == "__main__":
-    entry(DashboardBench, main)
+    entry(DashboardBenchmarkOptions, main)

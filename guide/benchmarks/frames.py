@@ -25,10 +25,10 @@ def frames_of(video: Path | None, rate: float, count: int, wanted: Wanted) -> It
     """`count` frames that `wanted` approves, of a video played again and again, or drawn at `rate`."""
     if video is not None and not video.is_file():
         raise InputError(f"a video was expected, but {video} does not exist: check the path.")
-    return islice(drawn(rate, wanted) if video is None else _played(video, wanted), count)
+    return islice(drawn_frames(rate, wanted) if video is None else _played(video, wanted), count)
 
 
-def drawn(rate: float, wanted: Wanted, seed: int = 0) -> Iterator[Frame]:
+def drawn_frames(rate: float, wanted: Wanted, seed: int = 0) -> Iterator[Frame]:
     """Frames without end: coloured scenes that change now and then, a patch that moves, and noise."""
     rng = np.random.default_rng(seed)
     scenes = [_scene(rng) for _ in range(SCENES)]

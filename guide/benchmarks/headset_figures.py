@@ -11,10 +11,10 @@ MEMORY_NOISE_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class HeadsetFigures:
     """What a run of the simulated headsets showed; seconds and bytes.
 
-    >>> Measured(2, 5.0, 20.0, 200, 198, 2, (0.1, 0.2), (0.01, 0.01), (1e8, 1e8)).is_steady
+    >>> HeadsetFigures(2, 5.0, 20.0, 200, 198, 2, (0.1, 0.2), (0.01, 0.01), (1e8, 1e8)).is_steady
     True
     """
 

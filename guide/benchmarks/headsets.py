@@ -22,7 +22,7 @@ import numpy as np
 import websockets
 from rich.console import Console
 
-from guide.benchmarks.headset_figures import Measured
+from guide.benchmarks.headset_figures import HeadsetFigures
 from guide.errors import InputError, OutputError
 from guide.ingest.source import open_source
 
@@ -36,10 +36,10 @@ SETTLE_S = 5.0  # the first seconds hold the loading of networks and the start o
 
 
 @dataclass(frozen=True)
-class ServeBenchOptions:
+class ServerBenchmarkOptions:
     """Measure the server with simulated headsets.
 
-    >>> ServeBenchOptions().clients
+    >>> ServerBenchmarkOptions().clients
     16
     """
 
@@ -65,8 +65,8 @@ class ServeBenchOptions:
             )
 
 
-class Asked(Protocol):
-    """What `python -m guide bench` was asked for, as far as it concerns the server."""
+class ServerBenchmarkRequest(Protocol):
+    """The options of `python -m guide bench` that concern the server."""
 
     @property
     def bundle(self) -> Path: ...
@@ -81,29 +81,29 @@ class Asked(Protocol):
     def seconds(self) -> float: ...
 
 
-def run(options: Asked, console: Console | None = None) -> list[Measured]:
+def run(options: ServerBenchmarkRequest, console: Console | None = None) -> list[HeadsetFigures]:
     """The server's figures, printed as they come: 16 headsets at 5 frames a second, then how many at 1 a second.
 
     The first runs for `seconds`, on the first other bundle if there is one, such as one with a small trunk.
     """
     say = (console or Console(highlight=False, markup=False, soft_wrap=True)).print
     crowd = options.also[0] if options.also else options.bundle
-    steady = ServeBenchOptions(crowd, seconds=options.seconds, video=options.video)
+    steady = ServerBenchmarkOptions(crowd, seconds=options.seconds, video=options.video)
     say(f"{crowd}: {steady.clients} headsets at {steady.fps:g} frames a second for {steady.seconds:g} s")
     if not options.also:
         say("  (no other bundle was given: --also BUNDLE measures the crowd on one with a small trunk)")
     [first] = measure(steady, say)
     say("\n".join(first.verdicts()))
     seconds = min(options.seconds, 4 * SETTLE_S)
-    few = ServeBenchOptions(options.bundle, fps=1.0, seconds=seconds, video=options.video, most_clients=MOST_TRIED)
+    few = ServerBenchmarkOptions(options.bundle, fps=1.0, seconds=seconds, video=options.video, most_clients=MOST_TRIED)
     say(f"{options.bundle}: how many at 1 frame a second get 95 % of their replies within {1e3 * PROMPT_S:.0f} ms")
     rest = measure(few, say)
-    most = " (as many as were tried)" if held(rest) == MOST_TRIED else ""
-    say(f"  clients at 1 frame a second held with p95 under {1e3 * PROMPT_S:.0f} ms: {held(rest)}{most}")
+    most = " (as many as were tried)" if most_steady_clients(rest) == MOST_TRIED else ""
+    say(f"  clients at 1 frame a second held with p95 under {1e3 * PROMPT_S:.0f} ms: {most_steady_clients(rest)}{most}")
     return [first, *rest]
 
 
-def measure(options: ServeBenchOptions, tell: Callable[[str], None] = lambda _: None) -> list[Measured]:
+def measure(options: ServerBenchmarkOptions, tell: Callable[[str], None] = lambda _: None) -> list[HeadsetFigures]:
     """One run of `clients` headsets; or, with `most_clients`, as many runs as the search for the limit takes."""
     pictures = _pictures(options.video)
     if not options.most_clients:
@@ -111,18 +111,20 @@ def measure(options: ServeBenchOptions, tell: Callable[[str], None] = lambda _: 
     return _search(options, pictures, tell)
 
 
-def held(measured: Sequence[Measured]) -> int:
+def most_steady_clients(measured: Sequence[HeadsetFigures]) -> int:
     """The most clients of these runs that were answered promptly and steadily; 0 if none were."""
     return max((one.clients for one in measured if one.p95_s < PROMPT_S and one.is_steady), default=0)
 
 
-def _search(options: ServeBenchOptions, pictures: list[bytes], tell: Callable[[str], None]) -> list[Measured]:
+def _search(
+    options: ServerBenchmarkOptions, pictures: list[bytes], tell: Callable[[str], None]
+) -> list[HeadsetFigures]:
     """Twice as many until it is too much, then halving the gap."""
-    runs: list[Measured] = []
+    runs: list[HeadsetFigures] = []
     low, high, count = 0, options.most_clients + 1, min(2, options.most_clients)
     while high - low > 1:
         runs.append(_measure(options, count, pictures, tell))
-        if held(runs[-1:]):
+        if most_steady_clients(runs[-1:]):
             low = count
         else:
             high = count
@@ -130,7 +132,9 @@ def _search(options: ServeBenchOptions, pictures: list[bytes], tell: Callable[[s
     return runs
 
 
-def _measure(options: ServeBenchOptions, clients: int, pictures: list[bytes], tell: Callable[[str], None]) -> Measured:
+def _measure(
+    options: ServerBenchmarkOptions, clients: int, pictures: list[bytes], tell: Callable[[str], None]
+) -> HeadsetFigures:
     with tempfile.TemporaryDirectory() as data, _server(options, clients, Path(data)) as (port, token):
         measured = asyncio.run(_Crowd(options, clients, pictures, port, token).run())
     tell(measured.line())
@@ -138,7 +142,7 @@ def _measure(options: ServeBenchOptions, clients: int, pictures: list[bytes], te
 
 
 @contextmanager
-def _server(options: ServeBenchOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
+def _server(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
     """A server as a user starts it, recording without pictures."""
     command = [sys.executable, "-m", "guide", "serve", "--bundle", str(options.bundle), "--port", "0",
                "--data", str(data), "--no-pictures", "--most-clients", str(clients + 1),
@@ -173,14 +177,16 @@ class _Tally:
 class _Crowd:
     """So many headsets at once, each with its own phase; and somebody who reads the metrics."""
 
-    def __init__(self, options: ServeBenchOptions, clients: int, pictures: list[bytes], port: int, token: str) -> None:
+    def __init__(
+        self, options: ServerBenchmarkOptions, clients: int, pictures: list[bytes], port: int, token: str
+    ) -> None:
         self._options, self._clients, self._pictures = options, clients, pictures
         self._port, self._token = port, token
         self._tallies = [_Tally() for _ in range(clients)]
         self._waits: list[tuple[float, float]] = []  # count and sum of the ages so far, at each third
         self._memory: list[float] = []
 
-    async def run(self) -> Measured:
+    async def run(self) -> HeadsetFigures:
         self._began = time.monotonic() + 1.0
         await asyncio.gather(self._look_on(), *(self._headset(number) for number in range(self._clients)))
         late = [
@@ -188,7 +194,7 @@ class _Crowd:
         ]
         starts, ends = self._waits[:-1], self._waits[1:]
         ages = [(end[1] - start[1]) / max(end[0] - start[0], 1.0) for start, end in zip(starts, ends, strict=True)]
-        return Measured(
+        return HeadsetFigures(
             self._clients,
             self._options.fps,
             self._options.seconds,

@@ -54,7 +54,7 @@ def measure_loop(
     with on_cores(1):
         networks = start_networks(bundle, "cpu", 1, precision, TimedTrunk, TimedHead)
         session = Session(bundle, networks, settings)
-        times = follow(session, networks, video, count)
+        times = time_frames(session, networks, video, count)
     steps = len(session.procedure.steps)
     source = "drawn frames" if video is None else f"{video.name}, decoding included"
     return Part(
@@ -66,11 +66,11 @@ def measure_loop(
     )
 
 
-def follow(session: Session, networks: Networks, video: Path | None, count: int) -> LoopTimes:
+def time_frames(session: Session, networks: Networks, video: Path | None, count: int) -> LoopTimes:
     """The times of the frames after the window has filled, or of all where there are too few."""
     trunk, head = networks.trunk, networks.head
     if not isinstance(trunk, TimedTrunk) or not isinstance(head, TimedHead):
-        raise InputError("this bundle was learned from features: the bench needs one that was learned from pictures.")
+        raise InputError("this bundle was learned from features: the benchmark needs one learned from pictures.")
     whole, parts = [], []
     began, before = now(), trunk.watch.total + head.watch.total
     for frame in frames_of(video, session.perceiver.rate, count, session.perceiver.is_due):

@@ -66,7 +66,7 @@ class StandInTrunk(OnnxTrunk):
 def measure_memory(bundle: Bundle, hours: float, video: Path | None = None, say: Say | None = None) -> Part:
     """The memory held over `hours` of media, told every ten minutes of it."""
     began = time.monotonic()
-    samples = follow(bundle, hours, video, say)
+    samples = sample_memory(bundle, hours, video, say)
     settled = next((one for one in samples if one.at >= SETTLED_S - 1), samples[0])
     later = [one.held_mb for one in samples if one.at >= settled.at]
     figures = (
@@ -84,7 +84,7 @@ def measure_memory(bundle: Bundle, hours: float, video: Path | None = None, say:
     )
 
 
-def follow(bundle: Bundle, hours: float, video: Path | None, say: Say | None = None) -> list[Sample]:
+def sample_memory(bundle: Bundle, hours: float, video: Path | None, say: Say | None = None) -> list[Sample]:
     """Frames through the whole loop to its lines, a sample now and then."""
     session = Session(bundle, stand_in(bundle), LiveSettings())
     rate = session.perceiver.rate
@@ -108,7 +108,7 @@ def stand_in(bundle: Bundle) -> Networks:
     """The bundle's networks, its trunk replaced by the stand-in."""
     networks = start_networks(bundle, "cpu", 1)
     if networks.trunk is None:
-        raise InputError("this bundle was learned from features: the bench needs one that was learned from pictures.")
+        raise InputError("this bundle was learned from features: the benchmark needs one learned from pictures.")
     arrays = bundle.arrays("demonstrations.npz")
     seen = [arrays[name] for name in sorted(arrays) if name.startswith("pooled_")][:MOST_RECORDINGS]
     return replace(networks, trunk=StandInTrunk(networks.trunk, np.concatenate(seen).astype(np.float32)))

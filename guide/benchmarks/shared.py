@@ -22,10 +22,10 @@ from guide.settings import LiveSettings
 
 
 @dataclass(slots=True)
-class Replayed:
-    """What one recording took: seconds from frame to line, and in all.
+class ReplayTimes:
+    """The times of one recording: seconds from frame to line for each frame, and in all.
 
-    >>> Replayed([0.1, 0.2], 0.5).rate
+    >>> ReplayTimes([0.1, 0.2], 0.5).rate
     4.0
     """
 
@@ -65,9 +65,11 @@ def measure_shared(bundle: Bundle, video: Path | None, count: int, streams: int,
     )
 
 
-def replay_together(bundle: Bundle, networks: Networks, video: Path | None, count: int, streams: int) -> list[Replayed]:
+def replay_together(
+    bundle: Bundle, networks: Networks, video: Path | None, count: int, streams: int
+) -> list[ReplayTimes]:
     """All recordings side by side, a thread and a session each; the first error of any is raised."""
-    replays = [Replayed() for _ in range(streams)]
+    replays = [ReplayTimes() for _ in range(streams)]
     sessions = [Session(bundle, networks, LiveSettings()) for _ in range(streams)]
     threads = [
         threading.Thread(target=_caught(_replay, each, session, video, count), name=f"replay {number}")
@@ -84,8 +86,8 @@ def replay_together(bundle: Bundle, networks: Networks, video: Path | None, coun
 
 
 def _caught(
-    act: Callable[[Replayed, Session, Path | None, int], None],
-    each: Replayed,
+    act: Callable[[ReplayTimes, Session, Path | None, int], None],
+    each: ReplayTimes,
     session: Session,
     video: Path | None,
     count: int,
@@ -99,7 +101,7 @@ def _caught(
     return run
 
 
-def _replay(each: Replayed, session: Session, video: Path | None, count: int) -> None:
+def _replay(each: ReplayTimes, session: Session, video: Path | None, count: int) -> None:
     began = time.perf_counter()
     for frame in frames_of(video, session.perceiver.rate, count, session.perceiver.is_due):
         seen = time.perf_counter()
@@ -109,7 +111,7 @@ def _replay(each: Replayed, session: Session, video: Path | None, count: int) ->
     each.whole_s = time.perf_counter() - began
 
 
-def _figures(name: str, replays: list[Replayed], whole: Span) -> tuple[Figure, ...]:
+def _figures(name: str, replays: list[ReplayTimes], whole: Span) -> tuple[Figure, ...]:
     took = [second for each in replays for second in each.took_s]
     return (
         Figure(f"{name}: rate of each", float(np.mean([each.rate for each in replays])), "fps"),

@@ -24,7 +24,7 @@ SHORTEST_S = 10  # of the server's measurements, half of which it takes to start
 
 
 @dataclass(frozen=True, slots=True)
-class BenchOptions:
+class LiveBenchmarkOptions:
     """Measure the live loop: around its networks, its rate, several recordings at once, and memory over hours."""
 
     bundle: Path = Path("exported/demo")
@@ -55,7 +55,7 @@ class BenchOptions:
                 raise InputError(f"--{name} needs a number from {lowest} up, got {getattr(self, name)}: give another.")
 
 
-def main(options: BenchOptions) -> None:
+def main(options: LiveBenchmarkOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     told = machine()
@@ -75,7 +75,7 @@ def main(options: BenchOptions) -> None:
         console.print(f"\nWrote {options.json}.")
 
 
-def measure(options: BenchOptions, say: Say | None = None) -> Iterator[Part]:
+def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[Part]:
     """The parts that were asked for, one by one."""
     bundle = read_bundle(options.bundle)
     if options.hours:
@@ -93,7 +93,7 @@ def measure(options: BenchOptions, say: Say | None = None) -> Iterator[Part]:
     )
 
 
-def _serve(options: BenchOptions) -> list[dict[str, object]]:
+def _serve(options: LiveBenchmarkOptions) -> list[dict[str, object]]:
     try:
         bench = importlib.import_module("guide.benchmarks.headsets")
     except ModuleNotFoundError as lack:

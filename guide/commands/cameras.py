@@ -16,7 +16,7 @@ from guide.errors import OutputError
 from guide.ingest.base import Device, SourceLostError
 from guide.ingest.camera import CameraEntry, OpenCvCamera, list_cameras
 
-LOOKED = 15  # frames: enough for the rate, and for the exposure to settle before the still
+SAMPLED_FRAMES = 15  # frames: enough for the rate, and for the exposure to settle before the still
 NONE = (
     "No camera was found: plug one in and run this again, or give watch an address instead "
     "(rtsp://... or http://...). In a container or virtual machine, /dev/video0 must be passed in."
@@ -32,8 +32,8 @@ class CamerasOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a look at a camera showed: its newest picture, and how many came a second."""
+class CameraSample:
+    """A few frames read from a camera: the newest picture, and frames a second."""
 
     image: Image
     rate: float
@@ -42,11 +42,11 @@ class Look:
 def main(options: CamerasOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False)
-    for line in report(list_cameras(), options.stills):
+    for line in camera_lines(list_cameras(), options.stills):
         console.out(line, highlight=False)
 
 
-def report(
+def camera_lines(
     cameras: Sequence[CameraEntry], stills: Path | None, open_camera: Callable[[int], Device] = OpenCvCamera,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[str]:  # fmt: skip
@@ -56,7 +56,7 @@ def report(
     lines, usable = [], []
     for camera in cameras:
         try:
-            seen = look(open_camera(camera.number), clock)
+            seen = sample_camera(open_camera(camera.number), clock)
         except SourceLostError as lost:
             lines.append(f"{camera.number}  {camera.name}: {lost.reason}; {lost.todo}.")
             continue
@@ -69,12 +69,12 @@ def report(
     return lines
 
 
-def look(device: Device, clock: Callable[[], float]) -> Look:
+def sample_camera(device: Device, clock: Callable[[], float]) -> CameraSample:
     """Reads a few frames; raises SourceLostError where none comes. The device is closed again."""
     times: list[float] = []
     shot = None
     try:
-        for _ in range(LOOKED):
+        for _ in range(SAMPLED_FRAMES):
             newest = device.read()
             if newest is not None:
                 shot = newest
@@ -84,7 +84,7 @@ def look(device: Device, clock: Callable[[], float]) -> Look:
     if shot is None:
         raise SourceLostError("it gives no picture that can be decoded")
     passed_s = times[-1] - times[0]
-    return Look(shot.picture(), (len(times) - 1) / passed_s if passed_s > 0 else 0.0)
+    return CameraSample(shot.picture(), (len(times) - 1) / passed_s if passed_s > 0 else 0.0)
 
 
 def write_still(image: Image, path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What a command says about a live source besides guidance, and how it ends one properly."""
+"""What commands print about a live source besides guidance: notices, throughput, totals; and its end on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,46 +11,83 @@ from rich.console import Console
 
 from guide.ingest.base import FrameSource, SourceNotice
 from guide.ingest.live import LiveSource
-from guide.ingest.pulse import Pulse
+from guide.ingest.mailbox import SourceHealth
+
+REPORT_EVERY_S = 10.0
+SLOW = 0.8  # below this share of the rate it could have, a loop counts as too slow
 
 
-class Aside:
-    """What is said about a live source besides guidance: its notices, how the loop keeps up, and totals at the end.
+class ThroughputReport:
+    """How the loop keeps up with a live source, a line every ten seconds of session time; `rate` is the wanted one.
 
-    With `is_brief` there is no line about the pace, for output that another program reads.
+    >>> throughput = ThroughputReport(rate=5.0)
+    >>> throughput.push(0.0, SourceHealth(received=1))
+    >>> throughput.push(8.0, SourceHealth(received=270, dropped=0, age_s=0.03))
+    >>> throughput.push(10.0, SourceHealth(received=301, dropped=7, age_s=0.04))
+    '0.2 of 30.0 frames a second processed, 7 dropped so far, the last one 40 ms old; too slow for 5 a second'
+    """
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._processed = 0
+        self._since: tuple[float, int, int] | None = None  # session time, frames processed, frames received
+
+    def push(self, at: float, health: SourceHealth) -> str | None:
+        """The line, when one is due; called once for each processed frame."""
+        if self._since is None:
+            self._since = at, 0, health.received
+            return None
+        self._processed += 1
+        began, processed, received = self._since
+        passed_s = at - began
+        if passed_s < REPORT_EVERY_S:
+            return None
+        self._since = at, self._processed, health.received
+        rate, came = (self._processed - processed) / passed_s, (health.received - received) / passed_s
+        slow = f"; too slow for {self._rate:g} a second" if rate < SLOW * min(self._rate, came) else ""
+        return (
+            f"{rate:.1f} of {came:.1f} frames a second processed, {health.dropped} dropped so far, "
+            f"the last one {1000 * health.age_s:.0f} ms old{slow}"
+        )
+
+
+class SourceConsole:
+    """Prints a live source's notices, the throughput of the loop, and totals at the end.
+
+    With `is_brief` throughput is left out, for output that another program reads.
 
     >>> import sys
-    >>> aside = Aside(Console(file=sys.stdout), is_brief=True)
-    >>> aside.note(SourceNotice(3.0, "lost", "camera 0 was lost (unplugged); trying to reopen it."))
+    >>> source_console = SourceConsole(Console(file=sys.stdout), is_brief=True)
+    >>> source_console.note(SourceNotice(3.0, "lost", "camera 0 was lost (unplugged); trying to reopen it."))
          3.0 s  ! lost: camera 0 was lost (unplugged); trying to reopen it.
     """
 
     def __init__(self, console: Console, is_brief: bool) -> None:
         self.source: LiveSource | None = None
         self.heard: Callable[[float, str], None] | None = None
-        """Who else hears the notices, with their time: a recording of the session."""
+        """Also receives the notices with their times: the recording of the session, if there is one."""
         self._console, self._is_brief = console, is_brief
-        self._pulse: Pulse | None = None
+        self._throughput: ThroughputReport | None = None
         self._processed = 0
 
     def note(self, notice: SourceNotice) -> None:
         if notice.kind == "reopened":
-            self._pulse = None  # the time it was away says nothing of the pace
+            self._throughput = None  # the time without the device says nothing about throughput
         self._print(f"  {notice.at:6.1f} s  ! {notice.kind}: {notice.text}", None if self._is_brief else "magenta")
         if self.heard is not None:
             self.heard(notice.at, f"{notice.kind}: {notice.text}")
 
     def say(self, words: str) -> None:
-        """Anything else, such as a disk that refuses a recording."""
+        """Prints any other message, such as a disk that refuses a recording."""
         self._print(f"  {words}")
 
-    def pulse(self, at: float, rate: float) -> None:
-        """A frame taken at `at` was processed, of a loop that wants `rate` a second."""
+    def frame_processed(self, at: float, rate: float) -> None:
+        """Counts the frame taken at `at`, in a loop that should process `rate` frames a second."""
         if self.source is None:
             return
-        self._pulse = self._pulse or Pulse(rate)
+        self._throughput = self._throughput or ThroughputReport(rate)
         self._processed += 1
-        line = self._pulse.push(at, self.source.health())
+        line = self._throughput.push(at, self.source.health())
         if line is not None and not self._is_brief:
             self._print(f"  {at:6.1f} s  ~ {line}", "dim")
 
@@ -66,9 +103,9 @@ class Aside:
 
 @contextmanager
 def ending_on_signals(source: FrameSource | None) -> Iterator[None]:
-    """Within it, the first Ctrl-C (or SIGTERM) ends a live source, so that the session is finished; a second one stops.
+    """The first Ctrl-C (or SIGTERM) ends a live source, so that its session is finished; a second one exits.
 
-    Recordings are left alone: stopping in the middle of one is no end of a session.
+    Recordings are not ended so: stopping in the middle of one is no end of a session.
     """
     if source is None or not source.is_live or threading.current_thread() is not threading.main_thread():
         yield

@@ -18,9 +18,9 @@ from guide.errors import InputError
 from guide.procedure.actions import Action, ActionKind, in_force, read_action
 from guide.session import Session
 
-Deed: TypeAlias = ActionKind | Literal["yes", "no", "help", "quit"]
+KeyAction: TypeAlias = ActionKind | Literal["yes", "no", "help", "quit"]
 
-KEYS: dict[str, Deed] = {
+KEYS: dict[str, KeyAction] = {
     "a": "acknowledge", "d": "was_done", "f": "false_alarm", "s": "snooze", "y": "yes", "x": "no", "m": "mark_done",
     "t": "not_yet", "n": "next", "b": "previous", " ": "pause", "u": "undo", "r": "restart", "q": "quit", "?": "help",
 }  # fmt: skip
@@ -38,13 +38,13 @@ JOIN_S = 2.0
 Shown = Callable[[Action, tuple[Guidance, ...]], None]
 
 
-class Hands:
-    """What a person at the terminal does about a session, while a loop follows its source.
+class OperatorKeys:
+    """An operator's key presses at the terminal, as actions on a session that a loop follows.
 
     The loop holds `lock` while it changes the session or shows it, and sets `at`. Keys are taken one by one by `press`,
     which gives words for the person, or none where the action itself was shown.
 
-    >>> Hands(session=None).press("?")[:12]
+    >>> OperatorKeys(session=None).press("?")[:12]
     'keys: a seen'
     """
 
@@ -53,62 +53,62 @@ class Hands:
         self.at = 0.0
         """Seconds of the newest frame."""
         self.shown: Shown = lambda action, said: None
-        """Who shows an action that was taken, and what was said because of it."""
+        """Called with an action that was taken and the guidance that followed."""
         self.end: Callable[[], None] = lambda: None
-        """What ends the session properly."""
+        """Ends the session properly."""
         self._session, self._person = session, person
         self._number = 0
 
     def press(self, key: str) -> str:
-        """Takes a key; digits wait for the key that they choose the target of."""
+        """Handles a key; digits are kept as the target of the next one."""
         if key.isascii() and key.isdecimal():
             self._number = (10 * self._number + int(key)) % LARGEST
             return ""
         number, self._number = self._number or None, 0
-        deed = KEYS.get(key.lower())
-        if deed is None or deed == "help":
-            return HELP if deed or key.isprintable() else ""
-        if deed == "quit":
+        kind = KEYS.get(key.lower())
+        if kind is None or kind == "help":
+            return HELP if kind or key.isprintable() else ""
+        if kind == "quit":
             self.end()
             return "the session is being ended"
         try:
             with self.lock:
-                self._act(deed, number)
+                self._act(kind, number)
         except InputError as error:
             return str(error)
         return ""
 
-    def _act(self, deed: Deed, number: int | None) -> None:
-        action = read_action(self._plain(deed, number), self.at, self._person)
+    def _act(self, kind: KeyAction, number: int | None) -> None:
+        action = read_action(self._plain(kind, number), self.at, self._person)
         said = self._session.act(action)
         self.shown(self._session.tracker.actions[-1], said)
 
-    def _plain(self, deed: Deed, number: int | None) -> dict[str, Any]:
+    def _plain(self, kind: KeyAction, number: int | None) -> dict[str, Any]:
         """The action as a client of the server would ask for it."""
         tracker = self._session.tracker
-        match deed:
+        match kind:
             case "yes" | "no":
-                return {"kind": "answer", "target": number or self._newest(Question), "answer": deed == "yes"}
+                return {"kind": "answer", "target": number or self._newest(Question), "answer": kind == "yes"}
             case "acknowledge" | "was_done" | "false_alarm" | "snooze":
-                return {"kind": deed, "target": number or self._newest(Alert, deed == "acknowledge")}
+                return {"kind": kind, "target": number or self._newest(Alert, kind == "acknowledge")}
             case "mark_done":
                 following = [one.step for one in tracker.progress.next_steps]
-                return {"kind": deed, "step": number or _first(following, "no step is left to be marked as done")}
+                return {"kind": kind, "step": number or _first(following, "no step is left to be marked as done")}
             case "not_yet":
                 return {
-                    "kind": deed,
+                    "kind": kind,
                     "step": number or _first(list(tracker.progress.done[::-1]), "no step is done yet"),
                 }
             case "undo":
                 taken = [action.number for action in reversed(in_force(tracker.actions))]
-                return {"kind": deed, "target": number or _first(taken, "there is no action to take back")}
+                return {"kind": kind, "target": number or _first(taken, "there is no action to take back")}
             case "pause":
                 return {"kind": "resume" if tracker.attended.is_paused else "pause"}
             case _:
-                return {"kind": deed}
+                return {"kind": kind}
 
     def _newest(self, kind: type[Alert] | type[Question], is_unseen: bool = False) -> int:
-        """The number of the alert or question that was told last; of alerts, with `is_unseen`, nobody saw it yet."""
+        """The number of the newest open alert or question; with `is_unseen`, of one that nobody acknowledged."""
         tracker = self._session.tracker
         seen = tracker.acknowledged if is_unseen else ()
         standing = [one.id for one in reversed(tracker.standing) if isinstance(one, kind) and one.id not in seen]
@@ -122,8 +122,8 @@ def _first(found: list[int], words: str) -> int:
 
 
 @contextmanager
-def listening(hands: Hands, say: Callable[[str], None], descriptor: int = 0) -> Iterator[None]:
-    """Within it keys at the terminal are taken as they are pressed; Ctrl-C stays what it is. All is undone afterwards.
+def reading_keys(operator: OperatorKeys, say: Callable[[str], None], descriptor: int = 0) -> Iterator[None]:
+    """Reads single keys from the terminal, Ctrl-C excepted; the terminal is restored afterwards.
 
     Nothing happens where there is no terminal, or it belongs to another program, as for one started with `&`.
     """
@@ -133,7 +133,7 @@ def listening(hands: Hands, say: Callable[[str], None], descriptor: int = 0) -> 
     earlier = termios.tcgetattr(descriptor)
     tty.setcbreak(descriptor, termios.TCSANOW)
     stop = threading.Event()
-    thread = threading.Thread(target=_listen, args=(hands, say, descriptor, stop), name="keys", daemon=True)
+    thread = threading.Thread(target=_listen, args=(operator, say, descriptor, stop), name="keys", daemon=True)
     say(HELP)
     thread.start()
     try:
@@ -147,14 +147,14 @@ def listening(hands: Hands, say: Callable[[str], None], descriptor: int = 0) -> 
 
 
 def _is_ours(descriptor: int) -> bool:
-    """Whether a terminal is there whose keys come to us: to touch it otherwise would stop the program."""
+    """Whether this is a terminal in whose foreground we run: changing it otherwise would stop the program."""
     try:
         return os.isatty(descriptor) and os.tcgetpgrp(descriptor) == os.getpgrp()
     except OSError:
         return False
 
 
-def _listen(hands: Hands, say: Callable[[str], None], descriptor: int, stop: threading.Event) -> None:
+def _listen(operator: OperatorKeys, say: Callable[[str], None], descriptor: int, stop: threading.Event) -> None:
     while not stop.is_set():
         if not _is_ours(descriptor):
             stop.wait(POLL_S)
@@ -167,5 +167,5 @@ def _listen(hands: Hands, say: Callable[[str], None], descriptor: int, stop: thr
         if ready and not keys:  # the terminal was closed: the session goes on without
             return
         for key in ESCAPES.sub("", keys):
-            if words := hands.press(key):
+            if words := operator.press(key):
                 say(words)

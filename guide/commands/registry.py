@@ -19,7 +19,7 @@ Command = (
     | Annotated[report.ReportOptions, tyro.conf.subcommand("report")]
     | Annotated[review.ReviewOptions, tyro.conf.subcommand("review")]
     | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
-    | Annotated[benchmark.BenchOptions, tyro.conf.subcommand("bench")]
+    | Annotated[benchmark.LiveBenchmarkOptions, tyro.conf.subcommand("bench")]
     | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
 )
 
@@ -47,7 +47,7 @@ def _run(options: Command) -> None:
             review.main(options)
         case sessions.SessionsOptions():
             sessions.main(options)
-        case benchmark.BenchOptions():
+        case benchmark.LiveBenchmarkOptions():
             benchmark.main(options)
         case ServeOptions():
             from guide.commands import serve as command

@@ -19,9 +19,9 @@ from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
 from guide.procedure.reading import from_plain
-from guide.record.seen import SEEN, read_seen
+from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import Store
-from guide.record.values import Contents, Seen, StoredAction, StoredSession
+from guide.record.values import Contents, StoredAction, StoredPercept, StoredSession
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
 
@@ -57,7 +57,7 @@ class Replay:
         """All updates, actions in their places; the end is judged only where it was."""
         actions = list(self.contents.actions)
         frames = 0
-        for one in _in_order(read_seen(self.seen), self.stored.frames):
+        for one in _in_order(read_percepts(self.seen), self.stored.frames):
             yield from self._act(actions, until=one.number)
             self._require_fit(one)
             yield from self.session.perceived(Percept(one.at, one.embedding))
@@ -67,7 +67,7 @@ class Replay:
             yield from self.session.finish()
             yield from self._act(actions, until=frames + 1)
 
-    def _require_fit(self, seen: Seen) -> None:
+    def _require_fit(self, seen: StoredPercept) -> None:
         bundle = self.session.bundle
         if len(seen.embedding) != bundle.facts["head"].get("embedding_width"):
             raise InputError(
@@ -77,7 +77,7 @@ class Replay:
 
     def missing(self) -> int:
         """Frames that the loop processed but that were not stored."""
-        return self.stored.frames - sum(1 for _ in _in_order(read_seen(self.seen), self.stored.frames))
+        return self.stored.frames - sum(1 for _ in _in_order(read_percepts(self.seen), self.stored.frames))
 
     def _act(self, actions: list[StoredAction], until: int) -> Iterator[Update]:
         while actions and actions[0].after <= until:
@@ -93,7 +93,7 @@ def open_replay(options: ReplayOptions) -> Replay:
         store.close_orphans()
         stored = store.find(options.session)
         contents = store.contents(stored.id)
-        seen = store.place(stored.id) / SEEN
+        seen = store.place(stored.id) / PERCEPTS_FILE
     if stored.state == "open":
         raise InputError(f"session {stored.id} is still being recorded: replay it when it has ended.")
     bundle = read_bundle(options.bundle or Path(stored.facts.bundle))
@@ -147,7 +147,7 @@ def _verdict(replay: Replay, updates: list[Update], other: Path | None) -> list[
     return [f"{name}: it differs from the recording {source}{gap} (- then, + now)", *found]
 
 
-def _in_order(seen: Iterable[Seen], frames: int) -> Iterator[Seen]:
+def _in_order(seen: Iterable[StoredPercept], frames: int) -> Iterator[StoredPercept]:
     """What was seen up to the last frame that the store knows of: later ones have no labels there."""
     for one in seen:
         if one.number >= frames:

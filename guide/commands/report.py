@@ -16,7 +16,7 @@ from guide.procedure.reading import from_plain
 from guide.record.elan import write_elan
 from guide.record.page import to_html
 from guide.record.retention import REPORT
-from guide.record.session_report import Report, StepFacts, make_report, to_plain
+from guide.record.session_report import SessionReport, StepFacts, make_report, to_plain
 from guide.record.store import Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.values import StoredSession
@@ -69,12 +69,12 @@ def write_report(store: Store, stored: StoredSession, folder: Path) -> tuple[Pat
     return tuple(folder / name for name in (*texts, "session.eaf"))
 
 
-def read_report(store: Store, stored: StoredSession) -> Report:
+def read_report(store: Store, stored: StoredSession) -> SessionReport:
     """The report of a stored session, with the names and durations it knew when it ran."""
     return make_report(stored, store.contents(stored.id), _step_facts(stored.facts.procedure))
 
 
-def read_stills(report: Report, folder: Path) -> dict[str, bytes]:
+def read_stills(report: SessionReport, folder: Path) -> dict[str, bytes]:
     """The stills that the report mentions, as far as they can still be read."""
     stills = {}
     for file in [*(visit.still for visit in report.visits), *(story.still for story in report.alerts)]:

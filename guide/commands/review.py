@@ -15,7 +15,7 @@ from guide.teach.edited import Review
 from guide.teach.edits import Drop, Edit, Label, Mark, Merge, Name, Split, Switch
 from guide.teach.given import Given, read_given
 from guide.teach.relearn import begin_review, relearn, version_of, write_version
-from guide.teach.review_store import Desk, teach_in_place
+from guide.teach.review_store import ReviewStore, teach_in_place
 from guide.teach.videos import find_videos
 
 
@@ -67,7 +67,7 @@ def main(options: ReviewOptions) -> None:
         {} if options.videos is None else find_videos([o.id for o in review.demonstrations.items], [options.videos])
     )
     if options.out is None:
-        new = teach_in_place(Desk(options.bundle), bundle, review, taught, videos)
+        new = teach_in_place(ReviewStore(options.bundle), bundle, review, taught, videos)
     else:
         new = write_version(bundle, review, taught, options.out, videos)
     for line in taught.told:
@@ -78,12 +78,12 @@ def main(options: ReviewOptions) -> None:
 
 
 def _undo(options: ReviewOptions, console: Console) -> None:
-    desk = Desk(options.bundle)
-    live = desk.number_of(read_bundle(options.bundle))
-    before = next((version for version in desk.versions() if version.number < live), None)
+    store = ReviewStore(options.bundle)
+    live = store.number_of(read_bundle(options.bundle))
+    before = next((version for version in store.versions() if version.number < live), None)
     if before is None:
         raise InputError(f"{options.bundle} has no version before this one: there is nothing to undo.")
-    desk.restore(before.number)
+    store.restore(before.number)
     console.print(f"{options.bundle} is version {before.number} again; version {live} is kept", soft_wrap=True)
 
 

@@ -27,7 +27,7 @@ from guide.serve.app import make_app
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
-from guide.serve.request_timeout import PromptProtocol
+from guide.serve.request_timeout import RequestTimeoutProtocol
 from guide.serve.runs import Runs
 from guide.serve.tls import Certificate, address_on_the_network, own_certificate, require_certificate, write_private
 from guide.session import Session
@@ -102,7 +102,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
         app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
         ws="websockets-sansio", ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
         limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
-        h11_max_incomplete_event_size=16_384, http=PromptProtocol,
+        h11_max_incomplete_event_size=16_384, http=RequestTimeoutProtocol,
         ssl_certfile=None if certificate is None else str(certificate.certificate),
         ssl_keyfile=None if certificate is None else str(certificate.key),
     )  # fmt: skip
@@ -113,7 +113,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
         if options.local and certificate is not None:
             inside = held.enter_context(_listen("127.0.0.1", 0))
             server.beside = _Beside(_without_tls(config)), inside
-        held.enter_context(noted(options, certificate is not None, (sock, inside), token))
+        held.enter_context(address_file(options, certificate is not None, (sock, inside), token))
         try:
             yield server, sock, _address(options, certificate, sock, token)
         finally:
@@ -146,7 +146,7 @@ def _without_tls(config: uvicorn.Config) -> uvicorn.Config:
 
 
 @contextmanager
-def noted(
+def address_file(
     options: ServeOptions, is_secure: bool, socks: tuple[socket.socket, socket.socket], token: str
 ) -> Iterator[None]:
     """Within it the file that was asked for says where the server listens; only its owner may read it."""
@@ -205,7 +205,7 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
     yield f"Serving {options.bundle}: open {address}"
     is_secure = address.startswith("https")
     if is_secure:
-        yield qr(address)
+        yield qr_code(address)
         if options.certificate is None:
             yield "The certificate is our own: the browser asks once whether to trust it."
     if options.host not in EVERYWHERE and options.host in ("127.0.0.1", "localhost", "::1"):
@@ -220,10 +220,10 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
     yield "Ctrl-C ends all sessions properly."
 
 
-def qr(text: str) -> str:
+def qr_code(text: str) -> str:
     """A QR code to be printed in a terminal, two squares a letter.
 
-    >>> len(qr("https://192.0.2.7:8765/").splitlines()) > 10
+    >>> len(qr_code("https://192.0.2.7:8765/").splitlines()) > 10
     True
     """
     drawn = io.StringIO()

@@ -19,7 +19,7 @@ from guide.commands.report import write_report
 from guide.domain import AlertKind
 from guide.errors import InputError, OutputError
 from guide.record.retention import drop_old_pictures
-from guide.record.store import Filter, Store
+from guide.record.store import SessionFilter, Store
 from guide.record.values import SessionState, StoredSession
 
 
@@ -72,11 +72,11 @@ def main(options: SessionsOptions) -> None:
             _show(found, options, console)
 
 
-def make_filter(options: SessionsOptions) -> Filter:
+def make_filter(options: SessionsOptions) -> SessionFilter:
     """What the options ask for; days are those of the place where the machine stands."""
     since = None if options.since is None else _day(options.since).timestamp()
     until = None if options.until is None else (_day(options.until) + timedelta(days=1)).timestamp()
-    return Filter(options.person, options.bundle, since, until, options.alert, options.state)
+    return SessionFilter(options.person, options.bundle, since, until, options.alert, options.state)
 
 
 def plain(session: StoredSession) -> dict[str, object]:
@@ -105,7 +105,7 @@ def _day(text: str) -> datetime:
 
 def _show(found: tuple[StoredSession, ...], options: SessionsOptions, console: Console) -> None:
     if not found:
-        is_filtered = make_filter(options) != Filter()
+        is_filtered = make_filter(options) != SessionFilter()
         record = "no session yet. Record one with: python -m guide watch SOURCE --record"
         console.print("no session fits: leave out a filter." if is_filtered else record, markup=False, soft_wrap=True)
         return

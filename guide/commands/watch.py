@@ -21,8 +21,8 @@ from rich.console import Console
 
 from guide import wire
 from guide.bundle import read_bundle
-from guide.commands.console import Aside, ending_on_signals
-from guide.commands.keys import Hands, listening
+from guide.commands.console import SourceConsole, ending_on_signals
+from guide.commands.keys import OperatorKeys, reading_keys
 from guide.domain import UNSURE_BELOW, Alert, Guidance, Question, Resolution, StepEvent, Update
 from guide.errors import InputError
 from guide.ingest.base import FrameSource
@@ -32,7 +32,7 @@ from guide.ingest.source import SourceOptions, open_source, require_rate
 from guide.ingest.streams import is_address
 from guide.perceive.embedder import Device
 from guide.procedure.actions import Action
-from guide.record.place import require_folder
+from guide.record.private_folder import require_writable_folder
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
@@ -74,39 +74,43 @@ class WatchOptions:
 def main(options: WatchOptions) -> None:
     """Runs the command; Ctrl-C on a live source ends the session properly."""
     if options.recording.record:
-        require_folder(options.recording.data)
+        require_writable_folder(options.recording.data)
     console = Console(highlight=False)
-    aside = Aside(Console(stderr=options.jsonl, highlight=False), is_brief=options.jsonl)
-    session, hands, updates = watch(options, aside)
+    source_console = SourceConsole(Console(stderr=options.jsonl, highlight=False), is_brief=options.jsonl)
+    session, operator, updates = watch(options, source_console)
     view = JsonLines(console, session, options.emit_labels) if options.jsonl else Terminal(console, session)
     with (
-        _recorded(options, session, aside) as recording,
-        ending_on_signals(aside.source),
-        _attended(hands, view, aside),
+        _recorded(options, session, source_console) as recording,
+        ending_on_signals(source_console.source),
+        _attended(operator, view, source_console),
     ):
-        aside.heard = None if recording is None else recording.note
+        source_console.heard = None if recording is None else recording.note
         for update in updates:
             view.show(update)
-    aside.end()
+    source_console.end()
     view.end()
     if recording is not None and options.recording.record:
-        aside.say(f"recorded as {recording.name}: python -m guide report {recording.name}{_data(options)}")
+        source_console.say(f"recorded as {recording.name}: python -m guide report {recording.name}{_data(options)}")
 
 
-def _recorded(options: WatchOptions, session: Session, aside: Aside) -> AbstractContextManager[Recording | None]:
-    live = aside.source
+def _recorded(
+    options: WatchOptions, session: Session, source_console: SourceConsole
+) -> AbstractContextManager[Recording | None]:
+    live = source_console.source
     source = (
         SourceFacts(options.source) if live is None else SourceFacts(live.name, True, lambda: asdict(live.health()))
     )
-    return recorded(session, options.recording, source, aside.say)
+    return recorded(session, options.recording, source, source_console.say)
 
 
-def _attended(hands: Hands, view: JsonLines | Terminal, aside: Aside) -> AbstractContextManager[None]:
+def _attended(
+    operator: OperatorKeys, view: JsonLines | Terminal, source_console: SourceConsole
+) -> AbstractContextManager[None]:
     """Within it a person at the terminal may act by keys, where a live source is followed for people."""
-    if aside.source is None or isinstance(view, JsonLines):
+    if source_console.source is None or isinstance(view, JsonLines):
         return nullcontext()
-    hands.shown, hands.end = view.acted, aside.source.close
-    return listening(hands, aside.say)
+    operator.shown, operator.end = view.acted, source_console.source.close
+    return reading_keys(operator, source_console.say)
 
 
 def _data(options: WatchOptions) -> str:
@@ -114,12 +118,12 @@ def _data(options: WatchOptions) -> str:
     return "" if folder == RecordingOptions().data else f" --data {shlex.quote(str(folder))}"
 
 
-def watch(options: WatchOptions, aside: Aside) -> tuple[Session, Hands, Iterator[Update]]:
+def watch(options: WatchOptions, source_console: SourceConsole) -> tuple[Session, OperatorKeys, Iterator[Update]]:
     """A session on the bundle, who may act on it, and the updates of the source."""
     bundle = read_bundle(options.bundle)
     networks = start_networks(bundle, options.device, precision=options.live.precision)
     session = Session(bundle, networks, options.live)
-    hands = Hands(session, options.recording.person)
+    operator = OperatorKeys(session, options.recording.person)
     path = Path(options.source)
     if path.suffix.lower() in FEATURE_SUFFIXES and not is_address(options.source):
         if bundle.has("trunk.onnx"):
@@ -127,24 +131,26 @@ def watch(options: WatchOptions, aside: Aside) -> tuple[Session, Hands, Iterator
                 f"this bundle was learned from pictures, {path} holds features: give it a video or a folder of stills."
             )
         rows, rate = _features(options, path)
-        return session, hands, follow_features(_keep_pace(rows, rate) if options.realtime else rows, rate, session)
+        return session, operator, follow_features(_keep_pace(rows, rate) if options.realtime else rows, rate, session)
     live = CaptureSettings(give_up_s=options.give_up_s)
-    source = open_source(options.source, SourceOptions(options.rate, live), aside.note)
-    aside.source = source if isinstance(source, LiveSource) else None
+    source = open_source(options.source, SourceOptions(options.rate, live), source_console.note)
+    source_console.source = source if isinstance(source, LiveSource) else None
     began = time.monotonic() if options.realtime and not source.is_live else None
-    return session, hands, _follow(source, session, hands, aside, began)
+    return session, operator, _follow(source, session, operator, source_console, began)
 
 
-def _follow(source: FrameSource, session: Session, hands: Hands, aside: Aside, began: float | None) -> Iterator[Update]:
+def _follow(
+    source: FrameSource, session: Session, operator: OperatorKeys, source_console: SourceConsole, began: float | None
+) -> Iterator[Update]:
     """Updates of a source's frames; only the frames that are due are converted to pictures.
 
-    The session is locked until an update was shown: hands that act in between would be shown before what they act on.
+    The session is locked until an update was shown: an action in between would be shown before what it answers.
     """
     is_told = False
     for frame in source.frames(session.perceiver.is_due):
         if not is_told and min(frame.image.shape[:2]) < LEAST_SIDE:
             height, width = frame.image.shape[:2]
-            aside.say(
+            source_console.say(
                 f"pictures of {LEAST_SIDE} x {LEAST_SIDE} or more were expected, {source.name} has {width} x {height}: "
                 "nothing can be made out in them, do not trust what is said."
             )
@@ -152,11 +158,11 @@ def _follow(source: FrameSource, session: Session, hands: Hands, aside: Aside, b
         if began is not None:
             time.sleep(max(0.0, frame.at - (time.monotonic() - began)))
         percept = session.perceive(frame)  # takes its time, and touches nothing that an action would
-        with hands.lock:
-            hands.at = frame.at
+        with operator.lock:
+            operator.at = frame.at
             yield from session.perceived(percept)
-        aside.pulse(frame.at, session.perceiver.rate)
-    with hands.lock:
+        source_console.frame_processed(frame.at, session.perceiver.rate)
+    with operator.lock:
         yield from session.finish()
 
 

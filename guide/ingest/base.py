@@ -51,7 +51,7 @@ class SourceNotice:
 Tell = Callable[[SourceNotice], None]
 
 
-def tell_log(notice: SourceNotice) -> None:
+def log_notice(notice: SourceNotice) -> None:
     """Where notices go unless somebody listens."""
     log.warning("%.1f s: %s", notice.at, notice.text)
 

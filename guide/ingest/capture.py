@@ -12,14 +12,14 @@ from typing import Literal
 from guide.errors import InputError
 from guide.ingest.base import Device, OpenDevice, Shot, SourceLostError, SourceNotice
 from guide.ingest.clock import CaptureClock, SteadyClock
-from guide.ingest.mailbox import Pending
-from guide.ingest.stillness import Stillness
+from guide.ingest.freeze_detector import FreezeDetector
+from guide.ingest.mailbox import PendingFrame
 
 log = logging.getLogger(__name__)
 
 AGAIN_S = 10.0  # the same complaint is made once in this time, with a count
 
-Item = Pending | SourceNotice
+Item = PendingFrame | SourceNotice
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Stamper:
     def __init__(self, name: str, settings: CaptureSettings) -> None:
         self._name = name
         self._clock = CaptureClock()
-        self._still = Stillness(settings.freeze_s)
+        self._still = FreezeDetector(settings.freeze_s)
         self._origin: float | None = None
         self._number = -1
         self._told: dict[str, tuple[float, int]] = {}  # by complaint: when it was made last, how often it held since
@@ -90,7 +90,7 @@ class Stamper:
         moment = self._clock.push(now, shot.stamp)
         self._origin = moment if self._origin is None else self._origin
         self._number += 1
-        pending = Pending(self._number, moment - self._origin, moment, shot.picture)
+        pending = PendingFrame(self._number, moment - self._origin, moment, shot.picture)
         if self._clock.resets > resets:
             yield from self.complain("clock", f"{self._name} set its clock anew; time goes on without a gap", now)
         if leaps > self._leaps:
@@ -114,7 +114,7 @@ class Stamper:
         times = f" ({count} times)" if count > 1 else ""
         yield SourceNotice(self.at(now), kind, f"{text}{times}.")
 
-    def _look(self, pending: Pending) -> Iterator[SourceNotice]:
+    def _look(self, pending: PendingFrame) -> Iterator[SourceNotice]:
         if not self._still.is_due(pending.at):
             return
         match self._still.push(pending.picture(), pending.at):

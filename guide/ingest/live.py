@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 
 from guide.domain import Frame
-from guide.ingest.base import OpenDevice, Tell, Wanted, tell_log
+from guide.ingest.base import OpenDevice, Tell, Wanted, log_notice
 from guide.ingest.capture import Capture, CaptureSettings
 from guide.ingest.clock import SteadyClock
-from guide.ingest.mailbox import Health, Mailbox, Reader, deliver
+from guide.ingest.mailbox import DeviceReader, Mailbox, SourceHealth, deliver
 
 Pause = Callable[[threading.Event, float], object]
 
@@ -25,7 +25,7 @@ class LiveSource:
     is_live = True
 
     def __init__(
-        self, name: str, open_device: OpenDevice, settings: CaptureSettings | None = None, tell: Tell = tell_log,
+        self, name: str, open_device: OpenDevice, settings: CaptureSettings | None = None, tell: Tell = log_notice,
         clock: Callable[[], float] = time.monotonic, pause: Pause = threading.Event.wait,
     ) -> None:  # fmt: skip
         self.name = name
@@ -33,7 +33,7 @@ class LiveSource:
         self._clock, self._pause = clock, pause
         self._mailbox: Mailbox | None = None
         self._closed = threading.Event()
-        self._reader: Reader | None = None
+        self._reader: DeviceReader | None = None
 
     def __iter__(self) -> Iterator[Frame]:
         return self.frames()
@@ -46,13 +46,13 @@ class LiveSource:
         clock = SteadyClock(self._clock)
         capture = Capture(self.name, self._open, self._settings, clock, self._pause)
         self._mailbox = mailbox = Mailbox(clock)
-        self._reader = Reader(self.name, mailbox, capture.run)
+        self._reader = DeviceReader(self.name, mailbox, capture.run)
         with self._reader:
             yield from deliver(mailbox, wanted, self._tell, self._closed.is_set)
 
-    def health(self) -> Health:
+    def health(self) -> SourceHealth:
         """What went through so far; also after the end."""
-        return Health() if self._mailbox is None else self._mailbox.health()
+        return SourceHealth() if self._mailbox is None else self._mailbox.health()
 
     def close(self) -> None:
         """Ends the frames; safe in a signal handler, since it takes no lock of the mailbox."""

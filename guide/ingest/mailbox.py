@@ -20,7 +20,7 @@ JOIN_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingFrame:
     """A frame not yet asked for: `at` in session time, `moment` the same on the clock, the picture made on demand."""
 
     number: int
@@ -33,7 +33,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class SourceHealth:
     """What went through a mailbox: frames put in, taken out, dropped for a newer one; age of the last one taken."""
 
     received: int = 0
@@ -48,22 +48,22 @@ class Mailbox:
     >>> box = Mailbox(clock=lambda: 10.0)
     >>> picture = lambda: __import__("numpy").zeros((1, 1, 3), "uint8")
     >>> for number in range(3):
-    ...     box.put(Pending(number, at=float(number), moment=7.5 + number, picture=picture))
+    ...     box.put(PendingFrame(number, at=float(number), moment=7.5 + number, picture=picture))
     >>> box.take(0.0).number, box.health()
-    (2, Health(received=3, taken=1, dropped=2, age_s=0.5))
+    (2, SourceHealth(received=3, taken=1, dropped=2, age_s=0.5))
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._changed = threading.Condition()
-        self._slot: Pending | None = None
+        self._slot: PendingFrame | None = None
         self._notices: deque[SourceNotice] = deque(maxlen=MOST_NOTICES)
         self._is_closed = False
         self._error: Exception | None = None
         self._received = self._taken = self._dropped = 0
         self._age_s = 0.0
 
-    def put(self, pending: Pending) -> None:
+    def put(self, pending: PendingFrame) -> None:
         """Lays a frame in the slot; one that still lies there is dropped. After `close` nothing more is taken in."""
         with self._changed:
             if self._is_closed:
@@ -87,7 +87,7 @@ class Mailbox:
             self._is_closed, self._error = True, self._error or error
             self._changed.notify_all()
 
-    def take(self, timeout_s: float) -> Pending | None:
+    def take(self, timeout_s: float) -> PendingFrame | None:
         """The newest frame; nothing where none came in time, a notice came first, or the mailbox was closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._slot or self._notices or self._is_closed, timeout_s)
@@ -113,9 +113,9 @@ class Mailbox:
                 raise self._error
             return False
 
-    def health(self) -> Health:
+    def health(self) -> SourceHealth:
         with self._changed:
-            return Health(self._received, self._taken, self._dropped, self._age_s)
+            return SourceHealth(self._received, self._taken, self._dropped, self._age_s)
 
 
 def deliver(mailbox: Mailbox, wanted: Wanted | None, tell: Tell, is_stopped: Callable[[], bool]) -> Iterator[Frame]:
@@ -128,25 +128,25 @@ def deliver(mailbox: Mailbox, wanted: Wanted | None, tell: Tell, is_stopped: Cal
             yield pending.frame()
 
 
-class Reader:
+class DeviceReader:
     """A thread that puts what a device gives into a mailbox; leaving `with` stops it.
 
     `work(stop)` gives frames and notices and ends soon after the event is set. Its exception is kept for the consumer.
 
     >>> box = Mailbox(clock=lambda: 0.0)
-    >>> with Reader("camera 0", box, lambda stop: iter([SourceNotice(0.0, "lost", "unplugged")])):
+    >>> with DeviceReader("camera 0", box, lambda stop: iter([SourceNotice(0.0, "lost", "unplugged")])):
     ...     box.take(5.0), [notice.kind for notice in box.notices()]
     (None, ['lost'])
     """
 
     def __init__(
-        self, name: str, mailbox: Mailbox, work: Callable[[threading.Event], Iterable[Pending | SourceNotice]]
+        self, name: str, mailbox: Mailbox, work: Callable[[threading.Event], Iterable[PendingFrame | SourceNotice]]
     ) -> None:
         self.stop = threading.Event()
         self._name, self._mailbox, self._work = name, mailbox, work
         self._thread = threading.Thread(target=self._run, name=f"reader of {name}", daemon=True)
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> DeviceReader:
         self._thread.start()
         return self
 
@@ -161,7 +161,7 @@ class Reader:
     def _run(self) -> None:
         try:
             for item in self._work(self.stop):
-                if isinstance(item, Pending):
+                if isinstance(item, PendingFrame):
                     self._mailbox.put(item)
                 else:
                     self._mailbox.note(item)

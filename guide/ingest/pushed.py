@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 from guide.domain import Frame, Image
 from guide.errors import InputError
-from guide.ingest.base import Shot, SourceNotice, Tell, Wanted, tell_log
+from guide.ingest.base import Shot, SourceNotice, Tell, Wanted, log_notice
 from guide.ingest.capture import CaptureSettings, Stamper
 from guide.ingest.clock import SteadyClock
-from guide.ingest.mailbox import Health, Mailbox, Pending, deliver
+from guide.ingest.mailbox import Mailbox, PendingFrame, SourceHealth, deliver
 
 
 class PushedFrames:
@@ -32,7 +32,7 @@ class PushedFrames:
     is_live = True
 
     def __init__(
-        self, name: str, settings: CaptureSettings | None = None, tell: Tell = tell_log,
+        self, name: str, settings: CaptureSettings | None = None, tell: Tell = log_notice,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self.name = f"headset:{name}"
@@ -53,7 +53,7 @@ class PushedFrames:
         with self._lock:
             now = self._clock()
             for item in self._arrive(Shot(lambda: image, stamp), now):
-                if isinstance(item, Pending):
+                if isinstance(item, PendingFrame):
                     self._mailbox.put(item)
                     at = item.at
                 else:
@@ -76,7 +76,7 @@ class PushedFrames:
         """The newest frames whose time `wanted` approves, until `end` or `close`, or nothing came for too long."""
         return deliver(self._mailbox, wanted, self._tell, self._is_over)
 
-    def health(self) -> Health:
+    def health(self) -> SourceHealth:
         """What went through so far."""
         return self._mailbox.health()
 
@@ -84,7 +84,7 @@ class PushedFrames:
         """Ends the frames from the consumer's side."""
         self._closed.set()
 
-    def _arrive(self, shot: Shot, now: float) -> Iterator[Pending | SourceNotice]:
+    def _arrive(self, shot: Shot, now: float) -> Iterator[PendingFrame | SourceNotice]:
         if self._is_lost and self._seen is not None:
             fate = f"is back after {now - self._seen:.1f} s" if self._has_come else "has come"
             yield SourceNotice(self._stamper.at(now), "reopened", f"{self.name} {fate}.")
@@ -122,7 +122,7 @@ class Headsets:
         self._lock = threading.Lock()
         self._sources: dict[str, PushedFrames] = {}
 
-    def register(self, name: str, settings: CaptureSettings | None = None, tell: Tell = tell_log) -> PushedFrames:
+    def register(self, name: str, settings: CaptureSettings | None = None, tell: Tell = log_notice) -> PushedFrames:
         """A new source under this name; an earlier one of the same name is ended."""
         with self._lock:
             if (earlier := self._sources.get(name)) is not None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guide.errors import InputError
-from guide.ingest.base import FrameSource, Tell, tell_log
+from guide.ingest.base import FrameSource, Tell, log_notice
 from guide.ingest.camera import OpenCvCamera, find_camera, list_cameras
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.files import VideoFile
 from guide.ingest.live import LiveSource
 from guide.ingest.pushed import Headsets
 from guide.ingest.stills import StillFolder, list_stills
-from guide.ingest.streams import NetworkStream, is_address, require_address, shown
+from guide.ingest.streams import NetworkStream, is_address, redacted, require_address
 
 MOST_DIGITS = 4  # of a camera's number; a longer one is the name of a file
 FORMS = "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, or headset:NAME"
@@ -36,7 +36,7 @@ class SourceOptions:
     """The headsets connected here."""
 
 
-def open_source(text: str, options: SourceOptions | None = None, tell: Tell = tell_log) -> FrameSource:
+def open_source(text: str, options: SourceOptions | None = None, tell: Tell = log_notice) -> FrameSource:
     """The source a user wrote; `tell` hears what happens to a live one, in the thread that reads its frames.
 
     A file whose name looks like something else is written with its folder: `./0`.
@@ -49,7 +49,7 @@ def open_source(text: str, options: SourceOptions | None = None, tell: Tell = te
     options = options or SourceOptions()
     if is_address(text):
         address, silent_s = require_address(text), options.live.silent_s
-        return LiveSource(shown(text), lambda: NetworkStream(address, silent_s), options.live, tell)
+        return LiveSource(redacted(text), lambda: NetworkStream(address, silent_s), options.live, tell)
     if text.isdecimal() and text.isascii() and len(text) <= MOST_DIGITS:
         return LiveSource(f"camera {text}", lambda: OpenCvCamera(int(text)), options.live, tell)
     kind, colon, name = text.partition(":")

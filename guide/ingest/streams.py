@@ -29,10 +29,10 @@ def is_address(text: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", text) is not None
 
 
-def shown(address: str) -> str:
+def redacted(address: str) -> str:
     """An address fit for eyes and logs: user, password and the values of its query are covered.
 
-    >>> shown("rtsp://user:secret@10.0.0.7:554/live?channel=1&token=abc#x")
+    >>> redacted("rtsp://user:secret@10.0.0.7:554/live?channel=1&token=abc#x")
     'rtsp://***@10.0.0.7:554/live?channel=***&token=***'
     """
     scheme, _, rest = address.partition("://")
@@ -56,7 +56,7 @@ class NetworkStream:
     """
 
     def __init__(self, address: str, silent_s: float) -> None:
-        self._name = shown(address)
+        self._name = redacted(address)
         self._silent_s = silent_s
         try:
             self._container: Any = av.open(
@@ -133,7 +133,7 @@ def _reason_without(address: str, error: Exception) -> str:
     """Why, in the library's words, with the address covered wherever it quotes it."""
     if isinstance(error, av.error.ExitError):  # how a timeout of ours reads there
         return "nothing came in time"
-    return reason(error).replace(address, shown(address))
+    return reason(error).replace(address, redacted(address))
 
 
 def require_address(text: str) -> str:
@@ -141,12 +141,12 @@ def require_address(text: str) -> str:
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
         raise InputError(
-            f"an address beginning with {', '.join(f'{one}://' for one in SCHEMES)} was expected, got {shown(text)}."
+            f"an address beginning with {', '.join(f'{one}://' for one in SCHEMES)} was expected, got {redacted(text)}."
         )
     try:
         host = urlsplit(text).hostname
     except ValueError:
         host = None
     if not host:
-        raise InputError(f"an address names a machine, {shown(text)} does not: write it as {scheme}://HOST/PATH.")
+        raise InputError(f"an address names a machine, {redacted(text)} does not: write it as {scheme}://HOST/PATH.")
     return text

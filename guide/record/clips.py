@@ -1,7 +1,7 @@
 """The video of a session, for people: H.264 in MP4 where the encoder is there, else VP9 in WebM. Browsers play both.
 
 Written in fragments of about a second, so that a killed process leaves a file that plays up to its last fragment. Each
-frame keeps its true distance from the first one. It is lossy, hence no ground for a replay: see `guide.record.seen`.
+frame keeps its true distance from the first one. It is lossy, so replays use `guide.record.percepts`.
 """
 
 from __future__ import annotations

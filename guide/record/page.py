@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from html import escape
 
-from guide.record.session_report import AlertStory, Report, StepFacts, StepVisit, taken_back
+from guide.record.session_report import AlertHistory, SessionReport, StepFacts, StepVisit, taken_back
 from guide.record.timeline import colour, draw_timeline
 from guide.record.values import StoredAction
 
@@ -50,7 +50,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 """
 
 
-def to_html(report: Report, stills: Mapping[str, bytes]) -> str:
+def to_html(report: SessionReport, stills: Mapping[str, bytes]) -> str:
     """The page; `stills` holds the JPEG of each picture's file that could be read."""
     facts = report.session.facts
     title = f"Session {report.session.id}"
@@ -91,14 +91,14 @@ def _day(started: float) -> str:
     return datetime.fromtimestamp(started).astimezone().strftime("%A %-d %B %Y, %H:%M:%S %Z")
 
 
-def _summary(report: Report) -> str:
+def _summary(report: SessionReport) -> str:
     standing = sum(story.outcome == "stands" for story in report.alerts)
     words = "no alert stands" if not standing else f"{standing} alert{'s stand' if standing > 1 else ' stands'}"
     done = f"{report.done} step{'' if report.done == 1 else 's'} done"
     return escape(f"{clock(report.length_s)} long, {done}, {words}")
 
 
-def _facts(report: Report) -> str:
+def _facts(report: SessionReport) -> str:
     session = report.session
     pairs = [
         ("Person", session.facts.person or "not given"),
@@ -128,7 +128,7 @@ def _cards(visits: Iterable[StepVisit], stills: Mapping[str, bytes]) -> str:
     return f"<div class=cards>{''.join(cards)}</div>" if cards else "<p class=soft>No step was confirmed.</p>"
 
 
-def _stories(report: Report, stills: Mapping[str, bytes]) -> str:
+def _stories(report: SessionReport, stills: Mapping[str, bytes]) -> str:
     found = [_story(report, story, stills) for story in report.alerts]
     asked = "".join(
         f"<p><span class=soft>{clock(one.at)}</span> ? {escape(one.text)} <span class=tag>not answered</span></p>"
@@ -137,7 +137,7 @@ def _stories(report: Report, stills: Mapping[str, bytes]) -> str:
     return ("".join(found) or "<p class=soft>No alert was raised.</p>") + asked
 
 
-def _story(report: Report, story: AlertStory, stills: Mapping[str, bytes]) -> str:
+def _story(report: SessionReport, story: AlertHistory, stills: Mapping[str, bytes]) -> str:
     alert = story.alert
     gone = " gone" if story.outcome == "withdrawn" else ""
     end = f" at {clock(story.resolution.at)}" if story.resolution is not None else ""
@@ -150,7 +150,7 @@ def _story(report: Report, story: AlertStory, stills: Mapping[str, bytes]) -> st
     )
 
 
-def _done_about(report: Report, alert: int) -> str:
+def _done_about(report: SessionReport, alert: int) -> str:
     """What people did about an alert, a line each."""
     undone = taken_back(report.actions)
     lines = [
@@ -162,7 +162,7 @@ def _done_about(report: Report, alert: int) -> str:
     return "".join(f"<p class=soft>{escape(line)}</p>" for line in lines)
 
 
-def _durations(report: Report) -> str:
+def _durations(report: SessionReport) -> str:
     longest = max([visit.seconds for visit in report.visits], default=0.0)
     scale = max([longest, *(step.durations_s[-1] for step in report.steps if step.durations_s), 1e-9])
     rows = [_duration(report, step, scale) for step in report.steps]
@@ -172,7 +172,7 @@ def _durations(report: Report) -> str:
     return _table([head, *rows])
 
 
-def _duration(report: Report, step: StepFacts, scale: float) -> str:
+def _duration(report: SessionReport, step: StepFacts, scale: float) -> str:
     visits = [visit.seconds for visit in report.visits if visit.step == step.number]
     here = " and ".join(f"{seconds:.1f} s" for seconds in visits) or "not seen"
     usual = f"{step.durations_s[2]:.1f} s" if step.durations_s else "unknown"
@@ -198,7 +198,7 @@ def _bar(step: StepFacts, here: Iterable[float], scale: float) -> str:
     return f'<svg viewBox="0 0 300 18" role="img" aria-label="duration of {escape(step.name)}">{"".join(marks)}</svg>'
 
 
-def _actions(report: Report) -> str:
+def _actions(report: SessionReport) -> str:
     undos = {number: f", taken back by {undo}" for number, undo in taken_back(report.actions).items()}
     rows = [
         f"<tr><td class=nowrap>{clock(one.at)}<td>{one.number}"
@@ -211,7 +211,7 @@ def _actions(report: Report) -> str:
     return _table(["<tr><th>At<th>No.<th>Action<th>About<th>Person<th>Comment</tr>", *rows])
 
 
-def about(report: Report, action: StoredAction) -> str:
+def about(report: SessionReport, action: StoredAction) -> str:
     """What an operator's action was about: the step, the alert or the question, in words."""
     if action.step is not None:
         return report.name(action.step)
@@ -225,7 +225,7 @@ def about(report: Report, action: StoredAction) -> str:
     return f"{asked} {'yes' if action.answer else 'no'}" if asked and action.answer is not None else asked
 
 
-def _notes(report: Report) -> str:
+def _notes(report: SessionReport) -> str:
     rows = [f"<tr><td class=nowrap>{clock(one.at)}<td>{escape(one.note)}</tr>" for one in report.notes]
     return _table(rows) if rows else "<p class=soft>Nothing to report.</p>"
 

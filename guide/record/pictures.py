@@ -18,7 +18,7 @@ from pathlib import Path
 from guide.domain import Frame
 from guide.record.clips import Clip, choose_encoding
 from guide.record.snapshots import Snapshots
-from guide.record.values import Picture, PictureOf
+from guide.record.values import PictureOf, StoredPicture
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class PictureWriter:
     def __init__(
         self,
         folder: Path,
-        put: Callable[[Picture], None],
+        put: Callable[[StoredPicture], None],
         settings: PictureSettings | None = None,
         tell: Callable[[str], None] = log.warning,
     ) -> None:
@@ -174,7 +174,7 @@ class PictureWriter:
             self._make_folder()
             self._clips += 1
             self._clip = Clip(self._folder / f"video-{self._clips}", self._encoding)
-            self._put(Picture(frame.at, "video", self._clips, self._clip.path.name))
+            self._put(StoredPicture(frame.at, "video", self._clips, self._clip.path.name))
         self._clip.push(frame.image, frame.at)
         self._end_trouble()
 
@@ -187,7 +187,7 @@ class PictureWriter:
             (self._folder / file).write_bytes(still.data)
             self._kept.popleft()
             self._stills += 1
-            self._put(Picture(still.at, still.wanted.of, still.wanted.number, file))
+            self._put(StoredPicture(still.at, still.wanted.of, still.wanted.number, file))
             self._end_trouble()
 
     def _make_folder(self) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from guide.domain import Alert, Question, Resolution, StepEvent
-from guide.record.values import Contents, Health, Picture, StoredAction, StoredSession
+from guide.record.values import Contents, HealthSample, StoredAction, StoredPicture, StoredSession
 
 UNKNOWN_NAME = "unknown activity"
 STILL_S = 2.0
@@ -49,7 +49,7 @@ class StepVisit:
 
 
 @dataclass(frozen=True, slots=True)
-class AlertStory:
+class AlertHistory:
     """An alert from its beginning to its end: as grave as it grew, and what became of it."""
 
     alert: Alert
@@ -66,16 +66,16 @@ class AlertStory:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SessionReport:
     """Everything a reader wants to know of a session."""
 
     session: StoredSession
     steps: tuple[StepFacts, ...]
     visits: tuple[StepVisit, ...]
-    alerts: tuple[AlertStory, ...]
+    alerts: tuple[AlertHistory, ...]
     actions: tuple[StoredAction, ...]
-    notes: tuple[Health, ...]
-    clips: tuple[Picture, ...]
+    notes: tuple[HealthSample, ...]
+    clips: tuple[StoredPicture, ...]
     contents: Contents
     length_s: float
 
@@ -98,7 +98,7 @@ class Report:
         return next((one.name for one in self.steps if one.number == step), UNKNOWN_NAME)
 
 
-def make_report(session: StoredSession, contents: Contents, steps: Iterable[StepFacts]) -> Report:
+def make_report(session: StoredSession, contents: Contents, steps: Iterable[StepFacts]) -> SessionReport:
     """The report of a stored session: what was held to be done at its end.
 
     Where its end was not judged, it tells the steps that were confirmed on the way; what was too brief is left out.
@@ -106,7 +106,7 @@ def make_report(session: StoredSession, contents: Contents, steps: Iterable[Step
     known = {step.number: step for step in steps}
     names = {number: step.name for number, step in known.items()}
     length_s = max([session.at, *(label.at for label in contents.labels[-1:]), *(one.at for one in contents.steps)])
-    return Report(
+    return SessionReport(
         session,
         tuple(known.values()),
         _turns(contents, names, length_s),
@@ -208,7 +208,7 @@ def pauses_of(actions: Sequence[StoredAction], length_s: float) -> list[tuple[fl
     return pauses if since is None else [*pauses, (since, max(since, length_s))]
 
 
-def _take_still(stills: list[Picture], event: StepEvent) -> str | None:
+def _take_still(stills: list[StoredPicture], event: StepEvent) -> str | None:
     """The first still of the step that no earlier visit took: they were asked for in the order of the visits."""
     found = next((one for one in stills if one.number == event.step), None)
     if found is not None:
@@ -216,7 +216,7 @@ def _take_still(stills: list[Picture], event: StepEvent) -> str | None:
     return found.file if found is not None else None
 
 
-def _stories(contents: Contents, names: Mapping[int, str]) -> tuple[AlertStory, ...]:
+def _stories(contents: Contents, names: Mapping[int, str]) -> tuple[AlertHistory, ...]:
     stills = {one.number: one.file for one in reversed(contents.pictures) if one.of == "alert"}
     raised: dict[int, float] = {}
     newest: dict[int, Alert] = {}
@@ -225,12 +225,12 @@ def _stories(contents: Contents, names: Mapping[int, str]) -> tuple[AlertStory, 
         newest[alert.id] = alert
     ends = {one.id: one for one in contents.final}
     return tuple(
-        AlertStory(alert, raised[number], names.get(alert.step, UNKNOWN_NAME), ends.get(number), stills.get(number))
+        AlertHistory(alert, raised[number], names.get(alert.step, UNKNOWN_NAME), ends.get(number), stills.get(number))
         for number, alert in newest.items()
     )
 
 
-def to_plain(report: Report) -> dict[str, Any]:
+def to_plain(report: SessionReport) -> dict[str, Any]:
     """The report for JSON: every row of the session, with names."""
     facts, contents = report.session.facts, report.contents
     return {

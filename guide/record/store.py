@@ -17,18 +17,18 @@ from typing import Any
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import InputError, OutputError
 from guide.record.lock import is_alive
-from guide.record.place import make_folder, make_private
+from guide.record.private_folder import make_private_file, make_private_folder
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
 from guide.record.values import (
     SESSION_ID,
     Contents,
-    Health,
-    Outcome,
-    Picture,
+    HealthSample,
     Row,
     SessionFacts,
     SessionState,
     StoredAction,
+    StoredOutcome,
+    StoredPicture,
     StoredSession,
 )  # fmt: skip
 
@@ -42,9 +42,9 @@ _TABLES: dict[str, type[Any]] = {
     "resolutions": Resolution,
     "questions": Question,
     "actions": StoredAction,
-    "health": Health,
-    "pictures": Picture,
-    "outcomes": Outcome,
+    "health": HealthSample,
+    "pictures": StoredPicture,
+    "outcomes": StoredOutcome,
 }
 _TRUTHS = {"withdrawn": 2, "answer": 7}  # SQLite has no truth values: the place of such a column in its row
 _FINAL = """NOT EXISTS (SELECT 1 FROM alerts AS later WHERE later.session = resolutions.session
@@ -54,10 +54,10 @@ _STANDING = f"""(SELECT COUNT(DISTINCT id) FROM alerts WHERE session = sessions.
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class SessionFilter:
     """Which sessions are wanted; what is left out does not matter. Times are seconds since 1970.
 
-    >>> Filter(person="shift 2").state is None
+    >>> SessionFilter(person="shift 2").state is None
     True
     """
 
@@ -89,8 +89,8 @@ class Store:
             raise InputError(
                 f"{folder} holds no sessions: record one with `python -m guide watch SOURCE --record --data {folder}`."
             )
-        make_folder(folder)
-        make_private(path)  # the folder may be older than the store, and open to everybody
+        make_private_folder(folder)
+        make_private_file(path)  # the folder may be older than the store, and open to everybody
         with self._explained():
             self._db = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
         try:
@@ -167,9 +167,9 @@ class Store:
                 )
         return gone
 
-    def sessions(self, wanted: Filter | None = None) -> tuple[StoredSession, ...]:
+    def sessions(self, wanted: SessionFilter | None = None) -> tuple[StoredSession, ...]:
         """The wanted sessions, oldest first."""
-        wanted = wanted or Filter()
+        wanted = wanted or SessionFilter()
         clauses, values = _conditions(wanted)
         columns = ", ".join((*SESSION_COLUMNS, "state", "ended", "frames", "at", _STANDING))
         query = f"SELECT {columns} FROM sessions WHERE {' AND '.join(clauses)} ORDER BY started, id"
@@ -279,7 +279,7 @@ class Store:
             raise OutputError(f"{self.folder / DATABASE} cannot be used ({cause}): {_advice(cause)}.") from cause
 
 
-def _conditions(wanted: Filter) -> tuple[list[str], list[object]]:
+def _conditions(wanted: SessionFilter) -> tuple[list[str], list[object]]:
     """The clauses of a query and their values."""
     choices: Iterable[tuple[str, object]] = (
         ("person = ?", wanted.person),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from guide.domain import Alert, Question
 from guide.record.elan import UNFIT, Annotation, Tier
-from guide.record.session_report import Report
+from guide.record.session_report import SessionReport
 from guide.record.values import StoredAction
 
 LEAST_S = 1.0
@@ -18,7 +18,7 @@ LEAST_S = 1.0
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def to_csv(report: Report) -> str:
+def to_csv(report: SessionReport) -> str:
     """Steps, alerts, questions and actions in the order of time, a row each.
 
     Spreadsheets run what begins like a formula, so such texts get an apostrophe in front.
@@ -47,7 +47,7 @@ def to_csv(report: Report) -> str:
     return table.getvalue()
 
 
-def to_vtt(report: Report) -> str:
+def to_vtt(report: SessionReport) -> str:
     """Subtitles for the video: the step being done, and each alert for as long as it stands, at most ten seconds."""
     cues = [(visit.start, visit.end, visit.name) for visit in report.visits]
     for story in report.alerts:
@@ -60,7 +60,7 @@ def to_vtt(report: Report) -> str:
     return "\n".join(["WEBVTT\n", *blocks])
 
 
-def to_tiers(report: Report) -> tuple[Tier, ...]:
+def to_tiers(report: SessionReport) -> tuple[Tier, ...]:
     """Steps, alerts and actions as tiers of annotations; what overlaps goes to a further tier, as ELAN wants it."""
     alerts = [
         (one.raised_at, one.resolution.at if one.resolution else one.raised_at, f"{one.alert.kind}: {one.name}")
@@ -75,7 +75,7 @@ def to_tiers(report: Report) -> tuple[Tier, ...]:
     )
 
 
-def _step(report: Report, action: StoredAction) -> str:
+def _step(report: SessionReport, action: StoredAction) -> str:
     """The step that an action is about, itself or by way of an alert or a question."""
     words: Sequence[Alert | Question] = (*report.contents.alerts, *report.contents.questions)
     told = [one.step for one in words if one.id == action.target and action.kind != "undo"]

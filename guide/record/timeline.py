@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from guide.record.session_report import Report
+from guide.record.session_report import SessionReport
 
 COLOURS: Final = (
     "#5ea2ed", "#bcdb27", "#e8552c", "#fcb2c8", "#c958c2", "#48a260", "#49e6d7", "#a2828b", "#ee9e10", "#a8b79d",
@@ -27,7 +27,7 @@ def colour(step: int) -> str:
     return COLOURS[(step - 1) % len(COLOURS)] if step > 0 else UNKNOWN_COLOUR
 
 
-def draw_timeline(report: Report) -> str:
+def draw_timeline(report: SessionReport) -> str:
     """The drawing, an `svg` element."""
     rows = [*(step.number for step in report.steps)]
     rows += sorted({visit.step for visit in report.visits} - set(rows))
@@ -46,11 +46,11 @@ def draw_timeline(report: Report) -> str:
     return f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="timeline">{"".join(parts)}</svg>'
 
 
-def _x(report: Report, at: float) -> float:
+def _x(report: SessionReport, at: float) -> float:
     return _LEFT + (_WIDTH - _LEFT - _RIGHT) * min(max(at, 0.0) / max(report.length_s, 1e-9), 1.0)
 
 
-def _axis(report: Report, top: int, bottom: int) -> list[str]:
+def _axis(report: SessionReport, top: int, bottom: int) -> list[str]:
     step_s = next((tick for tick in _TICKS_S if report.length_s / tick <= 10), _TICKS_S[-1])
     parts = []
     for number in range(int(report.length_s // step_s) + 1):
@@ -62,7 +62,7 @@ def _axis(report: Report, top: int, bottom: int) -> list[str]:
     return parts
 
 
-def _row(report: Report, step: int, y: int) -> list[str]:
+def _row(report: SessionReport, step: int, y: int) -> list[str]:
     name = report.name(step)
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     label = f"{escape(short)}<title>{escape(name)}</title>"
@@ -78,7 +78,7 @@ def _row(report: Report, step: int, y: int) -> list[str]:
     return parts
 
 
-def _alert(report: Report, at: float, severity: str, words: str, bottom: int) -> str:
+def _alert(report: SessionReport, at: float, severity: str, words: str, bottom: int) -> str:
     x = _x(report, at)
     ink = {"alarm": "#b3261e", "warning": "#c98a00"}.get(severity, "#3b7ea1")
     mark = {"alarm": "✖", "warning": "▲"}.get(severity, "●")

@@ -86,8 +86,8 @@ class StoredAction:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    """How the session fared at a moment: a sample (`values` as JSON) or a note in words."""
+class HealthSample:
+    """The health of a session at a moment: figures (`values` as JSON) or a note in words."""
 
     at: float
     wall: float
@@ -96,7 +96,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class StoredPicture:
     """A still of a step (its number) or an alert (its id), or a clip that begins at `at`: a file of the session's."""
 
     at: float
@@ -106,12 +106,12 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What was held to be done when the session was judged at its end: the look back over all of it has the last word.
+class StoredOutcome:
+    """What was held to be done when the session ended, by the final decoding of the whole session.
 
     `done` and `visits` are JSON: the steps, and a list of [step, start, end, seconds spent on it] for every turn.
 
-    >>> Outcome(9.0, "[1, 2]", "[[1, 0.0, 4.0, 4.0]]").at
+    >>> StoredOutcome(9.0, "[1, 2]", "[[1, 0.0, 4.0, 4.0]]").at
     9.0
     """
 
@@ -121,16 +121,26 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What the loop saw in its frame `number`: the embedding, float32, as it was used."""
+class StoredPercept:
+    """The percept of processed frame `number`: its embedding, float32, as it was used."""
 
     number: int
     at: float
     embedding: NDArray[np.float32]
 
 
-Row: TypeAlias = SettledLabel | StepEvent | Alert | Resolution | Question | StoredAction | Health | Picture | Outcome
-Item: TypeAlias = Row | Seen
+Row: TypeAlias = (
+    SettledLabel
+    | StepEvent
+    | Alert
+    | Resolution
+    | Question
+    | StoredAction
+    | HealthSample
+    | StoredPicture
+    | StoredOutcome
+)
+Item: TypeAlias = Row | StoredPercept
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +153,9 @@ class Contents:
     resolutions: tuple[Resolution, ...] = ()
     questions: tuple[Question, ...] = ()
     actions: tuple[StoredAction, ...] = ()
-    health: tuple[Health, ...] = ()
-    pictures: tuple[Picture, ...] = ()
-    outcomes: tuple[Outcome, ...] = ()
+    health: tuple[HealthSample, ...] = ()
+    pictures: tuple[StoredPicture, ...] = ()
+    outcomes: tuple[StoredOutcome, ...] = ()
     """One at most; none of a session that was cut off, or that an older version recorded."""
     final: tuple[Resolution, ...] = ()
     """The resolutions after which their alert or question did not come again."""

@@ -56,14 +56,14 @@ def check_address(url: str) -> SplitResult:
             "a webhook needs an address such as https://example.org/alerts, got one without sense."
         ) from cause
     if parts.scheme not in ("http", "https") or not parts.hostname or not url.isprintable() or " " in url:
-        raise InputError(f"{_NEEDED}, got {shown(parts)!r:.80}: use http or https.")
+        raise InputError(f"{_NEEDED}, got {redacted_origin(parts)!r:.80}: use http or https.")
     return parts
 
 
-def shown(parts: SplitResult) -> str:
+def redacted_origin(parts: SplitResult) -> str:
     """An address fit for logs: scheme, host and port; whatever else may be a secret.
 
-    >>> shown(urlsplit("https://me:secret@example.org:8443/hook/T0K3N?key=abc"))
+    >>> redacted_origin(urlsplit("https://me:secret@example.org:8443/hook/T0K3N?key=abc"))
     'https://example.org:8443/…'
     """
     host = parts.netloc.rpartition("@")[2]
@@ -81,7 +81,7 @@ class Webhook:
         self, url: str, settings: WebhookSettings | None = None, tell: Callable[[str], None] = log.warning
     ) -> None:
         self._address = check_address(url)
-        self._name = shown(self._address)
+        self._name = redacted_origin(self._address)
         self._settings = settings or WebhookSettings()
         self._tell = tell
         self.delivered = self.given_up = 0

@@ -17,10 +17,10 @@ from pathlib import Path
 from guide.domain import SettledLabel
 from guide.errors import OutputError
 from guide.record.lock import SessionLock
+from guide.record.percepts import PERCEPTS_FILE, PerceptWriter
 from guide.record.retention import drop_old_pictures
-from guide.record.seen import SEEN, SeenWriter
 from guide.record.store import Store
-from guide.record.values import Health, Item, Row, Seen, SessionFacts, SessionState
+from guide.record.values import HealthSample, Item, Row, SessionFacts, SessionState, StoredPercept
 
 log = logging.getLogger(__name__)
 
@@ -75,13 +75,13 @@ class SessionWriter:
         self._tell, self._open_store, self._wall = tell, open_store, wall
         self._guard = threading.Lock()
         self._rows: deque[Row] = deque()
-        self._seen: deque[Seen] = deque()
+        self._seen: deque[StoredPercept] = deque()
         self._seen_bytes = self._frames = 0
         self._at = 0.0
         self._lost: Counter[str] = Counter()
         self._lock: SessionLock | None = None
         self._store: Store | None = None
-        self._file: SeenWriter | None = None
+        self._file: PerceptWriter | None = None
         self._failure: Exception | None = None
         self._end_state: SessionState = "interrupted"
         self._is_ended = False
@@ -109,7 +109,7 @@ class SessionWriter:
 
     def note(self, words: str) -> None:
         """Stores a note about how the session fares."""
-        self.put(Health(self._at, self._wall(), words))
+        self.put(HealthSample(self._at, self._wall(), words))
 
     def close(self, state: SessionState) -> None:
         """Writes the rest and closes the session; raises OutputError where the disk refuses to the end."""
@@ -125,7 +125,7 @@ class SessionWriter:
             )
 
     def _keep(self, item: Item) -> None:
-        if isinstance(item, Seen):
+        if isinstance(item, StoredPercept):
             size = item.embedding.nbytes
             if self._seen_bytes + size > self._settings.most_bytes:
                 self._lost["frames"] += 1
@@ -190,13 +190,13 @@ class SessionWriter:
             for _ in rows:
                 self._rows.popleft()
 
-    def _open(self) -> tuple[Store, SeenWriter]:
+    def _open(self) -> tuple[Store, PerceptWriter]:
         """What is written to, opened when it can be; the lock comes first, so that an open session has its process."""
         if self._store is None or self._file is None:
             self._data.mkdir(parents=True, exist_ok=True, mode=0o700)  # it shows people at work
             self.folder.mkdir(exist_ok=True, mode=0o700)
             self._lock = self._lock or SessionLock(self.folder)
-            self._file = self._file or SeenWriter(self.folder / SEEN)
+            self._file = self._file or PerceptWriter(self.folder / PERCEPTS_FILE)
             store = self._open_store(self._data)
             try:
                 store.close_orphans()
@@ -211,7 +211,7 @@ class SessionWriter:
     def _begin_trouble(self, words: str) -> None:
         if not self.trouble:
             self._tell(f"recording: {words} The session goes on, what happens is kept and written when it can be.")
-            self._rows.append(Health(self._at, self._wall(), words))
+            self._rows.append(HealthSample(self._at, self._wall(), words))
         self.trouble = words
 
     def _end_trouble(self) -> None:
@@ -220,7 +220,7 @@ class SessionWriter:
             lost = ", ".join(f"{count} {what}" for what, count in sorted(self._lost.items()))
             words = f"the session is written again; {f'lost for want of room: {lost}' if lost else 'nothing was lost'}."
             self._tell(f"recording: {words}")
-            self._rows.append(Health(self._at, self._wall(), words))
+            self._rows.append(HealthSample(self._at, self._wall(), words))
             self._lost.clear()
 
 

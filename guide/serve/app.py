@@ -22,12 +22,12 @@ from starlette.types import ASGIApp
 from guide import __version__
 from guide.errors import GuideError, InputError
 from guide.serve.channels import Channels
-from guide.serve.guard import COOKIE, Guard, Pauses, pass_of
+from guide.serve.guard import COOKIE, FailureDelays, Guard, page_cookie
 from guide.serve.limits import Limits
-from guide.serve.live_numbers import Watcher, beat_object
+from guide.serve.live_numbers import UpdateWaiter, live_numbers_object
 from guide.serve.messages import read_object
 from guide.serve.run import Run
-from guide.serve.runs import FullError, Runs, TakenError, read_wish
+from guide.serve.runs import FullError, Runs, TakenError, read_session_request
 from guide.wire import dump
 
 PAGE = Path(__file__).parent / "page"
@@ -39,8 +39,8 @@ FILES = {
 }
 MOST_DIGITS = 9
 STREAM_S = 0.1  # ten pictures a second at most
-BEAT_S = 1.0  # between two beats that tell nothing but numbers
-LATE_BEAT_S = 1.5  # a beat comes after this long also where no frame does, and tells how old the newest is
+NUMBERS_S = 1.0  # between two messages with live numbers alone
+IDLE_S = 1.5  # live numbers are sent after this long without a frame: they say how old the newest frame is
 BEGIN_S = 3.0  # how long a source may take to open before the answer is given without it
 STILL_S = 5.0  # a picture is sent again after this long where no new one comes, so that a lost viewer is noticed
 HEADERS = {
@@ -54,8 +54,8 @@ HEADERS = {
 def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bool = False) -> ASGIApp:
     """The application; everything but /health wants the token."""
     limits = limits or Limits()
-    pauses = Pauses()
-    site = _Site(runs, limits, Channels(runs, token, limits, pauses), token, is_secure)
+    delays = FailureDelays()
+    site = _Site(runs, limits, Channels(runs, token, limits, delays), token, is_secure)
     routes = [
         Route("/", site.page),
         Route("/page/{name}", site.file),
@@ -68,18 +68,18 @@ def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bo
         Route("/sessions/{session}/actions", site.act, methods=["POST"]),
         Route("/sessions/{session}/picture", site.picture),
         Route("/sessions/{session}/stream", site.stream),
-        Route("/sessions/{session}/beats", site.beats),
+        Route("/sessions/{session}/beats", site.live_numbers),
         Route("/sessions/{session}/stills/{step}/{number}", site.still),
         Route("/sessions/{session}/alerts/{alert}/picture", site.snapshot),
         WebSocketRoute("/frames", site.channels.serve),
     ]
-    handlers: Any = {GuideError: _refused, HTTPException: _not_so, Exception: _broken}
-    guard = Middleware(Guard, token=token, pauses=pauses, metrics=runs.metrics)
+    handlers: Any = {GuideError: _refused, HTTPException: _http_error, Exception: _broken}
+    guard = Middleware(Guard, token=token, delays=delays, metrics=runs.metrics)
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=site.lifespan)
 
 
 class _Site:
-    """What answers each address. Whatever looks at a disk does so in a thread: one that hangs stops nobody else."""
+    """Answers each address. Disk access runs in a thread, so that a disk that hangs blocks no other request."""
 
     def __init__(self, runs: Runs, limits: Limits, channels: Channels, token: str, is_secure: bool) -> None:
         self._runs, self._limits, self.channels = runs, limits, channels
@@ -95,7 +95,7 @@ class _Site:
 
     async def page(self, _: Request) -> Response:
         response = FileResponse(PAGE / "index.html", headers=HEADERS | {"Permissions-Policy": "camera=(self)"})
-        response.set_cookie(COOKIE, pass_of(self._token), httponly=True, samesite="strict", secure=self._is_secure)
+        response.set_cookie(COOKIE, page_cookie(self._token), httponly=True, samesite="strict", secure=self._is_secure)
         return response
 
     async def file(self, request: Request) -> Response:
@@ -120,9 +120,9 @@ class _Site:
     async def sessions(self, request: Request) -> Response:
         if request.method == "GET":
             return JSONResponse({"sessions": await run_in_threadpool(self._briefs), "program": __version__})
-        wish = read_wish(await self._object(request))
-        run = await run_in_threadpool(self._runs.start, wish)
-        if wish.client is None:  # a headset may come much later
+        wanted = read_session_request(await self._object(request))
+        run = await run_in_threadpool(self._runs.start, wanted)
+        if wanted.client is None:  # a headset may come much later
             await run_in_threadpool(run.begun.wait, BEGIN_S)
         if run.state == "failed" and not run.processed:
             raise InputError(run.problem)
@@ -151,11 +151,11 @@ class _Site:
         pictures = self._pictures(run, has_words="bare" not in request.query_params)
         return StreamingResponse(pictures, 200, headers, "multipart/x-mixed-replace; boundary=frame")
 
-    async def beats(self, request: Request) -> Response:
-        # A dashboard's page comes from another port. Any page may read this: it takes a look in the address, since
-        # browsers neither send a cookie along to `*` nor show what came with one.
+    async def live_numbers(self, request: Request) -> Response:
+        # A dashboard's page comes from another port, so any origin may read this. It is protected by the view token in
+        # the address: browsers send no cookies to `*`.
         headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
-        return StreamingResponse(self._beats(self._watched(request, "beats")), 200, headers, "text/event-stream")
+        return StreamingResponse(self._live_numbers(self._watched(request, "beats")), 200, headers, "text/event-stream")
 
     async def still(self, request: Request) -> Response:
         run, step, number = self._find(request), _whole(request, "step"), _whole(request, "number")
@@ -166,11 +166,11 @@ class _Site:
         return _jpeg_file(found, "private, max-age=60")
 
     async def _pictures(self, run: Run, has_words: bool) -> AsyncIterator[bytes]:
-        """Each new picture once, until the session or the viewer ends; again now and then, so that a loss is noticed.
+        """Each new picture once, until the session or the viewer ends; repeated now and then to notice a lost viewer.
 
-        What divides two pictures comes right after the first: browsers show a picture once they know that it is whole.
+        The boundary is sent right after each picture: browsers show a picture once they see its end.
         """
-        with self._watching(run, "pictures") as watcher:
+        with self._watching(run, "pictures") as waiter:
             yield b"--frame\r\n"
             while True:
                 is_over = run.is_over
@@ -181,31 +181,31 @@ class _Site:
                 if is_over:
                     return
                 await asyncio.sleep(STREAM_S)
-                await watcher.wait(STILL_S)
+                await waiter.wait(STILL_S)
 
-    async def _beats(self, run: Run) -> AsyncIterator[str]:
-        """A beat a second, and one at once when more than its numbers is new, until the session or the viewer ends."""
-        mark, told_s = "", 0.0
+    async def _live_numbers(self, run: Run) -> AsyncIterator[str]:
+        """Live numbers every second, and at once when their mark changes, until the session or the viewer ends."""
+        mark, sent_s = "", 0.0
         clock = asyncio.get_running_loop().time
-        with self._watching(run, "beats") as watcher:
+        with self._watching(run, "beats") as waiter:
             while True:
-                beat = beat_object(await run_in_threadpool(run.show))
-                if beat["mark"] != mark or clock() - told_s >= BEAT_S:
-                    mark, told_s = beat["mark"], clock()
-                    yield f"data: {dump(beat)}\n\n"
-                if beat["over"]:
+                numbers = live_numbers_object(await run_in_threadpool(run.show))
+                if numbers["mark"] != mark or clock() - sent_s >= NUMBERS_S:
+                    mark, sent_s = numbers["mark"], clock()
+                    yield f"data: {dump(numbers)}\n\n"
+                if numbers["over"]:
                     return
-                await watcher.wait(LATE_BEAT_S)
+                await waiter.wait(IDLE_S)
 
     @contextmanager
-    def _watching(self, run: Run, what: str) -> Iterator[Watcher]:
-        watcher = Watcher()
+    def _watching(self, run: Run, what: str) -> Iterator[UpdateWaiter]:
+        waiter = UpdateWaiter()
         self._viewers[what] += 1
-        run.follow(watcher)
+        run.add_listener(waiter)
         try:
-            yield watcher
+            yield waiter
         finally:
-            run.leave(watcher)
+            run.remove_listener(waiter)
             self._viewers[what] -= 1
 
     def _watched(self, request: Request, what: str) -> Run:
@@ -292,7 +292,7 @@ async def _refused(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, status)
 
 
-async def _not_so(_: Request, error: Exception) -> Response:
+async def _http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 

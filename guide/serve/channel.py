@@ -1,4 +1,4 @@
-"""One headset's WebSocket: frames in, guidance out. The protocol stands in docs/protocol.md."""
+"""One headset's WebSocket: frames in, guidance out. The protocol is described in docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from guide import wire
 from guide.errors import InputError
 from guide.ingest.pushed import PushedFrames
-from guide.serve.limits import Bucket, Limits
+from guide.serve.limits import Limits, RateLimiter
 from guide.serve.messages import REPLACED, SEND_S, STAMP, TOO_SLOW, close, read_object, read_stamp
 from guide.serve.picture import decode
 from guide.serve.run import Fate, Run
@@ -24,33 +24,33 @@ REMEMBERED = 8
 
 
 class Channel:
-    """A connection that was let in. Its queue of messages is bounded: who does not read them is cut off."""
+    """An accepted connection. Its queue of messages is bounded: a client that does not read is disconnected."""
 
     def __init__(self, websocket: WebSocket, client: str, limits: Limits) -> None:
         self.websocket, self.client, self._limits = websocket, client, limits
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue(limits.most_waiting)
-        self._early: list[str | None] | None = []  # what is said before the greeting went out
+        self._early: list[str | None] | None = []  # messages from before the greeting was sent
         self._ended = asyncio.Event()
         self._code = 1000
         self._pending: deque[tuple[float, float]] = deque()  # when taken, when arrived
         self._fates: dict[float, Fate] = {}
         self._until = -math.inf
-        self._bucket = Bucket(limits.most_rate)
+        self._limiter = RateLimiter(limits.most_rate)
 
     async def serve(self, run: Run, runs: Runs) -> None:
         """Frames in and guidance out until one side ends it; the session outlives a lost connection for a while."""
         self._run, self._metrics = run, runs.metrics
         tasks: list[asyncio.Task[Any]] = []
-        run.follow(self)  # first: what is said while the greeting is made would be missed otherwise
+        run.add_listener(self)  # first, so that no message is missed while the greeting is made
         try:
             await self._greet()
-            if run.is_over:  # it ended before it could be heard
-                self.over()
+            if run.is_over:  # it ended before we listened
+                self.on_end()
             tasks = [asyncio.create_task(work) for work in (self._read(), self._write(), self._ended.wait())]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            run.leave(self)
+            run.remove_listener(self)
             for task in tasks:
                 task.cancel()
             results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -66,22 +66,22 @@ class Channel:
             self._put(text)
 
     async def replace(self) -> None:
-        """Another connection came under this name: this one is over, its session goes on."""
+        """Ends this connection for a newer one of the same name; the session goes on."""
         self._code = REPLACED
         self._ended.set()
         await asyncio.sleep(0)
 
-    def say(self, text: str) -> None:
+    def on_message(self, text: str) -> None:
         self._call(self._put, text)
 
-    def handled(self, at: float, fate: Fate) -> None:
+    def on_frame(self, at: float, fate: Fate) -> None:
         self._call(self._handle, at, fate)
 
-    def over(self) -> None:
+    def on_end(self) -> None:
         self._call(self._put, None)
 
     def _call(self, function: Any, *arguments: object) -> None:
-        """In the event loop's thread, soon; a loop that was stopped has nobody left to tell."""
+        """Runs a function in the event loop's thread, soon; does nothing once the loop was stopped."""
         try:
             self._loop.call_soon_threadsafe(function, *arguments)
         except RuntimeError:
@@ -125,8 +125,8 @@ class Channel:
             message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
-            if not self._bucket.take():
-                await asyncio.sleep(self._bucket.pause_s)  # not reading is what slows a sender down
+            if not self._limiter.take():
+                await asyncio.sleep(self._limiter.pause_s)  # not reading is what slows a sender down
                 self._refuse_frame(message, "rate")
             elif (data := message.get("bytes")) is not None:
                 await self._frame(data)

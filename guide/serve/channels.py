@@ -1,4 +1,4 @@
-"""Who connects to the WebSocket: let in or turned away, and joined with a session."""
+"""WebSocket connections of headsets: authenticated, limited in number, and joined with a session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket
 
 from guide.errors import GuideError, InputError
 from guide.serve.channel import Channel
-from guide.serve.guard import Pauses, address_of, is_right
+from guide.serve.guard import FailureDelays, address_of, is_right_token
 from guide.serve.limits import Limits
 from guide.serve.messages import BAD_REQUEST, FULL, WRONG_TOKEN, close, read_object, refuse
 from guide.serve.runs import (
@@ -19,8 +19,8 @@ from guide.serve.runs import (
     LONGEST_SOURCE,
     FullError,
     Runs,
+    SessionRequest,
     TakenError,
-    Wish,
     read_client,
     read_text,
 )
@@ -29,11 +29,11 @@ GREET_S = 10.0
 
 
 class Channels:
-    """All connections of headsets: how many there are, and which one a name belongs to."""
+    """All connections of headsets, by the headset's name."""
 
-    def __init__(self, runs: Runs, token: str, limits: Limits, pauses: Pauses) -> None:
+    def __init__(self, runs: Runs, token: str, limits: Limits, delays: FailureDelays) -> None:
         self.runs, self.limits = runs, limits
-        self._token, self._pauses = token, pauses
+        self._token, self._delays = token, delays
         self._strangers = 0
         self._by_client: dict[str, Channel] = {}
 
@@ -70,42 +70,42 @@ class Channels:
             greeting = read_object(message.get("text"), self.limits)
         except InputError:
             greeting = {}
-        if self._pauses.may_look(address) and is_right(greeting.get("token"), self._token):
+        if self._delays.may_try(address) and is_right_token(greeting.get("token"), self._token):
             return greeting
         self.runs.metrics.count("guide_refusals_total", why="token")
-        await self._pauses.punish(address)
+        await self._delays.wait_after_failure(address)
         await close(websocket, WRONG_TOKEN)
         return None
 
     async def _admit(self, websocket: WebSocket, greeting: dict[str, Any]) -> None:
         try:
-            wish = _wish(greeting)
+            request = _session_request(greeting)
         except InputError as error:
             await refuse(websocket, str(error), BAD_REQUEST)
             return
-        assert wish.client is not None
-        if wish.client not in self._by_client and self.count >= self.limits.most_clients:
+        assert request.client is not None
+        if request.client not in self._by_client and self.count >= self.limits.most_clients:
             self.runs.metrics.count("guide_refusals_total", why="clients")
             words = f"{self.count} clients are connected, no more are taken: try again later."
             await refuse(websocket, words, FULL)
             return
-        channel = Channel(websocket, wish.client, self.limits)
-        earlier = self._by_client.get(wish.client)
-        self._by_client[wish.client] = channel  # at once: the next one to come must be counted right
+        channel = Channel(websocket, request.client, self.limits)
+        earlier = self._by_client.get(request.client)
+        self._by_client[request.client] = channel  # at once: the next one to come must be counted right
         try:
             if earlier is not None:
                 await earlier.replace()
-            await self._attach(channel, wish)
+            await self._attach(channel, request)
         finally:
-            if self._by_client.get(wish.client) is channel:
-                del self._by_client[wish.client]
+            if self._by_client.get(request.client) is channel:
+                del self._by_client[request.client]
 
-    async def _attach(self, channel: Channel, wish: Wish) -> None:
+    async def _attach(self, channel: Channel, request: SessionRequest) -> None:
         """Joins the headset with its session, the one it had before a lost connection or a new one."""
         try:
             run = self.runs.of_client(channel.client)
             if run is None:
-                run = await run_in_threadpool(self.runs.start, wish)
+                run = await run_in_threadpool(self.runs.start, request)
         except (FullError, TakenError) as error:  # taken: its session is just being made for another connection
             self.runs.metrics.count("guide_refusals_total", why="sessions")
             await refuse(channel.websocket, str(error), FULL)
@@ -115,7 +115,7 @@ class Channels:
             await channel.serve(run, self.runs)
 
 
-def _wish(greeting: dict[str, Any]) -> Wish:
+def _session_request(greeting: dict[str, Any]) -> SessionRequest:
     bundle = read_text(greeting, "bundle", LONGEST_SOURCE) if "bundle" in greeting else None
     person = read_text(greeting, "person", LONGEST_NAME) if "person" in greeting else ""
-    return Wish(HEADSET + read_client(greeting.get("client")), bundle, person)
+    return SessionRequest(HEADSET + read_client(greeting.get("client")), bundle, person)

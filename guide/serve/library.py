@@ -1,4 +1,4 @@
-"""The bundles of the server: each read and started once, and shared by all sessions that use it."""
+"""The bundles of the server: each is loaded once and shared by all sessions that use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the server takes from outside: nothing that comes from there may grow without bound."""
+"""Limits of what the server accepts from clients: nothing may grow without bound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from guide.serve.picture import PictureLimits
 
 @dataclass(frozen=True)
 class Limits:
-    """What is taken from outside, at most.
+    """The most that is accepted from clients.
 
     >>> Limits().in_flight
     2
@@ -43,15 +43,15 @@ class Limits:
             raise InputError(f"limits of at least 1 and a rate above 0 were expected, got {self}.")
 
 
-class Bucket:
-    """Says whether one more message is within the rate; a second's worth may come at once.
+class RateLimiter:
+    """A token bucket: whether one more message is within the rate; a second's worth may come at once.
 
     >>> now = [0.0]
-    >>> bucket = Bucket(2.0, clock=lambda: now[0])
-    >>> [bucket.take() for _ in range(3)]
+    >>> limiter = RateLimiter(2.0, clock=lambda: now[0])
+    >>> [limiter.take() for _ in range(3)]
     [True, True, False]
     >>> now[0] = 0.5
-    >>> bucket.take()
+    >>> limiter.take()
     True
     """
 
@@ -62,7 +62,7 @@ class Bucket:
 
     @property
     def pause_s(self) -> float:
-        """How long one who sends too much is not listened to."""
+        """How long a client that sends too much is not read from."""
         return 1.0 / self._rate
 
     def take(self) -> bool:

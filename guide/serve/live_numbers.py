@@ -1,6 +1,7 @@
-"""A session's beat: the few numbers that change with every frame, and a mark that changes when anything else does.
+"""Live numbers of a session: what changes with every frame, and a fingerprint that changes when anything else does.
 
-A page that is open for hours hears beats and writes their numbers; only for a new mark it asks for the whole state.
+On the wire they are a `beat` with its `mark`. A page that is open for hours writes these numbers as they come and asks
+for the whole state only when the mark is new.
 """
 
 from __future__ import annotations
@@ -13,41 +14,41 @@ from typing import Any
 
 from guide.domain import UNSURE_BELOW
 
-COUNTS = ("received", "processed", "dropped", "age_s", "p50_ms", "p95_ms")
-KEPT = ("state", "problem", "paused", "next", "progress", "alerts", "question", "questions", "actions")
+HEALTH_NUMBERS = ("received", "processed", "dropped", "age_s", "p50_ms", "p95_ms")
+FINGERPRINTED = ("state", "problem", "paused", "next", "progress", "alerts", "question", "questions", "actions")
 
 ACTION = '{"type": "action"'
 
 Plain = dict[str, Any]
 
 
-def beat_object(state: Mapping[str, Any]) -> Plain:
-    """The beat of a session that stands so: times in seconds, the numbers of the health strip, and the mark."""
+def live_numbers_object(state: Mapping[str, Any]) -> Plain:
+    """The live numbers of a session's state: times in seconds, health figures, and the fingerprint as `mark`."""
     step, health = state["step"], state["health"]
     return {
         "type": "beat",
-        "mark": mark_of(state),
+        "mark": state_fingerprint(state),
         "over": state["state"] != "running",
         "at": state["at"],
         "elapsed_s": None if step is None else step["elapsed_s"],
         "confidence": None if step is None else step["confidence"],
         "unsure": is_unsure(state),
         "late": step is not None and is_late(step),
-        "health": {name: health.get(name) for name in COUNTS},
+        "health": {name: health.get(name) for name in HEALTH_NUMBERS},
     }
 
 
-def mark_of(state: Mapping[str, Any]) -> str:
-    """The same for two states that differ in nothing but the numbers of a beat."""
+def state_fingerprint(state: Mapping[str, Any]) -> str:
+    """A hash that is the same for two states that differ in their live numbers only."""
     health, step = state["health"], state["step"]
-    still = {name: state[name] for name in KEPT} | {
+    steady = {name: state[name] for name in FINGERPRINTED} | {
         "step": None if step is None else (step["step"], step["name"], step["expected_s"], step.get("starting")),
         "timeline": [(visit["step"], _length_s(visit)) for visit in state["timeline"]],
         "label": (state["label"] is not None, step is None and (state["label"] or {}).get("step", 0) is None),
         "seen": health["processed"] > 0,
         "trouble": (health.get("reason"), health["recording"], health["notices"][-1:]),
     }
-    return hashlib.blake2b(json.dumps(still, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return hashlib.blake2b(json.dumps(steady, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _length_s(visit: Mapping[str, Any]) -> int | None:
@@ -56,9 +57,9 @@ def _length_s(visit: Mapping[str, Any]) -> int | None:
 
 
 def is_unsure(state: Mapping[str, Any]) -> bool:
-    """Whether the current step is shown as unsure: its weight is small, or the newest label is another step.
+    """Whether the current step is shown as unsure: low confidence, or the newest label is another step.
 
-    One that has only just begun is ahead of the labels, and a pause within a step says nothing against it.
+    A step that has only just begun is ahead of the labels, and background within a step is no evidence against it.
     """
     step, label = state["step"], state["label"]
     if step is None or label is None:
@@ -74,39 +75,39 @@ def is_late(step: Mapping[str, Any]) -> bool:
     return times is not None and bool(step["elapsed_s"] > times["high"])
 
 
-class Watcher:
-    """Waits in an event loop for what happens in a session's thread.
+class UpdateWaiter:
+    """Lets an event loop wait for updates from a session's thread.
 
-    It wakes once a frame has been looked at, so that what a page then does falls into the pause before the next one.
+    It wakes after a frame was processed, so that the page's work falls into the idle time before the next frame.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._news = asyncio.Event()
+        self._update = asyncio.Event()
 
-    def say(self, text: str) -> None:
-        """Wakes for an action; all else that is said comes with a frame, which is `handled` right after."""
+    def on_message(self, text: str) -> None:
+        """Wakes for an action; all other messages belong to a frame, for which `on_frame` is called right after."""
         if text.startswith(ACTION):
             self._wake()
 
-    def handled(self, at: float, fate: str) -> None:
+    def on_frame(self, at: float, fate: str) -> None:
         if fate == "seen":
             self._wake()
 
-    def over(self) -> None:
+    def on_end(self) -> None:
         self._wake()
 
     def _wake(self) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._update.set)
         except RuntimeError:  # the loop was stopped: there is nobody left to tell
             return
 
     async def wait(self, timeout_s: float) -> None:
-        """Until something happens that was not waited for yet, or so many seconds."""
+        """Waits for the next update, at most `timeout_s`; one that came before the call counts."""
         try:
             async with asyncio.timeout(timeout_s):
-                await self._news.wait()
+                await self._update.wait()
         except TimeoutError:
             pass
-        self._news.clear()
+        self._update.clear()

@@ -1,9 +1,11 @@
-"""Pictures that come from outside: what they claim to be is looked at before anything is decoded."""
+"""Pictures over the network: incoming ones are checked before they are decoded, outgoing ones annotated, as JPEG."""
 
 from __future__ import annotations
 
 import struct
+import unicodedata
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -12,6 +14,14 @@ from guide.domain import Image
 from guide.errors import InputError
 
 MOST_SCANS = 64  # a progressive JPEG of a few bytes can ask for thousands of passes over the picture
+WIDEST_PX = 960
+NARROWEST_PX = 480  # words need room
+JPEG_QUALITY = 80
+BAND_PX = 30
+MOST_SHOWN_ALERTS = 4
+_SEVERITY_COLOURS = {"alarm": (200, 40, 40), "warning": (200, 130, 0), "info": (60, 90, 160)}  # RGB
+_BAND_COLOUR = (25, 40, 48)
+_SEVERITY_SIGNS = {"alarm": "!!", "warning": "!", "info": "i"}  # colour is never the only sign
 _SIZE_MARKERS = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD8)})
 
@@ -106,3 +116,44 @@ def _webp_size_px(data: bytes) -> tuple[int, int]:
         (width,), (height,) = struct.unpack("<I", data[24:27] + b"\0"), struct.unpack("<I", data[27:30] + b"\0")
         return width + 1, height + 1
     raise InputError("a JPEG or WebP picture was expected, this one cannot be decoded.")
+
+
+def annotated_jpeg(image: Image, state: dict[str, Any]) -> bytes:
+    """A JPEG of the picture with the current and the next step written above it and the open alerts below."""
+    shown = _resized(image).copy()
+    step, following = state.get("step"), state.get("next") or []
+    words = step["name"] if step else "no step recognised"
+    if following:
+        words += f"   next: {following[0]['name']}"
+    _band(shown, 0, words, _BAND_COLOUR)
+    alerts = [alert for alert in state.get("alerts", []) if not alert["snoozed"]][-MOST_SHOWN_ALERTS:]
+    for place, alert in enumerate(alerts):
+        text = f"{_SEVERITY_SIGNS[alert['severity']]} {alert['kind'].replace('_', ' ')}: {alert['name']}"
+        _band(shown, shown.shape[0] - BAND_PX * (len(alerts) - place), text, _SEVERITY_COLOURS[alert["severity"]])
+    return plain_jpeg(shown)
+
+
+def plain_jpeg(image: Image) -> bytes:
+    """A JPEG of the picture without annotations, at most WIDEST_PX wide."""
+    shown = _resized(image) if image.shape[1] > WIDEST_PX else image  # without text a small picture stays small
+    done, packed = cv2.imencode(
+        ".jpg", cv2.cvtColor(shown, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]
+    )
+    return packed.tobytes() if done else b""
+
+
+def _resized(image: Image) -> Image:
+    height_px, width_px = image.shape[:2]
+    wanted_px = min(max(width_px, NARROWEST_PX), WIDEST_PX)
+    if wanted_px == width_px:
+        return image
+    # A very narrow picture would become very tall: its height is limited as well.
+    size = (wanted_px, min(max(1, round(height_px * wanted_px / width_px)), 4 * WIDEST_PX))
+    return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _band(image: Image, top: int, text: str, colour: tuple[int, int, int]) -> None:
+    """A bar across the picture with white text; OpenCV writes ASCII only, so accents are left out."""
+    cv2.rectangle(image, (0, top), (image.shape[1], top + BAND_PX), colour, -1)
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    cv2.putText(image, plain, (8, top + BAND_PX - 9), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (255, 255, 255), 1, cv2.LINE_AA)

@@ -1,4 +1,4 @@
-"""One session in the server: a thread follows its source, anybody may look at it, act on it and hear what it says."""
+"""One session in the server: a thread follows its source; clients read its state, act on it and listen to it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from guide.domain import Alert, Frame, Guidance, Question, Update
 from guide.errors import GuideError, InputError
 from guide.ingest.base import FrameSource, SourceNotice
 from guide.ingest.live import LiveSource
-from guide.ingest.mailbox import Health
+from guide.ingest.mailbox import SourceHealth
 from guide.ingest.pushed import PushedFrames
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
-from guide.serve.annotate import annotated, packed_jpeg
-from guide.serve.closed_session import Afterwards
+from guide.serve.closed_session import ClosedSession
 from guide.serve.metrics import Metrics
-from guide.serve.playing import Playing
+from guide.serve.picture import annotated_jpeg, plain_jpeg
+from guide.serve.playback import PacedPlayback
 from guide.serve.state import Plain, answers_object, state_object, steps_object
 from guide.session import Session
 from guide.settings import Precision
@@ -40,14 +40,14 @@ Fate = Literal["seen", "passed", "dropped", "damaged", "refused"]
 RunState = Literal["running", "finished", "failed"]
 
 
-class Follower(Protocol):
-    """Who hears a session; called in its thread, so it must not wait."""
+class SessionListener(Protocol):
+    """Receives what a session says; called in the session's thread, so it must not block."""
 
-    def say(self, text: str) -> None: ...
+    def on_message(self, text: str) -> None: ...
 
-    def handled(self, at: float, fate: Fate) -> None: ...
+    def on_frame(self, at: float, fate: Fate) -> None: ...
 
-    def over(self) -> None: ...
+    def on_end(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class RunFacts:
 
 
 class Run:
-    """Follows a source with a session until it ends; `end` ends it. What it says goes to its followers, in order."""
+    """Follows a source with a session until it ends; `end` ends it. What it says goes to its listeners, in order."""
 
     def __init__(
         self, facts: RunFacts, session: Session, source: FrameSource, metrics: Metrics,
@@ -91,11 +91,11 @@ class Run:
         self._bundle = session.bundle
         self._recording = recording
         self._was_recorded = "off"
-        self._after: Afterwards | None = None
+        self._closed: ClosedSession | None = None
         self.held = ExitStack()
         """What is closed with the session, its recording above all."""
         self._lock = threading.Lock()  # frames and actions come from different threads
-        self._followers: tuple[Follower, ...] = ()
+        self._listeners: tuple[SessionListener, ...] = ()
         self._frame: Frame | None = None
         self._packed: dict[bool, tuple[int, bytes]] = {}  # with words on it, and without
         self._notices: deque[Plain] = deque(maxlen=MOST_NOTICES)
@@ -107,7 +107,7 @@ class Run:
         self._at = 0.0
         self._stop = threading.Event()
         self._is_cut = False
-        self._playing = Playing(self._stop)
+        self._playback = PacedPlayback(self._stop)
         self.begun = threading.Event()
         """Set once the first frame has come, or it is known that none will."""
         self._shown = state_object(session)
@@ -131,13 +131,13 @@ class Run:
     def start(self) -> None:
         self._thread.start()
 
-    def follow(self, follower: Follower) -> None:
+    def add_listener(self, listener: SessionListener) -> None:
         with self._lock:
-            self._followers = (*self._followers, follower)
+            self._listeners = (*self._listeners, listener)
 
-    def leave(self, follower: Follower) -> None:
+    def remove_listener(self, listener: SessionListener) -> None:
         with self._lock:
-            self._followers = tuple(one for one in self._followers if one is not follower)
+            self._listeners = tuple(one for one in self._listeners if one is not listener)
 
     def end(self, is_cut: bool = False) -> None:
         """Asks for a proper end: the frames end, the whole is judged, the recording is closed.
@@ -146,7 +146,7 @@ class Run:
         """
         self._is_cut = is_cut
         self._stop.set()
-        self._playing.hold(False)
+        self._playback.set_paused(False)
         if isinstance(self._source, PushedFrames):
             self._source.end()
         elif self._source.is_live:  # a file is closed by the thread that reads it
@@ -168,17 +168,17 @@ class Run:
             self._shown = state_object(self._session)  # first: who hears of it looks at it at once
             self._say(wire.dump(taken))
             self._tell(said)
-            self._playing.hold(bool(self._shown["paused"]))  # a recording that is played stands still meanwhile
+            self._playback.set_paused(bool(self._shown["paused"]))  # a recording that is played stands still meanwhile
         return taken
 
     def _answer(self, action: Action) -> Plain:
         """Takes an answer to an alert when all is over; the lock is held."""
-        if self._after is None:
+        if self._closed is None:
             raise InputError("this session is over: start another one.")
-        self._after.act(action)
+        self._closed.act(action)
         self._metrics.count("guide_actions_total", kind=action.kind)
-        self._shown = {**self._shown, **answers_object(self._after.tracker)}
-        return wire.action_object(self._after.tracker.actions[-1])
+        self._shown = {**self._shown, **answers_object(self._closed.tracker)}
+        return wire.action_object(self._closed.tracker.actions[-1])
 
     def note(self, notice: SourceNotice) -> None:
         """What happened to the source; told in the session's own thread."""
@@ -205,12 +205,12 @@ class Run:
         return {**facts, **self._shown, "alerts": alerts, "health": self._health()}
 
     def picture(self, has_words: bool = True) -> tuple[int, bytes] | None:
-        """The newest picture, annotated or bare, and its number; made once, however many look at it."""
+        """The newest picture, annotated or bare, and its number; encoded once, however many viewers ask for it."""
         frame, packed = self._frame, self._packed.get(has_words)
         if frame is None:
             return packed
         if packed is None or packed[0] != frame.number:
-            made = annotated(frame.image, self._shown) if has_words else packed_jpeg(frame.image)
+            made = annotated_jpeg(frame.image, self._shown) if has_words else plain_jpeg(frame.image)
             packed = self._packed[has_words] = frame.number, made
         return packed
 
@@ -229,9 +229,9 @@ class Run:
         found = [] if self.facts.folder is None else sorted(self.facts.folder.glob(f"still-*-alert-{alert}.jpg"))
         return found[-1] if found else None
 
-    def health(self) -> Health:
+    def health(self) -> SourceHealth:
         source = self._source
-        return source.health() if isinstance(source, LiveSource | PushedFrames) else Health()
+        return source.health() if isinstance(source, LiveSource | PushedFrames) else SourceHealth()
 
     @property
     def age_s(self) -> float:
@@ -259,7 +259,7 @@ class Run:
         try:
             for frame in self._source.frames(self._wants):
                 if self.facts.keeps_pace:
-                    self._playing.wait_for(frame.at)
+                    self._playback.wait_for(frame.at)
                 if self._stop.is_set() and not self._source.is_live:
                     break
                 self._take(frame)
@@ -331,12 +331,12 @@ class Run:
             self._say(wire.dump(wire.guidance_object(one, self._session.procedure)))
 
     def _say(self, text: str) -> None:
-        for follower in self._followers:
-            follower.say(text)
+        for listener in self._listeners:
+            listener.on_message(text)
 
     def _handled(self, at: float, fate: Fate) -> None:
-        for follower in self._followers:
-            follower.handled(at, fate)
+        for listener in self._listeners:
+            listener.on_frame(at, fate)
 
     def _close(self, state: RunState, problem: str = "") -> None:
         """Closes source and recording and tells everybody; whatever fails here is told as well."""
@@ -357,14 +357,14 @@ class Run:
         if problem:
             log.warning("session %s: %s", self.facts.id, problem)
         self._say(wire.dump(self._summary()))
-        for follower in self._followers:
-            follower.over()
+        for listener in self._listeners:
+            listener.on_end()
 
     def _forget(self) -> None:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""
         self._frame = None
-        ended = None if self._recording is None else self._recording.ended
-        self._after = Afterwards(self._session.tracker, None if ended is None else ended.add)
+        closed = None if self._recording is None else self._recording.closed
+        self._closed = ClosedSession(self._session.tracker, None if closed is None else closed.add)
         self._was_recorded, self._recording = self._is_recorded(), None
         del self._session
 

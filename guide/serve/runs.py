@@ -1,4 +1,4 @@
-"""All sessions of the server: started on a source with a bundle, found, ended, and shown for a while afterwards."""
+"""All sessions of the server: started on a source with a bundle, found, ended, and kept for a while to be shown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_STILLS = 1_000  # a second: no folder holds more
 
 
 class FullError(InputError):
-    """There are as many sessions as the server takes.
+    """The server runs as many sessions as it may.
 
     >>> str(FullError("32 sessions run, no more are taken."))
     '32 sessions run, no more are taken.'
@@ -46,10 +46,10 @@ class TakenError(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A session somebody asks for.
+class SessionRequest:
+    """A client's request for a new session.
 
-    >>> Wish("headset: helmet").client
+    >>> SessionRequest("headset: helmet").client
     'helmet'
     """
 
@@ -60,17 +60,17 @@ class Wish:
     rate: float | None = None
     """How many stills of a folder there are in a second."""
     realtime: bool = True
-    """Whether a recording keeps its own pace."""
+    """Whether a recording is played at its own speed."""
 
     @property
     def client(self) -> str | None:
         return self.source.removeprefix(HEADSET).strip() if self.source.startswith(HEADSET) else None
 
 
-def read_wish(plain: Mapping[str, Any]) -> Wish:
-    """The session that a client asks for; InputError with one sentence where it asks for nonsense.
+def read_session_request(plain: Mapping[str, Any]) -> SessionRequest:
+    """The session that a client asks for; InputError with one sentence where the request is invalid.
 
-    >>> read_wish({"source": "0", "person": "shift 2"}).person
+    >>> read_session_request({"source": "0", "person": "shift 2"}).person
     'shift 2'
     """
     known = {"source", "bundle", "person", "rate", "realtime"}
@@ -81,7 +81,7 @@ def read_wish(plain: Mapping[str, Any]) -> Wish:
         raise InputError(f"rate is a number of pictures a second, up to {MOST_STILLS}, got {rate!r:.40}.")
     if not isinstance(realtime, bool):
         raise InputError(f"realtime is true or false, got {realtime!r:.40}.")
-    return Wish(
+    return SessionRequest(
         read_text(plain, "source", LONGEST_SOURCE),
         None if bundle is None else read_text(plain, "bundle", LONGEST_SOURCE),
         read_text(plain, "person", LONGEST_NAME) if "person" in plain else "",
@@ -99,7 +99,7 @@ def read_text(plain: Mapping[str, Any], name: str, longest: int) -> str:
 
 
 class Runs:
-    """Starts, finds and ends sessions; any thread may ask."""
+    """Starts, finds and ends sessions; safe to call from any thread."""
 
     def __init__(
         self, library: Library, live: LiveSettings, recording: RecordingOptions, metrics: Metrics, most: int = 32,
@@ -130,33 +130,33 @@ class Runs:
         """The running session of a headset."""
         return next((run for run in self.running() if run.facts.client == client), None)
 
-    def start(self, wish: Wish) -> Run:
+    def start(self, request: SessionRequest) -> Run:
         """A new session; FullError where there are enough, TakenError where the headset has one already."""
-        self._reserve(wish)
+        self._reserve(request)
         try:
-            run = self._make(wish)
+            run = self._make(request)
             with self._lock:
                 self._runs[run.facts.id] = run
                 self._forget_old()
                 is_late = self._is_closed
         finally:
             with self._lock:
-                self._starting.remove(wish.client)
+                self._starting.remove(request.client)
         if is_late:  # it was being made while all others were ended
             run.end()
         run.start()
         return run
 
-    def _reserve(self, wish: Wish) -> None:
+    def _reserve(self, request: SessionRequest) -> None:
         with self._lock:
             running = [run.facts.client for run in self._runs.values() if not run.is_over] + self._starting
             if self._is_closed or len(running) >= self._most:
                 raise FullError(
                     f"{len(running)} sessions run, no more than {self._most} are taken: end one or try later."
                 )
-            if wish.client is not None and wish.client in running:
-                raise TakenError(f"{wish.source} has a session already: end that one first.")
-            self._starting.append(wish.client)
+            if request.client is not None and request.client in running:
+                raise TakenError(f"{request.source} has a session already: end that one first.")
+            self._starting.append(request.client)
 
     def close(self) -> None:
         """Ends all sessions properly, all at the same time."""
@@ -168,23 +168,23 @@ class Runs:
         for run in running:
             run.join()
 
-    def _make(self, wish: Wish) -> Run:
+    def _make(self, request: SessionRequest) -> Run:
         with ExitStack() as held:  # what was taken is given back where the session cannot be made
-            bundle, networks = self.library.open(wish.bundle)
+            bundle, networks = self.library.open(request.bundle)
             held.callback(self.library.release, networks)
             notes = _Notes()
             session = Session(bundle, networks, self._live)
-            source = self._open(wish, notes)
-            if wish.client is not None:
-                held.callback(self._headsets.remove, wish.client)  # names come from outside: they must not pile up
+            source = self._open(request, notes)
+            if request.client is not None:
+                held.callback(self._headsets.remove, request.client)  # names come from outside: they must not pile up
             live = source.is_live
             gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
-            options = replace(self._recording, person=wish.person or self._recording.person)
+            options = replace(self._recording, person=request.person or self._recording.person)
             kept, recording, name = self._record(session, options, SourceFacts(source.name, live, gauge), notes)
             held.enter_context(kept)
             folder = options.data / name if recording is not None and options.record and options.pictures else None
             facts = RunFacts(
-                name, source.name, bundle.folder.name, options.person, wish.client, wish.realtime and not live,
+                name, source.name, bundle.folder.name, options.person, request.client, request.realtime and not live,
                 networks.provider, networks.precision, networks.reason, folder,
             )  # fmt: skip
             notes.run = run = Run(facts, session, source, self.metrics, recording)
@@ -203,10 +203,10 @@ class Runs:
                 return held, recording, name
             held.close()  # one that has heard nothing leaves no trace
 
-    def _open(self, wish: Wish, notes: _Notes) -> FrameSource:
-        if wish.client is not None:
-            return self._headsets.register(read_client(wish.client), self._capture, notes.hear)
-        return open_source(wish.source, SourceOptions(wish.rate, self._capture, self._headsets), notes.hear)
+    def _open(self, request: SessionRequest, notes: _Notes) -> FrameSource:
+        if request.client is not None:
+            return self._headsets.register(read_client(request.client), self._capture, notes.hear)
+        return open_source(request.source, SourceOptions(request.rate, self._capture, self._headsets), notes.hear)
 
     def _forget_old(self) -> None:
         finished = [name for name, run in self._runs.items() if run.is_over]

@@ -1,4 +1,4 @@
-"""Where a session stands, as plain values: all that a dashboard or a page needs to show it."""
+"""The state of a session as plain values: all that a dashboard or a page needs to show it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Plain = dict[str, Any]
 
 
 def state_object(session: Session) -> Plain:
-    """What the session knows of itself; to be asked between two frames."""
+    """The state of a session; to be called between two frames."""
     tracker, procedure = session.tracker, session.procedure
     progress, state = tracker.progress, tracker.state
     label = session.last_label
@@ -43,7 +43,7 @@ def state_object(session: Session) -> Plain:
 
 
 def answers_object(tracker: AttendedTracker) -> Plain:
-    """The alerts and questions that stand, and what people did about them and else."""
+    """The open alerts and questions, and the newest actions of operators."""
     standing = [one for one in tracker.standing if isinstance(one, Question)]
     questions = [wire.guidance_object(one, tracker.procedure) for one in standing]
     return {

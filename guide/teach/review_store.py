@@ -40,10 +40,10 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ReviewStore:
     """The review of the bundle in `bundle`.
 
-    >>> Desk(Path("exported/box")).folder
+    >>> ReviewStore(Path("exported/box")).folder
     PosixPath('exported/.review/box')
     """
 
@@ -197,8 +197,8 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def teach_in_place(
-    desk: Desk, bundle: Bundle, review: Review, taught: Relearned, videos: Mapping[str, Path] = NO_VIDEOS
+    store: ReviewStore, bundle: Bundle, review: Review, taught: Relearned, videos: Mapping[str, Path] = NO_VIDEOS
 ) -> Bundle:
     """The new version live at once; what was live is kept."""
-    desk.write_draft(bundle, review, taught, videos)
-    return desk.publish()
+    store.write_draft(bundle, review, taught, videos)
+    return store.publish()

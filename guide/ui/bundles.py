@@ -8,8 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from guide.ui.badge import badge
-from guide.ui.shell import lead_to
+from guide.ui.shell import badge, page_link
 from guide.ui.state import bundles as state
 from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView
 from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain, stamp
@@ -67,7 +66,7 @@ def _tell_empty(exported: Path) -> None:
     st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
-        lead_to("learn", "Learn from recordings of your own task", ":material/school:")
+        page_link("learn", "Learn from recordings of your own task", ":material/school:")
 
 
 def _draw_bundle(view: BundleView) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from guide.errors import GuideError, InputError
-from guide.serve.guard import look_of
+from guide.serve.guard import view_token
 
 LOCAL = "127.0.0.1"
 ASK_S = 5.0
@@ -60,9 +60,9 @@ class Client:
         """Where a session stands; NoSessionError where there is none."""
         return self._ask(f"/sessions/{quote(session, safe='')}")
 
-    def start(self, wish: Mapping[str, object]) -> Plain:
+    def start(self, request: Mapping[str, object]) -> Plain:
         """A new session; InputError with one sentence where it cannot be."""
-        return self._ask("/sessions", wish, timeout_s=START_S)
+        return self._ask("/sessions", request, timeout_s=START_S)
 
     def act(self, session: str, action: Mapping[str, object]) -> Plain:
         """Takes an operator's action; InputError with one sentence where it makes no sense."""
@@ -78,8 +78,8 @@ class Client:
         """The address of the moving picture, for a browser that knows this machine as `host`; it opens nothing else."""
         return self._look(session, "stream", host) + "&bare"
 
-    def beats(self, session: str, host: str) -> str:
-        """The address of what changes every moment, for the page's own script."""
+    def live_numbers(self, session: str, host: str) -> str:
+        """The address of the live numbers, an event stream for the page's own script."""
         return self._look(session, "beats", host)
 
     def still(self, session: str, step: int, number: int, host: str) -> str:
@@ -97,7 +97,7 @@ class Client:
 
     def _look(self, session: str, what: str, host: str) -> str:
         name = quote(session, safe="")
-        return f"{self._place(host)}/sessions/{name}/{what}?look={look_of(self.token, session)}"
+        return f"{self._place(host)}/sessions/{name}/{what}?look={view_token(self.token, session)}"
 
     def _place(self, host: str) -> str:
         if host == LOCAL or not self.outside:

@@ -25,10 +25,10 @@ from guide.errors import GuideError
 from guide.ingest.files import VideoFile
 from guide.teach.annotations import read_labels
 from guide.teach.moments import choose_moments
-from guide.teach.review_store import Desk
+from guide.teach.review_store import ReviewStore
 from guide.teach.videos import cut_clip, find_videos
 from guide.ui.live_clips import DONE, LARGEST_BYTES, file_name
-from guide.ui.review_desk import video_places
+from guide.ui.review_bundle import video_places
 
 WIDTH_PX = 200  # as wide as the page shows it: all clips come with the page
 RATE = 5.0  # pictures a second: enough to see what a hand does
@@ -105,7 +105,7 @@ def main(bundle: Path, folder: Path) -> int:
     try:
         read = read_bundle(bundle)
         recordings = [str(one) for one in read.facts.get("recordings", ())]
-        make_clips(read, find_videos(recordings, video_places(Desk(bundle))), folder)
+        make_clips(read, find_videos(recordings, video_places(ReviewStore(bundle))), folder)
         forget_others(folder)
     except (GuideError, OSError) as error:
         sys.stderr.write(f"{error}\n")

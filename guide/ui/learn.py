@@ -12,7 +12,7 @@ from guide.errors import GuideError
 from guide.ui import learn_progress, learn_result, uploads
 from guide.ui.state import learn as state
 from guide.ui.state.folders import exported_folder, plain, recordings_folder
-from guide.ui.training import HOW_TO_INSTALL, Job, Wish, Workshop, cache_folder, missing
+from guide.ui.training import HOW_TO_INSTALL, TrainingJob, TrainingJobs, TrainingRequest, cache_folder, missing_packages
 
 NEW = ""  # no procedure can be called so
 DROP, FOLDER = "Drop videos", "Name a folder"
@@ -26,23 +26,23 @@ DEMO_NAME, DEMO_STEPS = "demo-again", 9
 
 def page() -> None:
     """Draws the page for the folders that the environment names."""
-    workshop = Workshop(exported_folder(os.environ), cache_folder(os.environ))
-    draw(workshop, recordings_folder(os.environ))
+    trainings = TrainingJobs(exported_folder(os.environ), cache_folder(os.environ))
+    draw(trainings, recordings_folder(os.environ))
 
 
-def draw(workshop: Workshop, recordings: Path) -> None:
+def draw(trainings: TrainingJobs, recordings: Path) -> None:
     """Draws the page: a new procedure, or one that is being learned or was."""
     st.header("Learn a procedure")
-    if lacks := missing():
+    if lacks := missing_packages():
         _tell_missing(lacks)
-    jobs = {job.name: job for job in workshop.find()}
+    jobs = {job.name: job for job in trainings.find()}
     chosen = _choose(jobs)
     if chosen != NEW:
-        _draw_job(workshop, recordings, jobs[chosen])
+        _draw_job(trainings, recordings, jobs[chosen])
         return
     if not jobs:
         _offer_demo(recordings)
-    _draw_form(workshop, recordings)
+    _draw_form(trainings, recordings)
 
 
 def _tell_missing(lacks: tuple[str, ...]) -> None:
@@ -54,7 +54,7 @@ def _tell_missing(lacks: tuple[str, ...]) -> None:
     st.code(HOW_TO_INSTALL, language="bash", wrap_lines=True)
 
 
-def _choose(jobs: dict[str, Job]) -> str:
+def _choose(jobs: dict[str, TrainingJob]) -> str:
     """The procedure to show: at first one that is being learned, so that a second browser finds it."""
     running = next((name for name, job in jobs.items() if job.state == "running"), NEW)
     if "learn_wanted" in st.session_state:
@@ -86,52 +86,52 @@ def _offer_demo(recordings: Path) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("Nothing filmed yet?", width="content")
-        wish = Wish(DEMO_NAME, (str(folder),), k=DEMO_STEPS, checked=str(folder))
+        request = TrainingRequest(DEMO_NAME, (str(folder),), k=DEMO_STEPS, checked=str(folder))
         st.button(
-            "Fill in the demo's recordings", icon=":material/edit_note:", on_click=_prefill, args=(wish, recordings)
+            "Fill in the demo's recordings", icon=":material/edit_note:", on_click=_prefill, args=(request, recordings)
         )
 
 
-def _draw_job(workshop: Workshop, recordings: Path, job: Job) -> None:
+def _draw_job(trainings: TrainingJobs, recordings: Path, job: TrainingJob) -> None:
     if job.state == "running":
-        learn_progress.draw_running(workshop, job.name)
+        learn_progress.draw_running(trainings, job.name)
         return
     if job.state == "finished":
-        learn_result.draw(workshop, job)
+        learn_result.draw(trainings, job)
     else:
-        learn_progress.draw_ended(workshop, job)
+        learn_progress.draw_ended(trainings, job)
     with st.container(horizontal=True):
         st.button(
-            "Learn again, with other choices", icon=":material/tune:", on_click=_prefill, args=(job.wish, recordings)
+            "Learn again, with other choices", icon=":material/tune:", on_click=_prefill, args=(job.request, recordings)
         )
-        st.button("Take it off this list", icon=":material/close:", on_click=_forget, args=(workshop, job.name))
+        st.button("Remove from this list", icon=":material/close:", on_click=_forget, args=(trainings, job.name))
     st.caption("Taking it off this list deletes neither recordings nor the procedure.")
 
 
-def _forget(workshop: Workshop, name: str) -> None:
+def _forget(trainings: TrainingJobs, name: str) -> None:
     try:
-        workshop.forget(name)
+        trainings.forget(name)
     except GuideError as error:  # somebody began it anew in another browser
         st.error(plain(str(error)), icon=":material/block:")
 
 
-def _prefill(wish: Wish, recordings: Path) -> None:
+def _prefill(request: TrainingRequest, recordings: Path) -> None:
     """The choices of a training in the form again."""
-    is_dropped = wish.inputs == (str(recordings / wish.name),)
+    is_dropped = request.inputs == (str(recordings / request.name),)
     st.session_state["learn_source"] = DROP if is_dropped else FOLDER
-    st.session_state["learn_folder"] = "" if is_dropped else wish.inputs[0]
+    st.session_state["learn_folder"] = "" if is_dropped else request.inputs[0]
     st.session_state["learn_choice"] = NEW
-    st.session_state["learn_name"] = wish.name
-    st.session_state["learn_how"] = AUTO if not wish.k else GIVEN
-    if wish.k:
-        st.session_state["learn_k"] = wish.k
-    st.session_state["learn_labels"] = wish.labels or wish.checked
-    st.session_state["learn_use"] = COMPARE if wish.checked else LEARN_FROM
-    st.session_state["learn_preset"] = wish.preset
-    st.session_state["learn_config"] = wish.config
+    st.session_state["learn_name"] = request.name
+    st.session_state["learn_how"] = AUTO if not request.k else GIVEN
+    if request.k:
+        st.session_state["learn_k"] = request.k
+    st.session_state["learn_labels"] = request.labels or request.checked
+    st.session_state["learn_use"] = COMPARE if request.checked else LEARN_FROM
+    st.session_state["learn_preset"] = request.preset
+    st.session_state["learn_config"] = request.config
 
 
-def _draw_form(workshop: Workshop, recordings: Path) -> None:
+def _draw_form(trainings: TrainingJobs, recordings: Path) -> None:
     st.markdown("##### 1. What is it called?")
     typed = st.text_input("Name of the procedure", placeholder="for example: fit the lamp", key="learn_name", width=420)
     name = uploads.clean_name(typed)
@@ -139,14 +139,14 @@ def _draw_form(workshop: Workshop, recordings: Path) -> None:
         st.caption(f"It is kept as {plain(name)}." if name else "Letters or digits are needed.")
     elif not name:
         st.caption("First a name: what you drop below is kept under it.")
-    is_free = _ask_to_replace(workshop, name)
+    is_free = _ask_to_replace(trainings, name)
     st.markdown("##### 2. Recordings of it")
     inputs = _ask_recordings(recordings, name)
     st.markdown("##### 3. A few choices")
-    wish = _ask_choices(Wish(name, inputs))
-    is_ready = bool(name and inputs and is_free and not missing())
+    request = _ask_choices(TrainingRequest(name, inputs))
+    is_ready = bool(name and inputs and is_free and not missing_packages())
     if st.button("Start learning", type="primary", icon=":material/play_arrow:", disabled=not is_ready):
-        _start(workshop, wish)
+        _start(trainings, request)
     if not is_ready:
         st.caption(_what_lacks(name, inputs, is_free))
 
@@ -159,8 +159,8 @@ def _what_lacks(name: str, inputs: tuple[str, ...], is_free: bool) -> str:
     return "" if is_free else "Choose another name, or say that the old one may be replaced."
 
 
-def _ask_to_replace(workshop: Workshop, name: str) -> bool:
-    if not name or not (workshop.exported / name).exists():
+def _ask_to_replace(trainings: TrainingJobs, name: str) -> bool:
+    if not name or not (trainings.exported / name).exists():
         return True
     return st.checkbox(f"Replace the procedure {plain(name)} that is already there", key=f"learn_replace_{name}")
 
@@ -244,7 +244,7 @@ def _ask_folder() -> tuple[str, ...]:
     return (str(folder),)
 
 
-def _ask_choices(wish: Wish) -> Wish:
+def _ask_choices(request: TrainingRequest) -> TrainingRequest:
     left, right = st.columns(2)
     with left:
         st.session_state.setdefault("learn_how", AUTO)
@@ -264,14 +264,14 @@ def _ask_choices(wish: Wish) -> Wish:
         preset = st.selectbox("Preset", list(PRESETS), format_func=PRESETS.__getitem__, key="learn_preset")
         config = st.text_input("Settings file (TOML)", key="learn_config", help="See docs/training.md.").strip()
     learned, compared = (labels, "") if use == LEARN_FROM else ("", labels)
-    return replace(wish, k=k, preset=preset, config=config, labels=learned, checked=compared)
+    return replace(request, k=k, preset=preset, config=config, labels=learned, checked=compared)
 
 
-def _start(workshop: Workshop, wish: Wish) -> None:
+def _start(trainings: TrainingJobs, request: TrainingRequest) -> None:
     try:
-        workshop.start(wish)
+        trainings.start(request)
     except GuideError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
-    st.session_state["learn_wanted"] = wish.name
+    st.session_state["learn_wanted"] = request.name
     st.rerun()

@@ -11,7 +11,7 @@ from guide.errors import GuideError
 from guide.ui.state import learn as state
 from guide.ui.state.folders import plain
 from guide.ui.state.learn import LossPoint, ProgressView
-from guide.ui.training import Job, Workshop
+from guide.ui.training import TrainingJob, TrainingJobs
 
 EVERY_S = 1.0
 LOG_LINES = 200
@@ -20,9 +20,9 @@ DONE, NOW, LATER = ":material/check_circle:", ":material/pending:", ":material/r
 
 
 @st.fragment(run_every=EVERY_S)
-def draw_running(workshop: Workshop, name: str) -> None:
+def draw_running(trainings: TrainingJobs, name: str) -> None:
     """The stages of a training that runs, drawn anew every second; the whole page once it has ended."""
-    job = workshop.look(name)
+    job = trainings.read(name)
     if job is None or job.state != "running":
         st.rerun()
     view = state.view_progress(job)
@@ -37,7 +37,7 @@ def draw_running(workshop: Workshop, name: str) -> None:
             icon=":material/stop:",
             disabled=job.is_stopping,
             help="What is done is kept.",
-            on_click=workshop.cancel,
+            on_click=trainings.cancel,
             args=(name,),
         )
     with curve:
@@ -68,17 +68,17 @@ def _draw_curve(points: Sequence[LossPoint]) -> None:
     st.line_chart(table, x="round", y=["training", "held-out frames"], color=list(INKS), y_label="loss", height=300)
 
 
-def draw_ended(workshop: Workshop, job: Job) -> None:
+def draw_ended(trainings: TrainingJobs, job: TrainingJob) -> None:
     """A training that has not finished: why, its curve so far, and a way to go on."""
     words = plain(state.why_it_ended(job))
     if job.state == "failed":
         st.error(words, icon=":material/error:")
     else:
         st.info(words, icon=":material/pause_circle:")
-    again = "Try again" if job.state == "failed" else "Go on"
+    again = "Try again" if job.state == "failed" else "Resume"
     if st.button(again, type="primary", icon=":material/play_arrow:"):
         try:
-            workshop.start(job.wish)
+            trainings.start(job.request)
         except GuideError as error:
             st.error(plain(str(error)), icon=":material/block:")
         else:
@@ -86,7 +86,7 @@ def draw_ended(workshop: Workshop, job: Job) -> None:
     draw_details(job)
 
 
-def draw_details(job: Job) -> None:
+def draw_details(job: TrainingJob) -> None:
     """The curve and the log of a training, folded away."""
     points = state.view_progress(job).points
     if points:

@@ -8,12 +8,12 @@ from pathlib import Path
 import streamlit as st
 
 from guide.ui import learn_progress
-from guide.ui.badge import badge
+from guide.ui.shell import badge
 from guide.ui.state import learn as state
 from guide.ui.state.bundles import DamagedBundle, StepView
 from guide.ui.state.folders import plain, stamp
 from guide.ui.state.learn import ResultView
-from guide.ui.training import Job, Workshop
+from guide.ui.training import TrainingJob, TrainingJobs
 
 KEPT_VIEWS = 8
 STILL_PX = 132  # four stand side by side in half a page at 1280 pixels
@@ -26,9 +26,9 @@ CAPTIONS = {
 }
 
 
-def draw(workshop: Workshop, job: Job) -> None:
+def draw(trainings: TrainingJobs, job: TrainingJob) -> None:
     """The result of a training that has finished."""
-    folder = workshop.exported / job.name
+    folder = trainings.exported / job.name
     view = _view(str(folder), stamp(folder))
     if isinstance(view, DamagedBundle):
         st.error(f"What was learned cannot be used: {plain(view.problem)}", icon=":material/error:")
@@ -61,7 +61,7 @@ def _view(folder: str, stamped: tuple[tuple[str, int, int], ...]) -> ResultView 
     return state.view_result(Path(folder))
 
 
-def _draw_scores(job: Job) -> None:
+def _draw_scores(job: TrainingJob) -> None:
     scores = state.view_scores(job)
     if scores is None:
         return

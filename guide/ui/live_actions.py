@@ -12,15 +12,15 @@ import streamlit as st
 from guide.errors import GuideError
 from guide.ui import live_html as html
 from guide.ui.client import Client
-from guide.ui.live_look import look_at
-from guide.ui.shell import lead_to
+from guide.ui.shell import page_link
 from guide.ui.state.folders import plain
-from guide.ui.state.live import AlertView, LiveView
+from guide.ui.state.live import AlertView, LiveView, view_live
 
 MOST_CARDS = 3
 SNOOZE_S = 60.0
+KEPT_SESSIONS = 32
 CURRENT = 0  # no step has this number
-GONE = "The alert was withdrawn or answered meanwhile: the comment was not kept."
+GONE = "The alert was withdrawn or answered meanwhile: the comment was not saved."
 KEYS = (
     ("N", "next step"), ("P", "previous step"), ("D", "mark done"), ("T", "not yet"), ("Space", "pause, go on"),
     ("B", "begin anew, play again"),
@@ -34,10 +34,10 @@ ANSWERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Deeds:
-    """Acts on one session and looks at it again; what cannot be is said on the page.
+class SessionActions:
+    """An operator's actions on one session; a refused one is explained on the page.
 
-    >>> Deeds(Client(8765, "secret"), "20300102-030405-00ff", "127.0.0.1").session
+    >>> SessionActions(Client(8765, "secret"), "20300102-030405-00ff", "127.0.0.1").session
     '20300102-030405-00ff'
     """
 
@@ -47,7 +47,7 @@ class Deeds:
 
     def view(self) -> LiveView | None:
         try:
-            return look_at(self.client, self.session)
+            return fetch_view(self.client, self.session)
         except GuideError:
             return None  # the part that is drawn every moment says so
 
@@ -71,7 +71,7 @@ class Deeds:
             self.act(action)
 
     def _acknowledge(self, action: Mapping[str, object]) -> None:
-        """Once is enough: the second click of two, on a page that is not drawn anew yet, changes nothing."""
+        """Acknowledges once: a second click, before the page is drawn anew, changes nothing."""
         state, comment = self.client.state(self.session), action.get("comment", "")
         is_seen = any(one["id"] == action["target"] and one["acknowledged"] for one in state["alerts"])
         said = {one["comment"] for one in state["actions"] if one["target"] == action["target"]}
@@ -86,7 +86,7 @@ class Deeds:
         self.act({"kind": kind, "step": step or None})
 
     def keep_comment(self, alert: int) -> None:
-        """Keeps what was typed with an alert, which thereby is acknowledged; nothing where nothing was typed."""
+        """Saves the typed comment with an alert, which acknowledges it; does nothing without a comment."""
         if not _typed():
             return
         view = self.view()
@@ -98,31 +98,42 @@ class Deeds:
     def end(self) -> None:
         self._try(lambda: self.client.end(self.session))
 
-    def play_again(self, wish: Mapping[str, object]) -> None:
+    def play_again(self, replay_request: Mapping[str, object]) -> None:
         """Plays a recording from its beginning, as a session of its own; the one so far is ended and kept."""
-        self._try(lambda: self._play_again(wish))
+        self._try(lambda: self._play_again(replay_request))
 
-    def _play_again(self, wish: Mapping[str, object]) -> None:
+    def _play_again(self, replay_request: Mapping[str, object]) -> None:
         self.client.end(self.session, is_cut=True)
-        state = self.client.start(wish)
+        state = self.client.start(replay_request)
         st.query_params.clear()
         st.query_params["session"] = str(state["session"])
 
-    def _try(self, deed: Callable[[], object]) -> None:
+    def _try(self, action: Callable[[], object]) -> None:
         st.session_state["live_acted"] = True
         try:
-            deed()
+            action()
         except GuideError as error:
             st.session_state["live_trouble"] = str(error)
 
 
-def draw_head(deeds: Deeds, view: LiveView) -> None:
+def fetch_view(client: Client, session: str) -> LiveView:
+    """The session's state as a view; raises LostError or NoSessionError where the server does not give it."""
+    return view_live(client.state(session), _titles(session))
+
+
+@st.cache_resource(max_entries=KEPT_SESSIONS, show_spinner=False)
+def _titles(session: str) -> dict[int, str]:
+    """The titles of a session's alerts, withdrawn ones included; shared by all browsers."""
+    return {}
+
+
+def draw_head(actions: SessionActions, view: LiveView) -> None:
     """The session in a line, sound, keys and end."""
     trouble = st.session_state.pop("live_trouble", "")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head"):
         st.html(html.head(view), width="stretch")
         if view.is_over:
-            lead_to("sessions", "Replay it on Sessions", ":material/history:")
+            page_link("sessions", "Replay it on Sessions", ":material/history:")
             st.button("Start another", type="primary", icon=":material/play_arrow:", key="again", on_click=leave)
         else:
             muted = bool(st.session_state.get("muted", False))
@@ -130,9 +141,9 @@ def draw_head(deeds: Deeds, view: LiveView) -> None:
             st.button("Sound is off" if muted else "Sound is on", icon=icon, key="mute", shortcut="M", on_click=_mute)
             with st.container(key="keys", width="content"), st.popover("Keys", icon=":material/keyboard:"):
                 st.markdown(_keys())
-            with st.popover("End", icon=":material/stop:"):  # it cannot be taken back, so once is not enough
+            with st.popover("End", icon=":material/stop:"):  # it cannot be undone, so it takes two clicks
                 st.markdown(_ends_what(view))
-                st.button("End the session", type="primary", key="end", on_click=deeds.end)
+                st.button("End the session", type="primary", key="end", on_click=actions.end)
     if trouble:
         st.warning(plain(trouble))
 
@@ -154,22 +165,23 @@ def _keys() -> str:
     )
 
 
-def draw_controls(deeds: Deeds, steps: Sequence[tuple[int, str]]) -> None:
+def draw_controls(actions: SessionActions, steps: Sequence[tuple[int, str]]) -> None:
     """Next, previous, pause, restart; and a step to mark done or not."""
-    view = deeds.view()
+    view = actions.view()
     is_paused = view is not None and view.is_paused
     words, kind, icon = ("Go on", "resume", "play_arrow") if is_paused else ("Pause", "pause", "pause")
     with st.container(horizontal=True, gap="xsmall", key="controls"):
-        _button(deeds, "Previous", "previous", "P", "skip_previous")
-        _button(deeds, "Next", "next", "N", "skip_next")
-        _button(deeds, words, kind, "Space", icon, key="pause")
-        if view is not None and view.wish is not None:
+        _button(actions, "Previous", "previous", "P", "skip_previous")
+        _button(actions, "Next", "next", "N", "skip_next")
+        _button(actions, words, kind, "Space", icon, key="pause")
+        if view is not None and view.replay_request is not None:
             st.button(
-                "Restart", key="do_restart", icon=":material/restart_alt:", shortcut="B", on_click=deeds.play_again,
-                args=(view.wish,), help="Plays the recording from its beginning. What was seen so far is kept.",
+                "Restart", key="do_restart", icon=":material/restart_alt:", shortcut="B", on_click=actions.play_again,
+                args=(view.replay_request,),
+                help="Plays the recording from its beginning. What was seen so far is kept.",
             )  # fmt: skip
         else:
-            _button(deeds, "Restart", "restart", "B", "restart_alt")
+            _button(actions, "Restart", "restart", "B", "restart_alt")
     names = dict(steps)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="marks"):
         st.selectbox(
@@ -181,18 +193,18 @@ def draw_controls(deeds: Deeds, steps: Sequence[tuple[int, str]]) -> None:
             key="mark_done",
             icon=":material/check:",
             shortcut="D",
-            on_click=deeds.mark,
+            on_click=actions.mark,
             args=("mark_done",),
         )
         st.button(
-            "Not yet", key="not_yet", icon=":material/close:", shortcut="T", on_click=deeds.mark, args=("not_yet",)
+            "Not yet", key="not_yet", icon=":material/close:", shortcut="T", on_click=actions.mark, args=("not_yet",)
         )
     _draw_all_if_acted()
 
 
-def draw_alerts(deeds: Deeds) -> None:
+def draw_alerts(actions: SessionActions) -> None:
     """The question, the alerts and the newest actions."""
-    view = deeds.view()
+    view = actions.view()
     if view is None:
         return
     if view.question is not None:
@@ -201,78 +213,81 @@ def draw_alerts(deeds: Deeds) -> None:
             with st.container(horizontal=True, gap="xsmall"):
                 for words, answer, key in (("Yes", True, "Y"), ("No", False, "X")):
                     action = {"kind": "answer", "target": view.question.id, "answer": answer}
-                    st.button(words, key=f"answer_{words}", shortcut=key, on_click=deeds.act, args=(action,))
-    with _answering(deeds, view):
+                    st.button(words, key=f"answer_{words}", shortcut=key, on_click=actions.act, args=(action,))
+    with _answering(actions, view):
         for place, alert in enumerate(view.alerts[:MOST_CARDS]):
-            _draw_alert(deeds, alert, place == 0, view.is_over)
+            _draw_alert(actions, alert, place == 0, view.is_over)
         if len(view.alerts) > MOST_CARDS:
             with st.expander(f"{len(view.alerts) - MOST_CARDS} more", key="more_alerts"):
                 for alert in view.alerts[MOST_CARDS:]:
-                    _draw_alert(deeds, alert, False, view.is_over)
+                    _draw_alert(actions, alert, False, view.is_over)
     if not view.alerts and view.question is None:
         st.success("No alert.", icon=":material/check_circle:")
-    _draw_newest(deeds, view)
+    _draw_newest(actions, view)
     _draw_all_if_acted()
 
 
 @contextmanager
-def _answering(deeds: Deeds, view: LiveView) -> Iterator[None]:
+def _answering(actions: SessionActions, view: LiveView) -> Iterator[None]:
     """Around the alerts, if there are any: one box for a comment for all of them; every button takes it along."""
     if not view.alerts:
         yield
         return
     first = view.alerts[0]
-    does = "keeps it" if first.is_acknowledged else "acknowledges" + (" the first" if len(view.alerts) > 1 else "")
+    does = "saves it" + (
+        "" if first.is_acknowledged else f" and acknowledges the {'first ' if len(view.alerts) > 1 else ''}alert"
+    )
     with st.form("answers", clear_on_submit=True, border=False):
         # First of all buttons, so that Enter means this one; the style sheet moves it below the alerts.
         with st.container(horizontal=True, gap="xsmall", key="comment-row"):
             st.text_input(
-                "Comment", key="comment", placeholder=f"Comment; Enter {does}", max_chars=1000,
+                "Comment", key="comment", placeholder=f"Add a comment (Enter {does})", max_chars=1000,
                 label_visibility="collapsed",
             )  # fmt: skip
             st.form_submit_button(
-                "Keep", key="keep_comment", help=f"The same as Enter: {does}. Every other button takes it along too.",
-                on_click=deeds.keep_comment, args=(first.id,),
+                "Save", key="keep_comment",
+                help=f"The same as Enter: {does}. Every other button saves the comment too.",
+                on_click=actions.keep_comment, args=(first.id,),
             )  # fmt: skip
         yield
 
 
-def _draw_alert(deeds: Deeds, alert: AlertView, is_first: bool, is_over: bool) -> None:
+def _draw_alert(actions: SessionActions, alert: AlertView, is_first: bool, is_over: bool) -> None:
     standing = "quiet" if alert.is_acknowledged or alert.is_snoozed else alert.severity
-    snapshot = deeds.client.snapshot(deeds.session, alert.id, deeds.host) if alert.has_snapshot else ""
+    snapshot = actions.client.snapshot(actions.session, alert.id, actions.host) if alert.has_snapshot else ""
     with st.container(border=True, key=f"alert-{standing}-{alert.id}"):
         st.html(html.alert(alert, snapshot))
         with st.container(horizontal=True, gap="xsmall"):
             for words, kind, key in ANSWERS:
-                if is_meant(kind, alert) and not (is_over and kind == "snooze"):
+                if is_applicable(kind, alert) and not (is_over and kind == "snooze"):
                     st.form_submit_button(
-                        words, key=f"{kind}_{alert.id}", shortcut=key if is_first else None, on_click=deeds.act_on,
+                        words, key=f"{kind}_{alert.id}", shortcut=key if is_first else None, on_click=actions.act_on,
                         args=(kind, alert.id),
                     )  # fmt: skip
 
 
-def is_meant(kind: str, alert: AlertView) -> bool:
-    """Whether an answer means anything for an alert: only a step that was missed can have been done."""
+def is_applicable(kind: str, alert: AlertView) -> bool:
+    """Whether an answer applies to an alert: only a missed step can have been done."""
     if kind == "acknowledge":
         return not alert.is_acknowledged
     return alert.can_be_done if kind == "was_done" else kind != "snooze" or not alert.is_snoozed
 
 
-def _draw_newest(deeds: Deeds, view: LiveView) -> None:
-    for place, deed in enumerate(view.deeds):
-        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"deed-{place}"):
-            st.caption(plain(deed.words), width="stretch")
+def _draw_newest(actions: SessionActions, view: LiveView) -> None:
+    for place, action in enumerate(view.undoable):
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"action-{place}"):
+            st.caption(plain(action.words), width="stretch")
             st.button(
-                "Undo", key=f"undo_{deed.number}", icon=":material/undo:", type="tertiary",
-                shortcut="U" if place == 0 else None, on_click=deeds.act,
-                args=({"kind": "undo", "target": deed.number},),
+                "Undo", key=f"undo_{action.number}", icon=":material/undo:", type="tertiary",
+                shortcut="U" if place == 0 else None, on_click=actions.act,
+                args=({"kind": "undo", "target": action.number},),
             )  # fmt: skip
 
 
-def _button(deeds: Deeds, words: str, kind: str, shortcut: str | None, icon: str, key: str = "") -> None:
+def _button(actions: SessionActions, words: str, kind: str, shortcut: str | None, icon: str, key: str = "") -> None:
     """A button for an action without a target; one `key` for two actions keeps it the same button."""
     st.button(
-        words, key=key or f"do_{kind}", icon=f":material/{icon}:", shortcut=shortcut, on_click=deeds.act,
+        words, key=key or f"do_{kind}", icon=f":material/{icon}:", shortcut=shortcut, on_click=actions.act,
         args=({"kind": kind},),
     )  # fmt: skip
 

@@ -6,55 +6,58 @@ timeline when they change; buttons, alerts and the moving picture when the state
 
 from __future__ import annotations
 
+import functools
 import gc
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from guide.ui import live_html as html
-from guide.ui.client import Client, LostError, NoSessionError
-from guide.ui.live_actions import Deeds, draw_alerts, draw_controls, draw_head, leave
+from guide.ui.client import LOCAL, Client, LostError, NoSessionError
+from guide.ui.live_actions import SessionActions, draw_alerts, draw_controls, draw_head, fetch_view, leave
 from guide.ui.live_clips import ClipKeeper
-from guide.ui.live_look import look_at
-from guide.ui.live_numbers import follow_beats
-from guide.ui.live_voice import speak
 from guide.ui.server import ServerKeeper
 from guide.ui.state.live import LiveView, spoken
 
-CLIPS_S = 3.0  # how often it is looked whether clips that are being made are there
+CLIPS_S = 3.0  # between two checks whether clips that are being made are ready
+NUMBERS_SCRIPT = Path(__file__).with_name("live_numbers.js")
+VOICE_SCRIPT = Path(__file__).with_name("live_voice.js")
+CODE_SHOWN = "live_code"  # the session whose QR code is shown to this browser
 
 
 def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: ClipKeeper) -> None:
     """Draws a session: while it runs it is drawn again and again, once it is over a last time."""
-    view = look(keeper, client, session)
+    view = view_or_explain(keeper, client, session)
     if view is None:
         return
-    _settle()
+    _freeze_garbage_collector()
     st.html(html.STYLE)
     st.session_state["live_drawn"] = _signature(view)
     st.session_state["live_acted"] = False  # all is being drawn: no part needs to ask for it
-    deeds = Deeds(client, session, host)
-    draw_head(deeds, view)
+    actions = SessionActions(client, session, host)
+    draw_head(actions, view)
     top = st.container(key="top-place")
     with st.container(key="body"):
         left, middle, right = st.columns([5, 5, 4], gap="small")
         with left:
             _draw_picture(client, view, host)
             if not view.is_over:
-                st.fragment(draw_controls)(deeds, view.steps)
+                st.fragment(draw_controls)(actions, view.steps)
         with middle:
-            st.fragment(draw_alerts)(deeds)
+            st.fragment(draw_alerts)(actions)
         if view.is_over:
             right.html(html.steps(view))
     with top:
         if view.is_over:
-            _hear(view)
+            _speak_news(view)
             st.html(html.now(view))
         else:
             _draw_clips(view, clips)
             st.session_state["live_fresh"] = True
-            st.fragment(_draw_top)(keeper, deeds, right)  # drawn there alone: drawn twice, it would blink between
+            st.fragment(_draw_top)(keeper, actions, right)  # drawn there alone: drawn twice, it would blink between
 
 
 def _draw_clips(view: LiveView, clips: ClipKeeper) -> None:
@@ -71,13 +74,13 @@ def _await_clips(clips: ClipKeeper, bundle: str) -> None:
         st.rerun(scope="app")
 
 
-def look(keeper: ServerKeeper, client: Client, session: str) -> LiveView | None:
-    """The session's view; where it cannot be had, the page says why and what to do."""
+def view_or_explain(keeper: ServerKeeper, client: Client, session: str) -> LiveView | None:
+    """The session's view; None, after the page said why and what to do, where the server does not give it."""
     try:
-        return look_at(client, session)
+        return fetch_view(client, session)
     except LostError:
         keeper.forget()
-        st.warning("The guide's server does not answer. It is looked for again.", icon=":material/sync_problem:")
+        st.warning("The guide's server does not answer. Trying again.", icon=":material/sync_problem:")
         st.button("Look again", icon=":material/refresh:", key="lost")
     except NoSessionError:
         st.info("The server knows this session no longer: it was ended. The Sessions page lists what was kept.")
@@ -85,16 +88,16 @@ def look(keeper: ServerKeeper, client: Client, session: str) -> LiveView | None:
     return None
 
 
-def _draw_top(keeper: ServerKeeper, deeds: Deeds, timeline: DeltaGenerator) -> None:
+def _draw_top(keeper: ServerKeeper, actions: SessionActions, timeline: DeltaGenerator) -> None:
     """What is read from three metres, and the timeline, which has its place further down."""
-    view = look(keeper, deeds.client, deeds.session)
-    beats = deeds.client.beats(deeds.session, deeds.host)
+    view = view_or_explain(keeper, actions.client, actions.session)
+    numbers = actions.client.live_numbers(actions.session, actions.host)
     if view is None:
-        if keeper.has_ended(deeds.client):
+        if keeper.has_ended(actions.client):
             st.rerun(scope="app")
-        follow_beats(beats, "")  # which asks again and again
+        _follow_numbers(numbers, "")  # its script asks again and again
         return
-    _hear(view)
+    _speak_news(view)
     is_fresh = st.session_state.pop("live_fresh", False)  # the rest of the page is being drawn as well
     if not is_fresh and _signature(view) != st.session_state.get("live_drawn"):
         st.rerun(scope="app")
@@ -102,36 +105,103 @@ def _draw_top(keeper: ServerKeeper, deeds: Deeds, timeline: DeltaGenerator) -> N
         now, following = st.columns([19, 10], gap="small")
     now.html(html.now(view))
     # By itself, since it often stays the same: so its clip plays on.
-    following.html(html.following(view, deeds.still))
+    following.html(html.following(view, actions.still))
     timeline.html(html.steps(view))
-    follow_beats(beats, view.mark)
+    _follow_numbers(numbers, view.mark)
 
 
-def _hear(view: LiveView) -> None:
+def _speak_news(view: LiveView) -> None:
     """Says aloud what is new since the page was drawn last."""
     words = spoken(st.session_state.get("live_view"), view)
     st.session_state["live_view"] = view
-    speak(words, bool(st.session_state.get("muted", False)))
+    _speak(words, bool(st.session_state.get("muted", False)))
 
 
 @st.cache_resource(show_spinner=False)
-def _settle() -> None:
-    """Spares what is loaded from being looked through for rubbish: Streamlit does that whenever a part is drawn."""
+def _freeze_garbage_collector() -> None:
+    """Keeps loaded modules out of garbage collection, which Streamlit runs whenever a part is drawn."""
     gc.collect()
     gc.freeze()
 
 
 def _signature(view: LiveView) -> Hashable:
     """What must be the same for the buttons, alerts and picture to stay as they were drawn."""
-    return view.session, view.is_over, view.is_paused, view.headset, view.alerts, view.question, view.deeds
+    return view.session, view.is_over, view.is_paused, view.headset, view.alerts, view.question, view.undoable
 
 
 def _draw_picture(client: Client, view: LiveView, host: str) -> None:
     if view.headset is None:
         st.html(html.picture(client.stream(view.session, host)))
         return
-    from guide.ui import live_phone  # here: it brings what draws the code, and few wait for a phone
+    address = client.phone_page(_host_for_phones(client, host), view.headset, view.bundle)
+    _draw_phone_code(client, view.session, address)
 
-    live_phone.draw(
-        client, view.session, client.phone_page(live_phone.seen_as(client, host), view.headset, view.bundle)
-    )
+
+def _host_for_phones(client: Client, host: str) -> str:
+    """This machine's address for a phone: a browser on the machine itself may know only its local name."""
+    from guide.serve.tls import address_on_the_network  # here, as below: few sessions wait for a phone
+
+    return address_on_the_network() if host == LOCAL and client.outside else host
+
+
+def _draw_phone_code(client: Client, session: str, address: str) -> None:
+    """The camera page's `address` as a QR code and a link; it opens the server, so it is shown only on request."""
+    import segno
+
+    if st.session_state.get(CODE_SHOWN) != session:
+        st.info("Waiting for the phone or headset. It connects by scanning a code.", icon=":material/smartphone:")
+        st.button("Show the code", key="show_code", type="primary", icon=":material/qr_code:", on_click=_show_code,
+                  args=(session,))  # fmt: skip
+        st.caption("Anybody with this code can send pictures and control sessions: show it to nobody else.")
+        return
+    st.html(html.phone(address, segno.make(address, error="l", micro=False).svg_data_uri(scale=4, border=2)))
+    st.button("Hide the code", key="hide_code", icon=":material/visibility_off:", on_click=_show_code, args=(None,))
+    if not client.outside:
+        st.caption(
+            "Only a browser on this computer can reach it. To let phones in, end it and start one with that box ticked."
+        )
+    elif client.outside.startswith("https"):
+        st.caption("The certificate is self-signed: the phone's browser asks once whether to trust it.")
+
+
+def _show_code(session: str | None) -> None:
+    st.session_state[CODE_SHOWN] = session
+
+
+def _follow_numbers(address: str, mark: str) -> None:
+    """Runs the script that writes live numbers from `address`; it has this part drawn anew once their mark changes.
+
+    Drawing by Streamlit takes a tenth of a second of two cores, which the live loop needs more.
+    """
+    moods = {mood: html.MOODS[mood] for mood in ("calm", "unsure", "late")}  # those that come and go with the numbers
+    with st.container(key="live-numbers"):
+        _numbers_script()(
+            data={"address": address, "mark": mark, "moods": moods},
+            key="numbers_of_the_page",
+            on_changed_change=_nothing,
+        )
+
+
+def _nothing() -> None:
+    """A callback that the component requires: being drawn again is all that is wanted."""
+
+
+@functools.cache
+def _numbers_script() -> Any:
+    return st.components.v2.component("guide_live_numbers", js=NUMBERS_SCRIPT.read_text(encoding="utf-8"))
+
+
+def _speak(words: Sequence[str], is_muted: bool) -> None:
+    """Says `words` once by the browser's own voice, unless it is muted."""
+    serial = int(st.session_state.get("voice_serial", 0)) + bool(words)
+    st.session_state["voice_serial"] = serial
+    if words:
+        st.session_state["voice_words"] = list(words)
+    told = {"serial": serial, "words": st.session_state.get("voice_words", []), "muted": is_muted}
+    with st.container(key="voice"):
+        _voice_script()(data=told, key="voice_of_the_page")
+
+
+@functools.cache
+def _voice_script() -> Any:
+    return st.components.v2.component("guide_voice", js=VOICE_SCRIPT.read_text(encoding="utf-8"))

@@ -62,7 +62,9 @@ def steps(view: LiveView) -> str:
     share = f'<div class="guide-bar"><i style="width: {100 * view.share:.0f}%"></i></div>'
     items = "".join(_item(item) for item in view.timeline)
     progress = f'<div class="guide-progress"><b>{_text(view.progress)}</b>{share}</div>'
-    health = "".join(f"<span>{_text(one.name)} <b{_beat(one.key)}>{_text(one.value)}</b></span>" for one in view.health)
+    health = "".join(
+        f"<span>{_text(one.name)} <b{_number_key(one.key)}>{_text(one.value)}</b></span>" for one in view.health
+    )
     notice = f'<p class="guide-small">{_text(view.notice)}</p>' if view.notice else ""
     return _wrapped(f'{progress}<ol class="guide-steps">{items}</ol><div class="guide-health">{health}</div>{notice}')
 
@@ -94,9 +96,9 @@ def phone(address: str, drawn: str) -> str:
     )
 
 
-def _beat(key: str) -> str:
+def _number_key(key: str) -> str:
     """Marks a number that the page's own script writes."""
-    return f' data-beat="{_text(key)}"' if key else ""
+    return f' data-number="{_text(key)}"' if key else ""
 
 
 def _now(view: LiveView) -> str:

@@ -56,8 +56,8 @@ function writeStep(kept, now, beat) {
 
 function writeAll(kept, beat) {
   write(document.querySelector(".guide-clock b"), clock(beat.at))
-  for (const element of document.querySelectorAll(".guide-health b[data-beat]")) {
-    write(element, NUMBERS[element.dataset.beat](beat.health))
+  for (const element of document.querySelectorAll(".guide-health b[data-number]")) {
+    write(element, NUMBERS[element.dataset.number](beat.health))
   }
   const now = document.querySelector(".guide-now")
   if (now && beat.mark === kept.drawn && beat.elapsed_s !== null) writeStep(kept, now, beat) // else it is of another step
@@ -111,12 +111,12 @@ function rest() {
 }
 
 function start(address) {
-  if (window.guideBeat) stop(window.guideBeat)
+  if (window.guideLiveNumbers) stop(window.guideLiveNumbers)
   const kept = { address, turn: 0, heardAt: Date.now(), asked: "", askedAt: 0, calm: 0 }
   kept.timer = setInterval(() => look(kept), 1000)
   document.addEventListener("visibilitychange", rest)
   open(kept)
-  window.guideBeat = kept
+  window.guideLiveNumbers = kept
   return kept
 }
 
@@ -125,12 +125,12 @@ function stop(kept) {
   clearInterval(kept.timer)
   clearTimeout(kept.calm)
   document.removeEventListener("visibilitychange", rest)
-  if (window.guideBeat === kept) delete window.guideBeat
+  if (window.guideLiveNumbers === kept) delete window.guideLiveNumbers
 }
 
 export default function ({ data, setTriggerValue }) {
   if (!data) return undefined
-  const kept = window.guideBeat && window.guideBeat.address === data.address ? window.guideBeat : start(data.address)
+  const kept = window.guideLiveNumbers && window.guideLiveNumbers.address === data.address ? window.guideLiveNumbers : start(data.address)
   Object.assign(kept, { drawn: data.mark, moods: data.moods })
   kept.trigger = (why) => setTriggerValue("changed", why)
   const turn = ++kept.turn

@@ -13,7 +13,7 @@ from guide.errors import GuideError
 from guide.ui import live_html as html
 from guide.ui import uploads
 from guide.ui.server import DEMO, DEMOS, ServerKeeper, bundle_names
-from guide.ui.shell import lead_to
+from guide.ui.shell import page_link
 from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
@@ -31,7 +31,7 @@ class Choice:
     """
 
     box: str
-    wish: Mapping[str, object]
+    request: Mapping[str, object]
     takes_phones: bool = False
 
 
@@ -70,7 +70,7 @@ def _tell_empty(exported: Path) -> None:
     st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
-        lead_to("learn", "Learn from recordings of your own task", ":material/school:")
+        page_link("learn", "Learn from recordings of your own task", ":material/school:")
 
 
 def _draw_running(keeper: ServerKeeper) -> None:
@@ -110,7 +110,7 @@ def _draw_demo(exported: Path, demo: Sequence[DemoRecording]) -> Choice | None:
 def _draw_form(names: Sequence[str]) -> Choice | None:
     left, right = st.columns(2)
     bundle = left.selectbox("Procedure", names, key="live_bundle")
-    person = right.text_input("Who works (may be left empty)", max_chars=64, key="live_person")
+    person = right.text_input("Person (optional)", max_chars=64, key="live_person")
     kind = str(st.segmented_control("Source", SOURCES, default=SOURCES[0], required=True, key="live_source"))
     source, takes_phones = _draw_source(kind), False
     if kind == SOURCES[2]:
@@ -119,8 +119,8 @@ def _draw_form(names: Sequence[str]) -> Choice | None:
     _tell_refused("guide")  # above the button, where it is seen on a small laptop
     if not st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not source, key="start"):
         return None
-    wish: dict[str, object] = {"source": source, "bundle": bundle}
-    return Choice("guide", wish | ({"person": person.strip()} if person and person.strip() else {}), takes_phones)
+    request: dict[str, object] = {"source": source, "bundle": bundle}
+    return Choice("guide", request | ({"person": person.strip()} if person and person.strip() else {}), takes_phones)
 
 
 def _draw_source(kind: str) -> str:
@@ -186,7 +186,7 @@ def start(keeper: ServerKeeper, choice: Choice) -> None:
         st.caption("The procedure is loaded and the pictures are opened.")
     try:
         client = keeper.let_phones_in() if choice.takes_phones else keeper.connect()
-        state = client.start(choice.wish)
+        state = client.start(choice.request)
     except GuideError as error:
         keeper.forget()
         st.session_state[REFUSED] = (choice.box, str(error))

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from guide.errors import InputError, OutputError
-from guide.serve.guard import Pauses
+from guide.serve.guard import FailureDelays
 from guide.ui.server import FOLDER, data_folder
 
 VARIABLE = "CNC_PASSWORD"
@@ -74,18 +74,18 @@ class PasswordHash:
         return f"scrypt${self.cost}${self.block}${self.lanes}${salt}${key}"
 
     def matches(self, password: str) -> bool:
-        """Whether this is the password, in a time that does not tell how much of it is."""
+        """Whether this is the password, compared in constant time."""
         return hmac.compare_digest(_derive(password, self.salt, self.cost, self.block, self.lanes), self.key)
 
 
-class Door:
-    """Lets in who knows the password, and again with the pass that was handed out; each wrong try waits longer.
+class Login:
+    """Checks the password and gives out login tokens that replace it for a while; each wrong try waits longer.
 
-    >>> door = Door(PasswordHash.of("correct horse", salt=b"0123456789abcdef"), wait=lambda seconds: None)
-    >>> door.enter("wrong", "192.0.2.7") is None
+    >>> login = Login(PasswordHash.of("correct horse", salt=b"0123456789abcdef"), wait=lambda seconds: None)
+    >>> login.log_in("wrong", "192.0.2.7") is None
     True
-    >>> handed = door.enter("correct horse", "192.0.2.7")
-    >>> door.knows(handed), door.knows("another"), door.knows(None)
+    >>> token = login.log_in("correct horse", "192.0.2.7")
+    >>> login.is_valid(token), login.is_valid("another"), login.is_valid(None)
     (True, False, False)
     """
 
@@ -98,32 +98,32 @@ class Door:
         self._kept, self._clock, self._wait = kept, clock, wait
         self._lock = threading.Lock()  # one try at a time: each takes memory
         self._turns = [threading.Lock() for _ in range(MOST_TURNS)]
-        self._pauses = Pauses(clock)
-        self._passes: dict[str, float] = {}
+        self._delays = FailureDelays(clock)
+        self._tokens: dict[str, float] = {}
 
-    def enter(self, password: str, address: str) -> str | None:
-        """A pass for a while, or nothing after a pause."""
-        # Those of one address wait for each other's pauses: many tries at once gain nothing, and keep nobody else out.
+    def log_in(self, password: str, address: str) -> str | None:
+        """A login token that holds for a while; None, after a delay, for a wrong password."""
+        # Tries of one address wait for each other: parallel guessing gains nothing, others are not delayed.
         with self._turns[hash(address) % MOST_TURNS]:
             with self._lock:
                 if self._kept.matches(password[:1_000]):
-                    return self._hand_out()
-                pause_s = self._pauses.failed(address)
-            self._wait(pause_s)
+                    return self._new_token()
+                delay_s = self._delays.failed(address)
+            self._wait(delay_s)
         return None
 
-    def knows(self, handed: str | None) -> bool:
-        """Whether a pass was handed out here and still holds."""
+    def is_valid(self, token: str | None) -> bool:
+        """Whether a login token was given out here and still holds."""
         now = self._clock()
-        held = [one for one, until in list(self._passes.items()) if until > now]
-        return any(hmac.compare_digest(one.encode(), (handed or "").encode("utf-8", "replace")) for one in held)
+        held = [one for one, until in list(self._tokens.items()) if until > now]
+        return any(hmac.compare_digest(one.encode(), (token or "").encode("utf-8", "replace")) for one in held)
 
-    def _hand_out(self) -> str:
+    def _new_token(self) -> str:
         now = self._clock()
-        self._passes = {one: until for one, until in list(self._passes.items())[-MOST_STAYING:] if until > now}
-        handed = secrets.token_urlsafe(32)
-        self._passes[handed] = now + STAY_S
-        return handed
+        self._tokens = {one: until for one, until in list(self._tokens.items())[-MOST_STAYING:] if until > now}
+        token = secrets.token_urlsafe(32)
+        self._tokens[token] = now + STAY_S
+        return token
 
 
 def kept_line(environment: Mapping[str, str]) -> str:

@@ -13,9 +13,9 @@ from guide.teach.edits import tell
 from guide.teach.progress import Tell
 from guide.teach.relearn import is_quick, version_of
 from guide.ui import review_label, review_order, review_steps, review_try, review_versions
-from guide.ui.background_job import PROGRESS_S, draw_progress, errands, send
-from guide.ui.review_desk import Opened, open_bundle, teach
-from guide.ui.shell import lead_to
+from guide.ui.background_job import PROGRESS_S, background_jobs, draw_progress, start_job
+from guide.ui.review_bundle import ReviewedBundle, open_bundle, teach
+from guide.ui.shell import page_link
 from guide.ui.state import review as state
 from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain
 
@@ -70,10 +70,10 @@ def _tell_empty(exported: Path) -> None:
     st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
-        lead_to("learn", "Learn a procedure", ":material/school:")
+        page_link("learn", "Learn a procedure", ":material/school:")
 
 
-def _draw_waiting(opened: Opened) -> None:
+def _draw_waiting(opened: ReviewedBundle) -> None:
     """What was changed and waits, and the way to make it live."""
     if problem := st.session_state.pop("review_problem", None):
         st.error(plain(str(problem)), icon=":material/error:")
@@ -81,9 +81,9 @@ def _draw_waiting(opened: Opened) -> None:
         st.success(plain(str(done)), icon=":material/check_circle:")
     review = opened.review
     if not review.edits:
-        st.caption(f"Version {opened.desk.number_of(opened.bundle)} is live. Nothing is changed until you say so.")
+        st.caption(f"Version {opened.store.number_of(opened.bundle)} is live. Nothing is changed until you say so.")
         return
-    draft = opened.desk.read_draft()
+    draft = opened.store.read_draft()
     with st.container(border=True):
         _tell_edits(opened)
         for warning in state.warnings(review):
@@ -96,7 +96,7 @@ def _draw_waiting(opened: Opened) -> None:
             review_try.draw(opened, draft, lambda: _publish(opened))
 
 
-def _tell_edits(opened: Opened) -> None:
+def _tell_edits(opened: ReviewedBundle) -> None:
     edits = opened.review.edits
     lines = [tell(edit, opened.review.names_before(place)) for place, edit in enumerate(edits)]
     earlier = len(lines) - SHOWN_EDITS
@@ -105,7 +105,7 @@ def _tell_edits(opened: Opened) -> None:
     st.markdown(f"**{count}:** " + "; ".join(plain(line) for line in shown))
 
 
-def _draw_buttons(opened: Opened, is_learned: bool) -> None:
+def _draw_buttons(opened: ReviewedBundle, is_learned: bool) -> None:
     """What can be done before it is learned; after that it is tried, and what makes it live stands there.
 
     In the place of these it would be met by the second click of an impatient hand.
@@ -123,10 +123,10 @@ def _draw_buttons(opened: Opened, is_learned: bool) -> None:
         _attempt(opened, goes_live=False)
 
 
-def _attempt(opened: Opened, goes_live: bool) -> None:
+def _attempt(opened: ReviewedBundle, goes_live: bool) -> None:
     """Names and marks alone are taken over at once; all else is learned beside the page."""
     if not is_quick(opened.review.edits):
-        send(_learning(opened), lambda tell: _learned(opened, tell), len(opened.review.edits))
+        start_job(_learning(opened), lambda tell: _learned(opened, tell), len(opened.review.edits))
         st.rerun()
     try:
         with st.spinner("Taking it over"):
@@ -139,33 +139,33 @@ def _attempt(opened: Opened, goes_live: bool) -> None:
     st.rerun()
 
 
-def _learning(opened: Opened) -> str:
-    return f"learning_{opened.desk.bundle}"
+def _learning(opened: ReviewedBundle) -> str:
+    return f"learning_{opened.store.bundle}"
 
 
-def _learned(opened: Opened, tell: Tell) -> str:
+def _learned(opened: ReviewedBundle, tell: Tell) -> str:
     teach(opened, tell)
     return ""
 
 
-def _is_learning(opened: Opened) -> bool:
+def _is_learning(opened: ReviewedBundle) -> bool:
     """Whether the steps are being learned anew, which is then shown; what went wrong with it is told once."""
     name = _learning(opened)
-    errand = errands().get(name)
-    if errand is None:
+    job = background_jobs().get(name)
+    if job is None:
         return False
-    if errand.state == "running":
+    if job.state == "running":
         st.fragment(draw_progress, run_every=PROGRESS_S)(name, "Learning the steps anew")
         return True
-    errands().pop(name, None)
-    if errand.problem:
-        st.error(plain(errand.problem), icon=":material/error:")
+    background_jobs().pop(name, None)
+    if job.problem:
+        st.error(plain(job.problem), icon=":material/error:")
     return False
 
 
-def _publish(opened: Opened) -> None:
+def _publish(opened: ReviewedBundle) -> None:
     try:
-        live = opened.desk.publish()
+        live = opened.store.publish()
         st.session_state["review_done"] = (
             f"Version {version_of(live)} is live. Sessions that begin from now on use it; the one before is kept."
         )

@@ -18,8 +18,8 @@ from guide.teach.edits import Label, Name
 from guide.teach.gain import leave_one_out
 from guide.teach.videos import playable
 from guide.ui import review_unsaved
-from guide.ui.background_job import PROGRESS_S, Errand, draw_progress, errands, send
-from guide.ui.review_desk import Opened
+from guide.ui.background_job import PROGRESS_S, BackgroundJob, background_jobs, draw_progress, start_job
+from guide.ui.review_bundle import ReviewedBundle
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain
 
@@ -33,7 +33,7 @@ def _timeline() -> Callable[..., Any]:
     return declared
 
 
-def draw(opened: Opened) -> None:
+def draw(opened: ReviewedBundle) -> None:
     """Draws the labelling of one recording."""
     items = opened.review.demonstrations.items
     left, right = st.columns([7, 3], gap="medium")
@@ -53,7 +53,7 @@ def draw(opened: Opened) -> None:
         _draw_buttons(opened, place, draft)
 
 
-def _choose(opened: Opened) -> int:
+def _choose(opened: ReviewedBundle) -> int:
     """The place of the recording to label; the choice stays when one more is labelled, and is then told so."""
     items, labelled = opened.review.demonstrations.items, sorted(opened.review.result.labelled)
     kept = f"review_place_{opened.name}"
@@ -68,12 +68,12 @@ def _choose(opened: Opened) -> int:
     return place
 
 
-def _draw_video(opened: Opened, recording: str) -> None:
+def _draw_video(opened: ReviewedBundle, recording: str) -> None:
     video = opened.videos.get(recording)
     shown = None
     if video is not None:
         with st.spinner("Making the video playable"):
-            shown = playable(video, opened.desk.folder / "clips" / f"{recording}-whole")
+            shown = playable(video, opened.store.folder / "clips" / f"{recording}-whole")
     with st.container(key="review_video"):
         if shown is None:
             st.info("The video of this recording was not found. Labels can be dragged and typed without it.")
@@ -81,7 +81,7 @@ def _draw_video(opened: Opened, recording: str) -> None:
             st.video(str(shown), muted=True)
 
 
-def _draw_new_step(opened: Opened) -> None:
+def _draw_new_step(opened: ReviewedBundle) -> None:
     """Steps that nobody found must be named before they can be labelled."""
     key = f"review_new_{len(_extra(opened))}"
 
@@ -100,20 +100,20 @@ def _draw_new_step(opened: Opened) -> None:
     )  # fmt: skip
 
 
-def _extra(opened: Opened) -> list[KeyStep]:
+def _extra(opened: ReviewedBundle) -> list[KeyStep]:
     found: list[KeyStep] = st.session_state.setdefault(f"review_extra_{opened.name}", [])
     known = {step.number for step in opened.review.result.steps}
     found[:] = [step for step in found if step.number not in known]
     return found
 
 
-def _steps(opened: Opened) -> dict[int, str]:
+def _steps(opened: ReviewedBundle) -> dict[int, str]:
     """The steps that can be labelled, by number, as they are shown."""
     every = [*opened.review.result.steps, *_extra(opened)]
     return {step.number: state.label(step) for step in every}
 
 
-def _draw_labels(opened: Opened, place: int) -> dict[str, Any]:
+def _draw_labels(opened: ReviewedBundle, place: int) -> dict[str, Any]:
     """The timeline and the table; gives the labels as they stand there now."""
     one = opened.review.demonstrations.items[place]
     ends = opened.review.demonstrations.ends[one.id]
@@ -137,7 +137,7 @@ def _draw_labels(opened: Opened, place: int) -> dict[str, Any]:
     return draft
 
 
-def _draw_buttons(opened: Opened, place: int, draft: dict[str, Any]) -> None:
+def _draw_buttons(opened: ReviewedBundle, place: int, draft: dict[str, Any]) -> None:
     recording = opened.review.demonstrations.items[place].id
     if st.button("Save these labels", type="primary", icon=":material/save:"):
         _save(opened, recording, draft)
@@ -145,11 +145,11 @@ def _draw_buttons(opened: Opened, place: int, draft: dict[str, Any]) -> None:
         st.session_state.pop(_draft_key(opened, place))
         # Timeline and table are new ones then: those that stand there would hand over what was drawn once more.
         st.session_state[_turn_key(opened, place)] = draft["turn"] + 1
-        review_unsaved.forget(opened.desk.folder, recording)
+        review_unsaved.forget(opened.store.folder, recording)
         st.rerun()
 
 
-def _draw_table(opened: Opened, recording: str, draft: dict[str, Any], steps: dict[int, str]) -> None:
+def _draw_table(opened: ReviewedBundle, recording: str, draft: dict[str, Any], steps: dict[int, str]) -> None:
     rows = st.data_editor(
         state.label_rows(draft["segments"], steps) or [{"start": None, "end": None, "step": None}],
         num_rows="dynamic",
@@ -172,15 +172,15 @@ def _draw_table(opened: Opened, recording: str, draft: dict[str, Any], steps: di
         st.rerun()
 
 
-def _draft_key(opened: Opened, place: int) -> str:
+def _draft_key(opened: ReviewedBundle, place: int) -> str:
     return f"review_draft_{opened.name}_{place}"
 
 
-def _turn_key(opened: Opened, place: int) -> str:
+def _turn_key(opened: ReviewedBundle, place: int) -> str:
     return f"review_turn_{opened.name}_{place}"
 
 
-def _draft(opened: Opened, place: int) -> dict[str, Any]:
+def _draft(opened: ReviewedBundle, place: int) -> dict[str, Any]:
     """The labels of a recording as they stand on the page: at first those that wait, were found or given."""
     key = _draft_key(opened, place)
     began = f"{opened.bundle.facts['files']['demonstrations.npz']['sha256']} {len(opened.review.edits)}"
@@ -196,11 +196,11 @@ def _draft(opened: Opened, place: int) -> dict[str, Any]:
     return kept
 
 
-def _unsaved(opened: Opened, place: int, began: str) -> tuple[Segment, ...] | None:
+def _unsaved(opened: ReviewedBundle, place: int, began: str) -> tuple[Segment, ...] | None:
     """What was drawn and not saved before the page was loaded anew, with the steps that were named for it."""
     one = opened.review.demonstrations.items[place]
     ends = opened.review.demonstrations.ends[one.id]
-    found = review_unsaved.read(opened.desk.folder, one.id, began, ends, _steps(opened))
+    found = review_unsaved.read(opened.store.folder, one.id, began, ends, _steps(opened))
     if found is None:
         return None
     known = set(_steps(opened))
@@ -208,63 +208,63 @@ def _unsaved(opened: Opened, place: int, began: str) -> tuple[Segment, ...] | No
     return found.segments
 
 
-def _keep(opened: Opened, recording: str, draft: dict[str, Any]) -> None:
+def _keep(opened: ReviewedBundle, recording: str, draft: dict[str, Any]) -> None:
     """Keeps what was drawn through a reload; it is saved, and counts, with the button."""
     labels = review_unsaved.Unsaved(tuple(draft["segments"]), tuple(_extra(opened)))
-    review_unsaved.keep(opened.desk.folder, recording, draft["began"], labels)
+    review_unsaved.keep(opened.store.folder, recording, draft["began"], labels)
 
 
-def _save(opened: Opened, recording: str, draft: dict[str, Any]) -> None:
+def _save(opened: ReviewedBundle, recording: str, draft: dict[str, Any]) -> None:
     segments: Sequence[Segment] = draft["segments"]
     new = tuple((step.number, step.name) for step in _extra(opened) if step.number in {one.step for one in segments})
     try:
         edit = Label(recording, tuple(segments), new)
         names = {**opened.review.result.names, **dict(new)}
-        opened.desk.keep_labels(recording, segments, names)
+        opened.store.keep_labels(recording, segments, names)
         opened.add(edit)
         draft["is_changed"] = False
-        review_unsaved.forget(opened.desk.folder, recording)
+        review_unsaved.forget(opened.store.folder, recording)
     except GuideError as error:
         st.session_state["review_problem"] = str(error)
     st.rerun()
 
 
-def _draw_gain(opened: Opened) -> None:
+def _draw_gain(opened: ReviewedBundle) -> None:
     """What another labelled recording would gain, where two are labelled."""
     result = opened.review.result
     if not result.labelled:
         return
     if len(result.labelled) < 2:
-        st.caption("Label a second recording, and it can be said what a third would gain.")
+        st.caption("Label a second recording to see what a third would gain.")
         return
-    name, basis = f"gain_{opened.desk.bundle}", _basis(opened)
-    errand = errands().get(name)
-    if errand is not None and errand.state == "running":
+    name, basis = f"gain_{opened.store.bundle}", _basis(opened)
+    job = background_jobs().get(name)
+    if job is not None and job.state == "running":
         st.fragment(draw_progress, run_every=PROGRESS_S)(name, "Leaving out one labelled recording after the other")
         return
-    _tell_gain(errand, basis)
-    is_told = errand is not None and errand.state == "done" and errand.basis == basis
+    _tell_gain(job, basis)
+    is_told = job is not None and job.state == "done" and job.basis == basis
     if not is_told and st.button("What would another one gain?", icon=":material/trending_up:", key="review_gain"):
         given = [each if at in result.labelled else None for at, each in enumerate(result.labels)]
         collection = opened.review.demonstrations.collection()
-        send(name, lambda tell: leave_one_out(collection, given, tell).words, basis)
+        start_job(name, lambda tell: leave_one_out(collection, given, tell).words, basis)
         st.rerun()
 
 
-def _tell_gain(errand: Errand[str] | None, basis: Hashable) -> None:
+def _tell_gain(job: BackgroundJob[str] | None, basis: Hashable) -> None:
     """The answer, also to a question that was asked before something changed; or why there is none."""
-    if errand is None:
+    if job is None:
         return
-    if errand.state == "done":
-        late = "" if errand.basis == basis else " That was before the labels were changed: ask again."
-        st.info(plain(f"{errand.answer}{late}"), icon=":material/trending_up:")
-    elif errand.state == "given up":
-        st.caption("The question was given up before it was answered.")
+    if job.state == "done":
+        late = "" if job.basis == basis else " That was before the labels were changed: ask again."
+        st.info(plain(f"{job.answer}{late}"), icon=":material/trending_up:")
+    elif job.state == "cancelled":
+        st.caption("Cancelled before it was answered.")
     else:
-        st.error(plain(errand.problem), icon=":material/error:")
+        st.error(plain(job.problem), icon=":material/error:")
 
 
-def _basis(opened: Opened) -> Hashable:
+def _basis(opened: ReviewedBundle) -> Hashable:
     """What an answer is about: the recordings as they are learned, and what was changed since."""
     learned = opened.bundle.facts["files"]["demonstrations.npz"]["sha256"]
     return learned, len(opened.review.edits), tuple(sorted(opened.review.result.labelled))

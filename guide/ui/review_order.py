@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from guide.teach.edits import Edit, Switch
-from guide.ui.review_desk import Opened
+from guide.ui.review_bundle import ReviewedBundle
 from guide.ui.state import review as state
 from guide.ui.state.review import PairRow
 
 
-def draw(opened: Opened) -> None:
+def draw(opened: ReviewedBundle) -> None:
     """Draws the graph and the pairs."""
     rows = state.pairs(opened.bundle, opened.review)
     st.markdown("**What comes before what**, and in how many of the recordings that hold both steps")
@@ -42,7 +42,7 @@ def draw(opened: Opened) -> None:
     )
 
 
-def _switch(opened: Opened, rows: Sequence[PairRow], key: str) -> None:
+def _switch(opened: ReviewedBundle, rows: Sequence[PairRow], key: str) -> None:
     """Switches the pairs whose mark was changed: the table keeps what was typed by the number of the row."""
     typed = st.session_state[key]["edited_rows"]
     changed: list[Edit] = [

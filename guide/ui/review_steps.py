@@ -7,17 +7,17 @@ import streamlit as st
 from guide.errors import InputError
 from guide.teach.edits import Drop, Mark, MarkKind, Merge, Name, Split
 from guide.teach.videos import cut_clip
-from guide.ui.badge import badge
-from guide.ui.review_desk import Opened, pictures
+from guide.ui.review_bundle import ReviewedBundle, pictures
+from guide.ui.shell import badge
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain
-from guide.ui.state.review import Picture, StepCard
+from guide.ui.state.review import StepCard, StepPicture
 
 CARDS_A_ROW = 3
 BY_LOOK = "where its look changes"
 
 
-def draw(opened: Opened) -> None:
+def draw(opened: ReviewedBundle) -> None:
     """Draws a card for each step."""
     cards = state.cards(opened.review, pictures(opened))
     shows_clips = False
@@ -31,17 +31,17 @@ def draw(opened: Opened) -> None:
                 _draw_card(opened, card, cards, shows_clips)
 
 
-def _ask_for_videos(opened: Opened) -> None:
+def _ask_for_videos(opened: ReviewedBundle) -> None:
     with st.expander("Show clips: where are the videos of the demonstrations?", icon=":material/video_library:"):
         ids = [one.id for one in opened.review.demonstrations.items]
-        text = st.text_input("Folder", value=opened.desk.videos(), help=f"It should hold {ids[0]}.mp4 and so on.")
+        text = st.text_input("Folder", value=opened.store.videos(), help=f"It should hold {ids[0]}.mp4 and so on.")
         if st.button("Look there") and text:
-            opened.desk.keep_videos(text)
+            opened.store.keep_videos(text)
             st.session_state["review_problem"] = f"No video of these recordings is in {text}: check the folder."
             st.rerun()
 
 
-def _draw_card(opened: Opened, card: StepCard, cards: tuple[StepCard, ...], shows_clips: bool) -> None:
+def _draw_card(opened: ReviewedBundle, card: StepCard, cards: tuple[StepCard, ...], shows_clips: bool) -> None:
     st.html(badge(card.label, card.colour))
     if not card.pictures:
         st.caption("No picture shows it yet: some are cut from the videos when the changes are learned.")
@@ -58,10 +58,10 @@ def _draw_card(opened: Opened, card: StepCard, cards: tuple[StepCard, ...], show
         _draw_changes(opened, card, cards)
 
 
-def _draw_picture(opened: Opened, card: StepCard, picture: Picture, shows_clips: bool) -> None:
+def _draw_picture(opened: ReviewedBundle, card: StepCard, picture: StepPicture, shows_clips: bool) -> None:
     video = opened.videos.get(picture.recording)
     if shows_clips and video is not None:
-        stem = opened.desk.folder / "clips" / f"{picture.recording}-{picture.moment.at:.2f}".replace(".", "_")
+        stem = opened.store.folder / "clips" / f"{picture.recording}-{picture.moment.at:.2f}".replace(".", "_")
         clip = cut_clip(video, picture.moment.at, stem)
         if clip is not None:
             st.video(str(clip), loop=True, autoplay=True, muted=True)
@@ -70,7 +70,7 @@ def _draw_picture(opened: Opened, card: StepCard, picture: Picture, shows_clips:
     st.image(picture.data, width="stretch", alt=f"{card.label}, {picture.caption}", caption=plain(picture.caption))
 
 
-def _draw_name(opened: Opened, card: StepCard) -> None:
+def _draw_name(opened: ReviewedBundle, card: StepCard) -> None:
     # A new name is a new field, but no other edit is: what is being typed elsewhere must not be lost.
     key = f"review_name_{opened.name}_{card.number}_{card.name}"
     shown = "" if card.name == f"step {card.number}" else card.name
@@ -94,7 +94,7 @@ def _draw_name(opened: Opened, card: StepCard) -> None:
     )
 
 
-def _draw_changes(opened: Opened, card: StepCard, cards: tuple[StepCard, ...]) -> None:
+def _draw_changes(opened: ReviewedBundle, card: StepCard, cards: tuple[StepCard, ...]) -> None:
     key = f"{opened.name}_{card.number}_{len(opened.review.edits)}"
     _draw_mark(opened, card, "optional", "May be left out", card.is_optional)
     _draw_mark(opened, card, "repeatable", "May be done again", card.is_repeatable)
@@ -110,16 +110,16 @@ def _draw_changes(opened: Opened, card: StepCard, cards: tuple[StepCard, ...]) -
         st.rerun()
 
 
-def _draw_mark(opened: Opened, card: StepCard, kind: MarkKind, words: str, is_on: bool) -> None:
+def _draw_mark(opened: ReviewedBundle, card: StepCard, kind: MarkKind, words: str, is_on: bool) -> None:
     # When it is pressed, not when it differs: an edit that is refused would be tried again and again.
     key = f"review_{kind}_{opened.name}_{card.number}_{is_on}"
     st.checkbox(words, value=is_on, key=key, on_change=opened.add, args=(Mark(card.number, kind, not is_on),))
 
 
-def _draw_split(opened: Opened, card: StepCard, key: str) -> None:
+def _draw_split(opened: ReviewedBundle, card: StepCard, key: str) -> None:
     where = st.selectbox("Is really two: split it", [BY_LOOK, *_shares()], index=0, key=f"where_{key}")
     if st.button("Split", icon=":material/call_split:", key=f"split_{key}"):
-        with st.spinner("Looking where its look changes" if where == BY_LOOK else "Splitting it"):
+        with st.spinner("Looking for changes in its appearance" if where == BY_LOOK else "Splitting it"):
             opened.add(Split(card.number, None if where == BY_LOOK else _shares()[where]))
         st.rerun()
 

@@ -12,7 +12,7 @@ from guide.errors import GuideError
 from guide.teach.reading import read_demonstrations
 from guide.teach.relearn import begin_review
 from guide.teach.trial import Trial, try_demonstration, try_video
-from guide.ui.review_desk import Opened, networks
+from guide.ui.review_bundle import ReviewedBundle, networks
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain, stamp
 from guide.ui.state.review import Bar, TrialView
@@ -28,7 +28,7 @@ ICONS = {
 WIDTH_PX, BAR_PX = 1000, 26
 
 
-def draw(opened: Opened, draft: Bundle, publish: Callable[[], None]) -> None:
+def draw(opened: ReviewedBundle, draft: Bundle, publish: Callable[[], None]) -> None:
     """Draws the choice of a recording, and what the draft makes of it; then the way to make it live."""
     ids = [one.id for one in opened.review.demonstrations.items]
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -28,9 +28,9 @@ class Unsaved:
     steps: tuple[KeyStep, ...] = ()
 
 
-def keep(desk: Path, recording: str, began: str, labels: Unsaved) -> None:
+def keep(store: Path, recording: str, began: str, labels: Unsaved) -> None:
     """Keeps labels that were drawn upon the state `began`; a disk that refuses is told when they are saved."""
-    path = _path(desk, recording)
+    path = _path(store, recording)
     plain = {
         "began": began,
         "segments": [[one.step, one.start, one.end] for one in labels.segments],
@@ -45,10 +45,10 @@ def keep(desk: Path, recording: str, began: str, labels: Unsaved) -> None:
         return
 
 
-def read(desk: Path, recording: str, began: str, duration_s: float, known: Iterable[int]) -> Unsaved | None:
+def read(store: Path, recording: str, began: str, duration_s: float, known: Iterable[int]) -> Unsaved | None:
     """What was kept, if it was drawn upon the same state and makes sense."""
     try:
-        plain = json.loads(_path(desk, recording).read_text(encoding="utf-8"))
+        plain = json.loads(_path(store, recording).read_text(encoding="utf-8"))
         if not isinstance(plain, dict) or plain.get("began") != began:
             return None
         steps = tuple(KeyStep(number, Name(number, name).name) for number, name in plain["steps"])
@@ -58,13 +58,13 @@ def read(desk: Path, recording: str, began: str, duration_s: float, known: Itera
     return None if segments is None else Unsaved(segments, steps)
 
 
-def forget(desk: Path, recording: str) -> None:
+def forget(store: Path, recording: str) -> None:
     """They were saved, or given up."""
     try:
-        _path(desk, recording).unlink(missing_ok=True)
+        _path(store, recording).unlink(missing_ok=True)
     except OSError:
         return
 
 
-def _path(desk: Path, recording: str) -> Path:
-    return desk / FOLDER / f"{hashlib.sha256(recording.encode()).hexdigest()[:16]}.json"
+def _path(store: Path, recording: str) -> Path:
+    return store / FOLDER / f"{hashlib.sha256(recording.encode()).hexdigest()[:16]}.json"

@@ -11,14 +11,14 @@ from guide.bundle import fingerprint
 from guide.errors import GuideError
 from guide.teach.edited import segments_of
 from guide.teach.relearn import told_of
-from guide.ui.review_desk import Opened, workshop
+from guide.ui.review_bundle import ReviewedBundle, training_jobs
 from guide.ui.state.folders import plain
-from guide.ui.training import HOW_TO_INSTALL, Wish, missing
+from guide.ui.training import HOW_TO_INSTALL, TrainingRequest, missing_packages
 
 LOG_LINES = 12
 
 
-def draw(opened: Opened) -> None:
+def draw(opened: ReviewedBundle) -> None:
     """Draws the versions and the training."""
     versions, training = st.columns(2, gap="large")
     with versions:
@@ -27,14 +27,14 @@ def draw(opened: Opened) -> None:
         _draw_training(opened)
 
 
-def _draw_versions(opened: Opened) -> None:
+def _draw_versions(opened: ReviewedBundle) -> None:
     st.markdown("**Versions**")
     live = fingerprint(opened.bundle)
     told = told_of(opened.bundle)
     with st.container(border=True):
-        st.markdown(f":material/play_circle: **Version {opened.desk.number_of(opened.bundle)}, live now**")
+        st.markdown(f":material/play_circle: **Version {opened.store.number_of(opened.bundle)}, live now**")
         st.caption(plain("; ".join(told) if told else "as it was learned"))
-    kept = [version for version in opened.desk.versions() if version.fingerprint != live]
+    kept = [version for version in opened.store.versions() if version.fingerprint != live]
     if not kept:
         st.caption("No other version is kept yet: when you make changes live, the one before stays here.")
     for version in kept:
@@ -50,22 +50,22 @@ def _day(folder: Path) -> str:
     return time.strftime("%d %B %Y, %H:%M", time.localtime(folder.stat().st_mtime))
 
 
-def _restore(opened: Opened, number: int) -> None:
+def _restore(opened: ReviewedBundle, number: int) -> None:
     try:
-        opened.desk.restore(number)
+        opened.store.restore(number)
         st.session_state["review_done"] = f"Version {number} is live again; the one before is kept."
     except (GuideError, OSError) as error:
         st.session_state["review_problem"] = str(error)
     st.rerun()
 
 
-def _draw_training(opened: Opened) -> None:
+def _draw_training(opened: ReviewedBundle) -> None:
     st.markdown("**Train the network again, from your labels**")
     st.caption(
         "When steps are learned anew, the network that looks at the pictures stays as it is. Training it with your "
         "labels takes longer and may see more; it goes on when you close this page."
     )
-    if lacks := missing():
+    if lacks := missing_packages():
         st.info(f"Training needs {plain(' and '.join(lacks))}, which this installation lacks. In a terminal:")
         st.code(HOW_TO_INSTALL, language="bash", wrap_lines=True)
         return
@@ -81,24 +81,24 @@ def _draw_training(opened: Opened) -> None:
     _draw_job(opened)
 
 
-def _start(opened: Opened) -> None:
+def _start(opened: ReviewedBundle) -> None:
     names = opened.review.start.names
     segments = segments_of(opened.review.start, opened.review.demonstrations)
     items = opened.review.demonstrations.items
     try:
         for place in opened.review.start.labelled:
-            opened.desk.keep_labels(items[place].id, segments[place], names)
-        opened.desk.keep_live()
+            opened.store.keep_labels(items[place].id, segments[place], names)
+        opened.store.keep_live()
         inputs = tuple(str(opened.videos[one.id]) for one in items)
-        workshop(opened.desk).start(Wish(opened.name, inputs, labels=str(opened.desk.labels)))
+        training_jobs(opened.store).start(TrainingRequest(opened.name, inputs, labels=str(opened.store.labels)))
     except (GuideError, OSError) as error:
         st.session_state["review_problem"] = str(error)
     st.rerun()
 
 
 @st.fragment(run_every=2.0)
-def _draw_job(opened: Opened) -> None:
-    job = workshop(opened.desk).look(opened.name)
+def _draw_job(opened: ReviewedBundle) -> None:
+    job = training_jobs(opened.store).read(opened.name)
     if job is None:
         return
     words = {"running": "Training runs", "finished": "Training has ended: the new version is live"}

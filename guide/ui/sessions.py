@@ -14,10 +14,10 @@ from guide.errors import GuideError
 from guide.record.page import clock
 from guide.ui import sessions_many, sessions_replay
 from guide.ui.server import data_folder
-from guide.ui.shell import lead_to
+from guide.ui.shell import page_link
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import default_keep_days, plain
-from guide.ui.state.sessions import SessionRow, Wanted
+from guide.ui.state.sessions import SessionListFilter, SessionRow
 
 ANY = "any"
 PERIODS = {"any time": 0, "today": 1, "last 7 days": 7, "last 30 days": 30}
@@ -53,7 +53,7 @@ def draw(folder: Path) -> None:
         found = tuple(row for row in rows if wanted.fits(row))
         st.caption(f"{len(found)} of {len(rows)} sessions", width="content")
     if not found:
-        st.info("No session fits: choose *any* in one of the filter's fields.", icon=":material/filter_alt_off:")
+        st.info("No session matches: choose *any* in one of the filter's fields.", icon=":material/filter_alt_off:")
         return
     try:
         if view == COMPARE:
@@ -79,7 +79,7 @@ def _tell_empty(folder: Path) -> None:
     st.code(state.HOW_TO_RECORD, language="bash", wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
-        lead_to("", "Go to Live", ":material/play_circle:")
+        page_link("", "Go to Live", ":material/play_circle:")
 
 
 def _ask_view() -> str:
@@ -90,7 +90,7 @@ def _ask_view() -> str:
     return st.segmented_control("View", VIEWS, label_visibility="collapsed", required=True, key="sessions_view") or LIST
 
 
-def _ask_filter(rows: Sequence[SessionRow]) -> Wanted:
+def _ask_filter(rows: Sequence[SessionRow]) -> SessionListFilter:
     people, bundles = sorted({row.who for row in rows}), sorted({row.bundle_name for row in rows})
     who = st.selectbox("Person", [ANY, *people], key="sessions_person")
     what = st.selectbox("Procedure", [ANY, *bundles], key="sessions_bundle")
@@ -98,7 +98,7 @@ def _ask_filter(rows: Sequence[SessionRow]) -> Wanted:
     since, until = _ask_days(rows) if when == CUSTOM else (_since(PERIODS[when]), None)
     has = st.selectbox("Alerts", list(ALERTS), key="sessions_alerts")
     how = st.selectbox("State", [ANY, *state.STATES], format_func=_state_words, key="sessions_state")
-    return Wanted(
+    return SessionListFilter(
         None if who == ANY else who,
         None if what == ANY else what,
         since,

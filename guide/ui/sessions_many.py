@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from guide.record.page import clock
-from guide.record.session_report import Report
+from guide.record.session_report import SessionReport
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state import sessions_many as many
@@ -60,7 +60,7 @@ def draw_comparison(folder: Path, found: Sequence[SessionRow]) -> None:
     )
 
 
-def _tell_difference(first: Report, second: Report) -> None:
+def _tell_difference(first: SessionReport, second: SessionReport) -> None:
     if words := many.why_not_alike(first, second):
         st.warning(plain(words), icon=":material/warning:")
     orders = many.order_of(first), many.order_of(second)
@@ -69,10 +69,10 @@ def _tell_difference(first: Report, second: Report) -> None:
         st.markdown(":material/check: Both did the steps in the same order.")
         return
     one, other = (order[place - 1] if place <= len(order) else "nothing more" for order in orders)
-    st.markdown(plain(f"The orders part at place {place}: {one} against {other}."))
+    st.markdown(plain(f"The orders differ at position {place}: {one} versus {other}."))
 
 
-def _draw_alert_list(report: Report) -> None:
+def _draw_alert_list(report: SessionReport) -> None:
     if not report.alerts:
         st.caption("No alert was raised.")
     for story in report.alerts:
@@ -106,12 +106,12 @@ def _limit(count: int) -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Counting …")
-def _reports(folder: str, names: tuple[str, ...], stamp: tuple[str, ...]) -> tuple[Report, ...]:
+def _reports(folder: str, names: tuple[str, ...], stamp: tuple[str, ...]) -> tuple[SessionReport, ...]:
     """The reports, read anew when one of the sessions went on."""
     return state.read_reports(Path(folder), names)
 
 
-def _draw_durations(reports: Sequence[Report]) -> None:
+def _draw_durations(reports: Sequence[SessionReport]) -> None:
     st.markdown(
         "**Time per step:** bar and tick are the demonstrations (80 % of them, and the median), dots are these sessions"
     )
@@ -139,14 +139,14 @@ def _draw_durations(reports: Sequence[Report]) -> None:
     _chart(many.duration_rows(times), layers, 70 + 34 * len(order))
 
 
-def _draw_pareto(reports: Sequence[Report]) -> None:
+def _draw_pareto(reports: Sequence[SessionReport]) -> None:
     st.markdown("**Deviations, the most frequent first:** how many, and which share of all they make up")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = st.segmented_control("By", many.DEVIATION_BY, default="step", required=True, key="count_by") or "step"
         with_withdrawn = st.toggle("Count withdrawn alerts too", key="count_withdrawn")
     bars = many.pareto(reports, by, with_withdrawn)
     if not bars:
-        st.caption("No alert stands in these sessions.")
+        st.caption("There is no open alert in these sessions.")
         return
     rows = [
         {"what": bar.name, "count": bar.count, "words": _share_words(bar, place)}

@@ -12,7 +12,7 @@ from guide.record.page import about, clock
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import plain, source_words
-from guide.ui.state.live_words import DEEDS
+from guide.ui.state.live_words import ACTION_WORDS
 from guide.ui.state.sessions import ReplayView, SessionRow
 
 NAMES: dict[state.ExportKind, str] = {
@@ -145,7 +145,7 @@ def _draw_more(view: ReplayView) -> None:
                 [
                     {
                         "at": clock(one.at),
-                        "action": DEEDS[one.kind],
+                        "action": ACTION_WORDS[one.kind],
                         "about": about(view.report, one),
                         "person": one.person,
                         "comment": one.comment,

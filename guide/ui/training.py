@@ -1,4 +1,4 @@
-"""Learning as a process of its own: started, found again by any page, stopped and gone on with.
+"""Training jobs in processes of their own: started, found again by any page, stopped and resumed.
 
 `python -m guide.ui.training FOLDER` runs the command that FOLDER/job.json holds and writes down how it ended. It leads
 a process group of its own, so neither a reload nor the end of the dashboard ends it. The lock of the folder is held by
@@ -39,10 +39,10 @@ _LINE_EVERY_S = "1"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be learned, from what, and how; empty texts leave things out, `k` 0 leaves the number open.
+class TrainingRequest:
+    """What to train, from which inputs, and how; empty texts are left out, `k` 0 leaves the number of steps open.
 
-    >>> Wish("box", ("recordings/box",), k=4).words(Path("exported"), Path(".cache"))[3:7]
+    >>> TrainingRequest("box", ("recordings/box",), k=4).words(Path("exported"), Path(".cache"))[3:7]
     ['recordings/box', '--out', 'exported/box', '--cache']
     """
 
@@ -72,15 +72,16 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A training that was started: what was wished for, how it stands, when it began and ended, what it said.
+class TrainingJob:
+    """A training job: its request, its state, when it began and ended, what it printed.
 
-    >>> Job(Path("jobs/box"), Wish("box", ()), "running", started=0.0, ended=None, code=None, said="").name
+    >>> request = TrainingRequest("box", ())
+    >>> TrainingJob(Path("jobs/box"), request, "running", started=0.0, ended=None, code=None, said="").name
     'box'
     """
 
     folder: Path
-    wish: Wish
+    request: TrainingRequest
     state: JobState
     started: float
     ended: float | None
@@ -89,7 +90,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        return self.wish.name
+        return self.request.name
 
     @property
     def scores(self) -> dict[str, Any]:
@@ -102,10 +103,10 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """Where learning happens: bundles go to `exported`, what is kept between runs and the jobs lie in `cache`.
+class TrainingJobs:
+    """All training jobs: bundles are written to `exported`; jobs and what is kept between runs lie in `cache`.
 
-    >>> Workshop(Path("exported"), Path(".cache/cnc")).jobs
+    >>> TrainingJobs(Path("exported"), Path(".cache/cnc")).jobs
     PosixPath('.cache/cnc/jobs')
     """
 
@@ -116,26 +117,26 @@ class Workshop:
     def jobs(self) -> Path:
         return self.cache / "jobs"
 
-    def find(self) -> tuple[Job, ...]:
+    def find(self) -> tuple[TrainingJob, ...]:
         """Every training that was started, the newest first."""
         folders = sorted(self.jobs.iterdir()) if self.jobs.is_dir() else []
         found = [job for folder in folders if (job := _read(folder)) is not None]
         return tuple(sorted(found, key=lambda job: -job.started))
 
-    def look(self, name: str) -> Job | None:
+    def read(self, name: str) -> TrainingJob | None:
         """The training of that name as it stands now."""
         return _read(self.jobs / name)
 
-    def start(self, wish: Wish) -> None:
-        """Starts learning, or goes on with it: what an earlier run kept is used. One a name at a time."""
+    def start(self, request: TrainingRequest) -> None:
+        """Starts a training, or resumes it from what an earlier run kept; one at a time for each name."""
         require_installed()
-        folder = self.jobs / wish.name
-        lock = _take(folder, wish.name)
+        folder = self.jobs / request.name
+        lock = _take(folder, request.name)
         try:
             for name in (ENDED, CANCELLED, LOG, SCORES):
                 (folder / name).unlink(missing_ok=True)
-            words = {"words": wish.words(self.exported, self.cache), "check": wish.check(self.exported)}
-            plain = {"wish": asdict(wish), **words, "started": time.time()}
+            words = {"words": request.words(self.exported, self.cache), "check": request.check(self.exported)}
+            plain = {"wish": asdict(request), **words, "started": time.time()}
             (folder / JOB).write_text(json.dumps(plain, ensure_ascii=False), encoding="utf-8")
             leader = subprocess.Popen(
                 [sys.executable, "-m", "guide.ui.training", str(folder)],
@@ -182,14 +183,14 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return Path(environment.get(CACHE_VARIABLE) or DEFAULT_CACHE)
 
 
-def missing() -> tuple[str, ...]:
-    """What learning needs and this installation lacks."""
+def missing_packages() -> tuple[str, ...]:
+    """Packages that training needs and this installation lacks."""
     return tuple(name for name in ("torch", "offline", "onnx", "skfuzzy") if importlib.util.find_spec(name) is None)
 
 
 def require_installed() -> None:
     """Raises InputError where learning cannot run here."""
-    if lacks := missing():
+    if lacks := missing_packages():
         raise InputError(f"learning needs {' and '.join(lacks)}, which this installation lacks: run {HOW_TO_INSTALL}.")
 
 
@@ -213,19 +214,19 @@ def _as_path(text: str) -> str:
     return f"./{text}" if text.startswith("-") else text
 
 
-def _read(folder: Path) -> Job | None:
+def _read(folder: Path) -> TrainingJob | None:
     plain = _json(folder / JOB)
-    wish = plain.get("wish")
-    if not isinstance(wish, dict):
+    request = plain.get("wish")
+    if not isinstance(request, dict):
         return None
     is_running = is_alive(folder)  # before the end is looked for: it is written while the lock is held
     ended = _json(folder / ENDED)
     try:
-        known = Wish(**{**wish, "inputs": tuple(wish["inputs"])})
+        known = TrainingRequest(**{**request, "inputs": tuple(request["inputs"])})
         code = int(ended["code"]) if "code" in ended else None
         at = float(ended["at"]) if "at" in ended else None
         state = "running" if is_running else _state(code, (folder / CANCELLED).exists())
-        return Job(folder, known, state, float(plain["started"]), at, code, _tail(folder / LOG))
+        return TrainingJob(folder, known, state, float(plain["started"]), at, code, _tail(folder / LOG))
     except (KeyError, TypeError, ValueError):  # written by another version, or by hand: as if it were not there
         return None
 
@@ -239,7 +240,7 @@ def _state(code: int | None, was_cancelled: bool) -> JobState:
 
 
 def last_line(said: str) -> str:
-    """The last line that says something.
+    """The last line that is not empty.
 
     >>> last_line("one\\ntwo\\n\\n")
     'two'
@@ -264,7 +265,7 @@ def _tail(path: Path) -> str:
         return ""
 
 
-def attend(folder: Path) -> int:
+def run_job(folder: Path) -> int:
     """Runs the folder's command, its output in the log, then the comparison with labels; writes down how it ended."""
     plain = _json(folder / JOB)
     code = _run(folder, [str(word) for word in plain["words"]], folder / LOG)
@@ -310,7 +311,7 @@ def main(folder: Path) -> int:
     # A shell that starts programs in the background makes them deaf to this signal, and children inherit that.
     signal.signal(signal.SIGINT, lambda *_: None)
     os.nice(POLITENESS)
-    return attend(folder)
+    return run_job(folder)
 
 
 if __name__ == "__main__":

@@ -77,14 +77,14 @@ def examine(stream: BinaryIO, name: str) -> Container:
     stream.seek(0)
     container = recognise(stream.read(512))
     if container is None:
-        raise InputError(f"{shown(name)} is called a video, but its content is none: choose the recording itself.")
+        raise InputError(f"{short_name(name)} is called a video, but its content is none: choose the recording itself.")
     stream.seek(0)
     try:
         with av.open(stream, "r", format=container.reader) as opened:
             if not opened.streams.video or next(opened.decode(video=0), None) is None:
-                raise InputError(f"{shown(name)} holds no picture: choose another recording.")
+                raise InputError(f"{short_name(name)} holds no picture: choose another recording.")
     except (av.FFmpegError, ValueError, OSError) as cause:
-        raise InputError(f"{shown(name)} is damaged or no video we can read: convert it to MP4 first.") from cause
+        raise InputError(f"{short_name(name)} is damaged or no video we can read: convert it to MP4 first.") from cause
     finally:
         stream.seek(0)
     return container
@@ -106,7 +106,7 @@ def store(stream: BinaryIO, name: str, folder: Path, largest_mb: int = LARGEST_M
     size = stream.seek(0, os.SEEK_END)
     if size > largest_mb * 2**20:
         raise InputError(
-            f"{shown(name)} has {size / 2**30:.1f} GB, and {largest_mb / 1024:g} GB go through the browser at most: "
+            f"{short_name(name)} has {size / 2**30:.1f} GB, a browser may send at most {largest_mb / 1024:g} GB: "
             "put it into a folder on this computer and name the folder instead."
         )
     container = examine(stream, name)
@@ -170,7 +170,7 @@ def _require_room(folder: Path, size: int) -> None:
         )
 
 
-def shown(name: str) -> str:
+def short_name(name: str) -> str:
     """A file's name for a message: short, one line."""
     line = " ".join(name.split())
     return line if len(line) <= LONGEST_NAME else f"{line[:LONGEST_NAME]}…"

@@ -11,9 +11,8 @@ from rich.console import Console
 from guide.commands.entry import entry
 
 from .contact import write_contact_sheet
-from .drawing import draw_once
 from .task import TASK
-from .world import World
+from .world import World, draw_once
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A script acted out: one moment for every frame, with hands that glide from one doing to the next."""
+"""A script acted out: one moment for every frame, with hands that glide from one activity to the next."""
 
 from __future__ import annotations
 
@@ -6,51 +6,53 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .gestures import STEPS, Doing, Gesture, Moment, Pose
+from .gestures import STEPS, ActivityMoment, Gesture, Moment, Pose
 from .pastimes import PASTIMES
-from .scene import Bench, State
+from .scene import State, Workplace
 from .script import RATE_HZ, Event, Script
 from .task import BATTERY, BOARD, CABLE, CLOSE, LABEL
 
-GLIDE_S = 0.4  # how long hands take to reach the first place of a new doing
+GLIDE_S = 0.4  # how long hands take to reach the first place of a new activity
 FASTEST_CM = 13.0  # a hand moves at most this far between two frames
 _SEATED = {BOARD: "board", BATTERY: "battery", CABLE: "plug", LABEL: "label"}
 
 
-def act(script: Script, bench: Bench) -> Iterator[Moment]:
+def act(script: Script, workplace: Workplace) -> Iterator[Moment]:
     """One moment per frame."""
-    state, last, shown = bench.start(), None, None
+    state, last, shown = workplace.start(), None, None
     for event in script.events:
         gesture = gesture_of(event)
         for number, frame in enumerate(event.frames):
-            moment = gesture(_doing(event, frame, bench, state))
+            moment = gesture(_activity_moment(event, frame, workplace, state))
             if last is not None and shown is not None:
                 moment = _follow(shown, _glide(last, moment, min((number + 1) / (GLIDE_S * RATE_HZ), 1.0)))
             shown = moment
             yield moment
         last = shown
-        state = settle(event, gesture(Doing(bench, state, 1.0, 1.0)).state, state, bench)
+        state = settle(event, gesture(ActivityMoment(workplace, state, 1.0, 1.0)).state, state, workplace)
 
 
 def gesture_of(event: Event) -> Gesture:
     return STEPS[event.step] if event.activity == "step" else PASTIMES[event.activity]
 
 
-def settle(event: Event, after: State, before: State, bench: Bench) -> State:
+def settle(event: Event, after: State, before: State, workplace: Workplace) -> State:
     """The state once the event is over: what was fitted sits, what was only handled is as before."""
     if event.activity != "step":
         return before
     after = replace(after, spin=0.0)
     if event.step in _SEATED:
         name = _SEATED[event.step]
-        after = after.put(**{name: bench.seats[name]})
+        after = after.put(**{name: workplace.seats[name]})
     return replace(after, lid=0.0) if event.step == CLOSE else after
 
 
-def _doing(event: Event, frame: int, bench: Bench, state: State) -> Doing:
+def _activity_moment(event: Event, frame: int, workplace: Workplace, state: State) -> ActivityMoment:
     frames = event.frames
     elapsed = (frame - frames.start) / RATE_HZ
-    return Doing(bench, state, (frame - frames.start + 1) / len(frames), elapsed * bench.person.tempo, frames.start)
+    return ActivityMoment(
+        workplace, state, (frame - frames.start + 1) / len(frames), elapsed * workplace.person.tempo, frames.start
+    )
 
 
 def _glide(last: Moment, now: Moment, share: float) -> Moment:

@@ -1,4 +1,4 @@
-"""A pinhole camera on somebody's head above the bench. World units are centimetres: x right, y away, z up."""
+"""A pinhole camera on somebody's head above the workplace. World units are centimetres: x right, y away, z up."""
 
 from __future__ import annotations
 

@@ -38,10 +38,10 @@ def contact_column(recording: Recording, phase: float) -> Image:
     cells = []
     for step in TASK.steps:
         cell = np.full((HEIGHT_PX + CAPTION_PX, WIDTH_PX, 3), 236, np.uint8)
-        doings = [event.frames for event in script.steps if event.step == step.number]
+        visits = [event.frames for event in script.steps if event.step == step.number]
         text = f"{step.label}, person {recording.number}"
-        if doings:
-            cell[CAPTION_PX:] = pictures[doings[0][int(phase * len(doings[0]))]]
+        if visits:
+            cell[CAPTION_PX:] = pictures[visits[0][int(phase * len(visits[0]))]]
         else:
             text += ": left out (optional)"
         cv2.putText(cell, text, (5, 15), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (20, 20, 20), 1, cv2.LINE_AA)

@@ -14,7 +14,7 @@ from .script import RATE_HZ
 
 FOLLOW_S = 0.45  # the head trails the focus by about this long
 SACCADES_HZ = 0.14
-PULL = 0.45  # share of the way from the middle of the bench to the focus that the head turns
+PULL = 0.45  # share of the way from the middle of the workplace to the focus that the head turns
 
 
 def move_head(moments: Sequence[Moment], person: Person, rng: np.random.Generator) -> list[Camera]:

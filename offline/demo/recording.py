@@ -6,8 +6,10 @@ import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import av
+import numpy as np
 from av.error import FFmpegError
 
 from guide.domain import Image
@@ -19,10 +21,15 @@ from .head import move_head
 from .orders import FAULTS, FaultKind
 from .painter import Painter
 from .person import Person, sample_person
-from .scene import Bench
+from .scene import Workplace
 from .script import RATE_HZ, Script, label_of, sample_script
 from .sensor import Sensor
-from .streams import Kind, stream
+
+Kind: TypeAlias = Literal["train", "live"]
+Purpose: TypeAlias = Literal["script", "person", "head", "sensor"]
+
+_KINDS: dict[Kind, int] = {"train": 0, "live": 1}
+_PURPOSES: dict[Purpose, int] = {"script": 0, "person": 1, "head": 2, "sensor": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +57,28 @@ class Recording:
 
     @property
     def script(self) -> Script:
-        return sample_script(stream(self.seed, self.kind, self.number, "script"), self.fault, self.scale)
+        return sample_script(random_stream(self.seed, self.kind, self.number, "script"), self.fault, self.scale)
 
     @property
     def person(self) -> Person:
-        return sample_person(stream(self.seed, self.kind, self.number, "person"))
+        return sample_person(random_stream(self.seed, self.kind, self.number, "person"))
 
     def pictures(self) -> Iterator[Image]:
         """The frames in order, (H, W, 3) RGB; frame i is taken at i / RATE_HZ seconds."""
         person = self.person
-        moments = list(act(self.script, Bench(person)))
-        cameras = move_head(moments, person, stream(self.seed, self.kind, self.number, "head"))
-        painter, sensor = Painter(person), Sensor(person, stream(self.seed, self.kind, self.number, "sensor"))
+        moments = list(act(self.script, Workplace(person)))
+        cameras = move_head(moments, person, random_stream(self.seed, self.kind, self.number, "head"))
+        painter, sensor = Painter(person), Sensor(person, random_stream(self.seed, self.kind, self.number, "sensor"))
         for moment, camera in zip(moments, cameras, strict=True):
             yield sensor.expose(painter.paint(moment, camera), camera)
+
+
+def random_stream(seed: int, kind: Kind, number: int, purpose: Purpose) -> np.random.Generator:
+    """The random generator for one purpose of one recording (numbered from 1).
+
+    The streams are independent: what a recording looks like never depends on how many others are drawn.
+    """
+    return np.random.default_rng(np.random.SeedSequence([seed, _KINDS[kind], number, _PURPOSES[purpose]]))
 
 
 def write_recording(recording: Recording, folder: Path) -> Path:

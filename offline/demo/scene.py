@@ -1,4 +1,4 @@
-"""The state of the bench: what lies where, what is done. What was done stays done, in whatever order."""
+"""The state of the workplace: what lies where and what is done. What was done stays done, in whatever order."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything on the bench at one moment: `mat` and `lid` from 0 (rolled, shut) to 1 (laid, open), `screws` 0 to 4.
+    """The workplace at one moment: `mat` and `lid` from 0 (rolled, shut) to 1 (laid, open), `screws` 0 to 4.
 
     `places` holds the loose things; one that is missing is out of sight. `spin` turns what is being turned.
     `is_screwed_through` says that the screws went in through the shut lid.
@@ -56,8 +56,8 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """A person's bench: where the case stands and where each thing belongs once it is fitted."""
+class Workplace:
+    """A person's workplace: where the case stands and where each thing belongs once it is fitted."""
 
     person: Person
 
@@ -97,6 +97,6 @@ class Bench:
         )
 
     def start(self) -> State:
-        """The bench before anything is done."""
+        """The workplace before anything is done."""
         places = {name: Place(x, y, 0.0, yaw) for name, (x, y, yaw) in self.person.slots.items()}
         return State(mat=0.0, lid=0.0, screws=0.0, places=places)

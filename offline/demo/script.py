@@ -13,7 +13,7 @@ from .orders import Fault, FaultKind, plant, sample_order
 from .task import TASK
 
 RATE_HZ = 10  # frames per second of every recording; all times lie on this grid
-STEP_S = (3.0, 9.0)  # shortest and longest doing of a step: a factor of three
+STEP_S = (3.0, 9.0)  # shortest and longest duration of a step: a factor of three
 SHARE = (0.25, 0.37)  # background share drawn per recording, well inside 20-40 % after rounding
 GAP_S = 0.4  # hands need this long from one thing to the next
 IDLE_S = 3.5  # longer background is cut into pieces of about this length

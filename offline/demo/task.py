@@ -1,4 +1,4 @@
-"""The one task of the drawn world: a small sensor box is assembled on a bench. No seed changes it."""
+"""The one task of the drawn world: a small sensor box is assembled at a workplace. No seed changes it."""
 
 from __future__ import annotations
 

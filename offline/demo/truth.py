@@ -13,17 +13,17 @@ from .script import Event, Script, label_of
 Truth: TypeAlias = dict[str, object]
 
 
-def tell_all(recordings: Iterable[Recording]) -> dict[str, Truth]:
+def truth_of_all(recordings: Iterable[Recording]) -> dict[str, Truth]:
     """The truth of each live recording by its name."""
-    return {recording.name: tell(recording.script) for recording in recordings}
+    return {recording.name: truth_of(recording.script) for recording in recordings}
 
 
-def tell(script: Script) -> Truth:
+def truth_of(script: Script) -> Truth:
     """Fault, step, the step it should have waited for, when it can be known, and the true segments.
 
     >>> import numpy as np
     >>> from .script import sample_script
-    >>> tell(sample_script(np.random.default_rng(1)))["at"] is None
+    >>> truth_of(sample_script(np.random.default_rng(1)))["at"] is None
     True
     """
     fault = script.fault

@@ -14,15 +14,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import cv2
+from rich.console import Console
 
 from guide.errors import InputError, OutputError
+from offline.progress import progress
 
 from .recording import Recording, write_recording
-from .truth import tell_all
+from .truth import truth_of_all
 
 WORLD_VERSION = 1  # any change to what is drawn bumps this, and every figure is printed anew
 
-Progress = Callable[[Recording], None]
+OnDrawn = Callable[[Recording], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class World:
         return self.train + self.faulty
 
 
-def holds(out: Path, world: World) -> bool:
+def is_drawn(out: Path, world: World) -> bool:
     """Whether the folder already holds this very world, complete."""
     try:
         stored = json.loads((out / "world.json").read_text(encoding="utf-8"))
@@ -70,7 +72,7 @@ def holds(out: Path, world: World) -> bool:
     )
 
 
-def draw_world(world: World, out: Path, jobs: int = 0, progress: Progress | None = None) -> None:
+def draw_world(world: World, out: Path, jobs: int = 0, on_drawn: OnDrawn | None = None) -> None:
     """Draw every recording into `out`; nothing but whole files ever stands there.
 
     `jobs` processes draw at once (0: one per core). Raises InputError where `out` holds something else and
@@ -81,9 +83,9 @@ def draw_world(world: World, out: Path, jobs: int = 0, progress: Progress | None
     _refuse_strange(out)
     with _aside(out) as aside:
         for recording in _draw(world.all, aside, jobs or _count_cores()):
-            if progress is not None:
-                progress(recording)
-        _write_json(aside / "truth.json", tell_all(world.faulty))
+            if on_drawn is not None:
+                on_drawn(recording)
+        _write_json(aside / "truth.json", truth_of_all(world.faulty))
         _write_json(aside / "world.json", asdict(world))
         _swap(aside, out)
 
@@ -165,3 +167,20 @@ def _draw(recordings: list[Recording], folder: Path, jobs: int) -> Iterator[Reco
 def _prepare_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends its workers
     cv2.setNumThreads(1)
+
+
+def draw_once(world: World, out: Path, console: Console, jobs: int = 0) -> bool:
+    """Draw the world into `out` unless it is there already, with a progress bar; says whether anything was drawn."""
+    if is_drawn(out, world):
+        console.print(f"{out} already holds the recordings", soft_wrap=True, markup=False)
+        return False
+    done, total = 0, len(world.all)
+    with progress(console, "drawing", total) as advance:
+
+        def count(recording: Recording) -> None:
+            nonlocal done
+            done += 1
+            advance(done, f"{done} of {total} recordings")
+
+        draw_world(world, out, jobs, count)
+    return True

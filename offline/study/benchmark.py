@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import platform
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import torch
 import tyro
 from rich.console import Console
 
-from guide.benchmarks.figures import Part
+from guide.benchmarks.figures import Part, processor
 from guide.commands.entry import entry
 from guide.errors import InputError
 from offline.config import PAPER
 from offline.study.benchmarks.extraction import ExtractionSizes, measure_extraction
-from offline.study.benchmarks.figures import machine, report
 from offline.study.benchmarks.live import LiveSizes, measure_live
 from offline.study.benchmarks.losses import measure_losses
 from offline.study.benchmarks.procut import ProCutSizes, measure_procut
@@ -29,7 +30,7 @@ QUICK_PROCUT = ProCutSizes(frames=2000, few=1000, many=4000, width=16, k=4, repe
 
 
 @dataclass(frozen=True, slots=True)
-class BenchOptions:
+class StudyBenchmarkOptions:
     """Measure losses, the training step, extraction, ProCut and the live loop, and hold them against their limits."""
 
     part: Annotated[PartName, tyro.conf.Positional] = "all"
@@ -50,7 +51,7 @@ class BenchOptions:
     """Sizes so small that the figures mean nothing, to see that everything runs."""
 
 
-def measure(options: BenchOptions) -> dict[str, Callable[[], list[Part]]]:
+def measure(options: StudyBenchmarkOptions) -> dict[str, Callable[[], list[Part]]]:
     """Every part by its name, not yet run."""
     if options.video is not None and not options.video.is_file():
         raise InputError(f"a video was expected, but {options.video} does not exist: check the path.")
@@ -75,7 +76,18 @@ def measure(options: BenchOptions) -> dict[str, Callable[[], list[Part]]]:
     }
 
 
-def main(options: BenchOptions) -> None:
+def to_json(parts: Sequence[Part]) -> dict[str, Any]:
+    """All figures and the machine they were measured on, for JSON."""
+    return {"machine": machine(), "parts": [part.as_json() for part in parts]}
+
+
+def machine() -> str:
+    """The machine in words: processor and cores, GPU, versions."""
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    return f"{processor()}, {gpu}, torch {torch.__version__}, Python {platform.python_version()}"
+
+
+def main(options: StudyBenchmarkOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(machine())
@@ -86,9 +98,9 @@ def main(options: BenchOptions) -> None:
                 console.print("\n" + part.text())
                 parts.append(part)
     if options.json is not None:
-        options.json.write_text(json.dumps(report(parts), indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(to_json(parts), indent=1) + "\n", encoding="utf-8")
         console.print(f"\nWrote {options.json}.")
 
 
 if __name__ == "__main__":
-    entry(BenchOptions, main)
+    entry(StudyBenchmarkOptions, main)

@@ -14,7 +14,7 @@ from offline.features import FeatureCache
 from offline.progress import progress
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.evaluation.embedders import Embedders
-from offline.study.evaluation.evaluation_report import LEFT_OUT, Sheet, for_console, make_sheets
+from offline.study.evaluation.evaluation_report import LEFT_OUT, ReportTable, for_console, make_report_tables
 from offline.study.evaluation.feature_tasks import read_feature_tasks
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.page import make_page
@@ -31,7 +31,7 @@ def main(options: EvaluateOptions) -> None:
     evaluate(options, console, shlex.join(["python", "-m", "offline.study.evaluate", *sys.argv[1:]]))
 
 
-def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> list[Sheet]:
+def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> list[ReportTable]:
     """Reads, runs, scores, prints and writes."""
     plan = make_plan(options)
     tasks = [task for view in plan.views or ("",) for task in read_tasks(options, plan, console, view)]
@@ -41,7 +41,7 @@ def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> l
     search = Search(plan.recipe, Embedders(options.cache / "evaluation", plan.device))
     with progress(console, "scoring", total_effort(plan, tasks)) as advance:
         results = Runner(plan, search, advance).run(tasks)
-    sheets = make_sheets(results, plan)
+    sheets = make_report_tables(results, plan)
     _print(sheets, {note for task in tasks for note in task.notes}, console)
     files = {
         "results.csv": make_csv(sheets),
@@ -84,7 +84,7 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def _print(sheets: Sequence[Sheet], told: Collection[str], console: Console) -> None:
+def _print(sheets: Sequence[ReportTable], told: Collection[str], console: Console) -> None:
     said = set(told)
     width = console.width if console.is_terminal else None
     shown = [for_console(sheet.table, width) for sheet in sheets]

@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import cv2
 import numpy as np
 import torch
 from rich.console import Console
 
+from guide.errors import InputError
 from offline.study.keep import Kept, Plain
 
+MOST_WORKERS: Final = 256  # each takes hundreds of megabytes: more is a typing mistake
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as libraries of maths ask for it
 
 
@@ -124,3 +126,16 @@ def _read(kept: Kept, key: str) -> list[Plain] | None:
         return None
     rows: Any = json.loads(str(arrays["rows"]))
     return list(rows)
+
+
+def require_from(name: str, value: int, least: int) -> None:
+    """Raises InputError where the option is smaller than it can be."""
+    if value < least:
+        raise InputError(f"--{name} is a whole number from {least} up, got {value}: give a larger one.")
+
+
+def require_workers(workers: int) -> None:
+    """Raises InputError where there are none, or more than any machine has use for."""
+    require_from("workers", workers, 1)
+    if workers > MOST_WORKERS:
+        raise InputError(f"--workers is at most {MOST_WORKERS}, got {workers}: give fewer.")

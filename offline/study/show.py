@@ -23,9 +23,8 @@ from guide.teach.collection import Collection
 from guide.teach.describe import Learned
 from guide.words import count_of
 from offline.config import resolve
-from offline.demo.drawing import draw_once
 from offline.demo.task import TASK
-from offline.demo.world import World
+from offline.demo.world import World, draw_once
 from offline.extraction import open_extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.keysteps.registry import finder

@@ -22,9 +22,8 @@ from guide.errors import InputError
 from guide.teach.annotations import read_labels, segments_to_labels
 from guide.teach.collection import Collection
 from offline.config import Recipe
-from offline.demo.drawing import draw_once
 from offline.demo.task import TASK
-from offline.demo.world import World
+from offline.demo.world import World, draw_once
 from offline.extraction import Extractor, open_extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.keysteps.registry import finder

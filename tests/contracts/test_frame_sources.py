@@ -18,7 +18,7 @@ from guide.ingest.base import FrameSource
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.files import VideoFile
 from guide.ingest.live import LiveSource
-from guide.ingest.mailbox import Health
+from guide.ingest.mailbox import SourceHealth
 from guide.ingest.pushed import Headsets
 from guide.ingest.source import SourceOptions, open_source
 from guide.ingest.stills import StillFolder
@@ -63,7 +63,7 @@ def camera(_: Path, __: ExitStack) -> Case:
     return Case(source, again=lambda: device.takes.append(grey_levels(COUNT)))
 
 
-def wait_until_taken(health: Callable[[], Health]) -> None:
+def wait_until_taken(health: Callable[[], SourceHealth]) -> None:
     until = time.monotonic() + 10
     while health().received > health().taken and time.monotonic() < until:
         time.sleep(0.0005)

@@ -18,7 +18,7 @@ import pytest
 
 from guide.commands.replay import ReplayOptions, differences, open_replay
 from guide.domain import Update
-from guide.record.seen import SEEN, read_seen
+from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import DATABASE, Store
 from guide.recording import RecordingOptions, SourceFacts, recorded
 from guide.session import Session, start_networks
@@ -160,7 +160,7 @@ def kill_one(folder: Path, life_s: float, lost_s: list[float]) -> None:
     assert labels == [float(number) for number in range(len(labels))]
     assert (gone, states) == (((NAME,), [("interrupted", len(labels))]) if states else ((), []))
     if labels:
-        frames = [one.number for one in read_seen(folder / NAME / SEEN)]
+        frames = [one.number for one in read_percepts(folder / NAME / PERCEPTS_FILE)]
         assert frames[: len(labels)] == list(range(len(labels))), "no label without its frame"
     lost_s.append(killed - given[len(labels)] if len(labels) < len(given) else 0.0)
 

@@ -217,7 +217,7 @@ def test_a_client_that_vanishes_is_waited_for_then_its_session_is_judged(frames_
 
 
 def test_a_wrong_token_learns_nothing_and_waits(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.05)
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.05)
     waits = []
     for failures in range(4):
         began = time.monotonic()

@@ -62,7 +62,7 @@ def served(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> It
         sys.addaudithook(note_writing)  # it cannot be taken back, so it asks whether anyone listens
     is_listening[:] = [True, True]
     patch = pytest.MonkeyPatch()
-    patch.setattr(guard, "FIRST_PAUSE_S", 0.0)
+    patch.setattr(guard, "FIRST_DELAY_S", 0.0)
     try:
         with running(frames_task.folder, data, most_rate=1e5, most_clients=4, give_up_s=600.0) as server:
             yield server

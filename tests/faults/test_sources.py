@@ -18,7 +18,7 @@ from guide.ingest.base import Device, FrameSource, Shot, SourceLostError, Source
 from guide.ingest.capture import Capture, CaptureSettings
 from guide.ingest.clock import SteadyClock
 from guide.ingest.live import LiveSource
-from guide.ingest.mailbox import Pending
+from guide.ingest.mailbox import PendingFrame
 from guide.ingest.pushed import PushedFrames
 from guide.ingest.source import SourceOptions, open_source
 from tests.fake_camera import FakeCamera, FakeClock, Take, noisy
@@ -40,12 +40,12 @@ class Played:
         self.capture = Capture(
             "camera 0", self.camera.open, settings or CaptureSettings(), SteadyClock(self.clock), self.clock.pause
         )
-        self.frames: list[Pending] = []
+        self.frames: list[PendingFrame] = []
         self.notices: list[SourceNotice] = []
 
     def run(self) -> Played:
         for item in self.capture.run(threading.Event()):
-            if isinstance(item, Pending):
+            if isinstance(item, PendingFrame):
                 self.frames.append(item)
             else:
                 self.notices.append(item)
@@ -56,7 +56,7 @@ class Played:
         return [notice.kind for notice in self.notices]
 
 
-def require_increasing(frames: Sequence[Frame | Pending]) -> None:
+def require_increasing(frames: Sequence[Frame | PendingFrame]) -> None:
     assert all(a.at < b.at and a.number < b.number for a, b in itertools.pairwise(frames))
 
 

@@ -24,7 +24,7 @@ from guide.ingest.files import VideoFile
 from guide.procedure.actions import Action
 from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
-from guide.record.seen import SEEN, read_seen
+from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import Store
 from guide.record.values import Contents, StoredSession
 from guide.record.webhook import Webhook
@@ -99,7 +99,7 @@ def test_everything_is_kept_and_a_replay_gives_the_same(bundle: Bundle, video: P
     assert contents.steps == tuple(event for update in live for event in update.events)
     assert list(contents.alerts) == alerts(live)
     assert len(contents.alerts) >= 1
-    assert stored.frames == len(list(read_seen(tmp_path / "data" / stored.id / SEEN))) == len(live)
+    assert stored.frames == len(list(read_percepts(tmp_path / "data" / stored.id / PERCEPTS_FILE))) == len(live)
     then, now = replayed(tmp_path / "data")
     assert now == live
     assert differences(then, now) == []
@@ -186,7 +186,7 @@ def test_pictures_are_kept_where_wanted_and_nowhere_else(bundle: Bundle, video: 
         if is_wanted:
             (clip,) = (one for one in contents.pictures if one.of == "video")
             times = [frame.at for frame in VideoFile(tmp_path / folder / stored.id / clip.file)]
-            seen = [one.at for one in read_seen(tmp_path / folder / stored.id / SEEN)]
+            seen = [one.at for one in read_percepts(tmp_path / folder / stored.id / PERCEPTS_FILE)]
             assert times == pytest.approx(seen, abs=1e-4), "every processed frame with its true time"
             steps = [one.number for one in contents.pictures if one.of == "step"]
             assert steps == [event.step for event in contents.steps if event.state == "confirmed"]

@@ -15,7 +15,7 @@ from guide.perceive.embedder import OnnxTrunk
 from guide.perceive.preprocess import Preprocessing
 from offline import backbones
 from offline.backbones import Trunk, load_trunk
-from offline.onnx_trunk import export_trunk
+from offline.onnx_export import export_trunk
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from guide.perceive.embedder import Floats, OnnxHead, OnnxTrunk, TrunkOutput
 from offline import export
 from offline.backbones import load_trunk
 from offline.config import resolve
-from offline.onnx_file import export_module
-from offline.parity import Parity
+from offline.onnx_export import Parity, export_module
 from offline.train import learn_task
 from tests.tiny import Learned, altered
 

@@ -13,15 +13,15 @@ from onnx import TensorProto, helper, numpy_helper
 
 from guide.perceive.embedder import OnnxTrunk
 from offline import export
-from offline.covariance_pooling import Together
+from offline.covariance_pooling import CovariancePooling
 from offline.mixed import mix
-from offline.onnx_trunk import export_trunk
+from offline.onnx_export import export_trunk
 from tests.deep import deep
 from tests.tiny import Learned
 
 
 def test_only_slow_convolutions_are_halved(tmp_path: Path) -> None:
-    whole = export_trunk(deep(Together(16, directions=4)), tmp_path / "trunk.onnx")
+    whole = export_trunk(deep(CovariancePooling(16, directions=4)), tmp_path / "trunk.onnx")
     variant = mix(whole)
     assert variant is not None
     assert variant.name == "trunk.mixed.onnx"
@@ -37,7 +37,7 @@ def test_only_slow_convolutions_are_halved(tmp_path: Path) -> None:
 
 
 def test_it_gives_nearly_the_same(tmp_path: Path) -> None:
-    whole = export_trunk(deep(Together(16, directions=4)), tmp_path / "trunk.onnx")
+    whole = export_trunk(deep(CovariancePooling(16, directions=4)), tmp_path / "trunk.onnx")
     pictures = np.random.default_rng(0).uniform(-1, 1, (3, 3, 64, 64)).astype(np.float32)
     one, two = (OnnxTrunk(path, "cpu", 1).forward(pictures) for path in (whole, mix(whole) or ""))
     for a, b in ((one.maps, two.maps), (one.pooled, two.pooled)):

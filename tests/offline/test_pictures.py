@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -13,14 +14,26 @@ from numpy.typing import NDArray
 
 from guide.domain import Image
 from guide.record.timeline import colour
-from offline.pictures import Seen, draw_pictures, monotone_path, nice_ticks, step_colour, still_moments, typical_pair
+from guide.teach.moments import WIDTH_PX
+from offline.pictures import (
+    EmbeddedRecording,
+    draw_pictures,
+    draw_stills,
+    monotone_path,
+    nice_ticks,
+    step_colour,
+    still_moments,
+    typical_pair,
+)
+from offline.videos import Recording
+from tests.synth import COLOURS, write_task_video
 
 
-def seen(frames: int, width: int = 6, rate: float = 5.0, seed: int = 0, name: str = "helmet") -> Seen:
+def seen(frames: int, width: int = 6, rate: float = 5.0, seed: int = 0, name: str = "helmet") -> EmbeddedRecording:
     rng = np.random.default_rng(seed)
     rows = (rng.normal(size=(frames, width)) + np.linspace(0, 4, frames)[:, None]).astype(np.float32)
     labels = np.arange(frames) * 4 // frames
-    return Seen(name, rows, np.arange(frames) / rate, labels.astype(np.int64))
+    return EmbeddedRecording(name, rows, np.arange(frames) / rate, labels.astype(np.int64))
 
 
 def read(png: bytes) -> Image:
@@ -81,7 +94,7 @@ def test_pictures_of_any_size_come_out(frames: int, width: int) -> None:
 
 
 def test_an_embedding_without_any_spread_and_odd_names_do_no_harm() -> None:
-    flat = Seen("naïve " * 40, np.zeros((20, 3), np.float32), np.arange(20.0), np.zeros(20, np.int64))
+    flat = EmbeddedRecording("naïve " * 40, np.zeros((20, 3), np.float32), np.arange(20.0), np.zeros(20, np.int64))
     assert len(draw_pictures([flat, flat])) == 2
 
 
@@ -89,3 +102,25 @@ def test_stills_are_taken_inside_the_recording() -> None:
     moments = still_moments(seen(101, rate=10.0))
     assert moments == sorted(moments)
     assert 0 < moments[0] < moments[-1] < 10
+
+
+def mean_colour(jpeg: bytes) -> Image:
+    image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR_RGB)
+    assert image is not None
+    assert image.shape[1] == WIDTH_PX
+    return np.asarray(image.reshape(-1, 3).mean(0), np.uint8)
+
+
+def test_each_picture_shows_its_step(tmp_path: Path) -> None:
+    orders = ((1, 2, 0, 3), (3, 0, 1, 2))
+    segments = [write_task_video(tmp_path / f"{name}.mp4", steps) for name, steps in zip("ab", orders, strict=True)]
+    recordings = [Recording(name, tmp_path / f"{name}.mp4", "video") for name in "ab"]
+    stills = draw_stills(recordings, segments)
+    assert sorted(stills) == ["01_1.jpg", "01_2.jpg", "02_1.jpg", "02_2.jpg", "03_1.jpg", "03_2.jpg"]
+    for name, picture in stills.items():
+        np.testing.assert_allclose(mean_colour(picture).astype(int), COLOURS[int(name[:2])], atol=12)
+
+
+def test_steps_that_were_never_done_have_no_picture(tmp_path: Path) -> None:
+    write_task_video(tmp_path / "a.mp4", (1,))
+    assert draw_stills([Recording("a", tmp_path / "a.mp4", "video")], [[]]) == {}

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from offline.batches import Batches, Clip
-from offline.prefetch import BatchesAhead
+from offline.prefetch import PrefetchedBatches
 
 
 def some_batches() -> Batches:
@@ -23,7 +23,7 @@ def test_each_iteration_gets_its_own_batch(device: str) -> None:
     if device == "cuda" and not torch.cuda.is_available():
         pytest.skip("there is no GPU here")
     batches = some_batches()
-    with BatchesAhead(batches, torch.device(device)) as ahead:
+    with PrefetchedBatches(batches, torch.device(device)) as ahead:
         for iteration in (0, 1, 2, 7, 8):  # as after a resume, numbers may jump
             batch, expected = ahead.training(iteration), batches.training(iteration)
             assert batch.inputs.device.type == device

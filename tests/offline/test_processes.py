@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,13 +18,14 @@ from torch.distributed.distributed_c10d import Store
 
 from guide.errors import GuideError, InputError
 from offline import processes
-from offline.processes import Group, joined
+from offline.processes import LOCK, Group, joined, lock_run
+from tests.tiny import Learned, learn_again
 
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(processes, "LOOK_EVERY_S", 0.005)
-    monkeypatch.setattr(processes, "BEAT_EVERY_S", 0.02)
+    monkeypatch.setattr(processes, "HEARTBEAT_S", 0.02)
     monkeypatch.setattr(processes, "SILENCE_S", 0.3)
     made = HashStore()
     made.set_timeout(timedelta(seconds=5))
@@ -114,3 +120,46 @@ def test_an_environment_of_another_launcher_is_one_sentence(
     monkeypatch.setenv("WORLD_SIZE", world)
     with pytest.raises(InputError, match=sentence), joined("cpu"):
         pass
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    with (
+        lock_run(tmp_path / "run"),
+        pytest.raises(InputError, match="wait until it has ended"),
+        lock_run(tmp_path / "run"),
+    ):
+        pytest.fail("the run was taken twice")
+    with lock_run(tmp_path / "run"):
+        assert (tmp_path / "run" / LOCK).is_file()
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    program = (
+        "import sys, time; from pathlib import Path; from offline.processes import lock_run\n"
+        "with lock_run(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
+    )
+    words = [sys.executable, "-c", program, str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(InputError), lock_run(tmp_path):
+            pytest.fail("the run was taken twice")
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    with lock_run(tmp_path):
+        pass
+
+
+def test_a_second_training_of_the_same_inputs_is_refused_then_uses_what_was_made(
+    features_task: Learned, tmp_path: Path
+) -> None:
+    options = replace(features_task.options, out=tmp_path / "again")
+    # Other tests learn from the same recordings in other ways and keep their runs there too.
+    runs = (features_task.options.cache / "runs").iterdir()
+    run = next(one for one in runs if f"run {one}" in features_task.said)
+    with lock_run(run), pytest.raises(InputError, match="another process is learning from these recordings"):
+        learn_again(options)
+    assert not (tmp_path / "again").exists()
+    again = learn_again(options)
+    assert again.bundle.facts["training"] == features_task.bundle.facts["training"]
+    assert f"run {run}" in again.said

@@ -15,8 +15,8 @@ from guide.errors import BundleError
 from guide.perceive.embedder import OnnxTrunk
 from guide.session import start_networks
 from offline.backbones import Trunk, load_trunk
-from offline.covariance_pooling import Together
-from offline.onnx_trunk import export_trunk
+from offline.covariance_pooling import CovariancePooling
+from offline.onnx_export import export_trunk
 from offline.quantize import Agreement, quantize
 from tests.tiny import Learned, learn_again
 
@@ -62,7 +62,7 @@ def test_the_speed_is_told_honestly(times: tuple[float, float], words: str) -> N
 
 
 def test_what_goes_together_keeps_all_digits(tmp_path: Path) -> None:
-    tiny, together = load_trunk("random-tiny"), Together(16, directions=4)
+    tiny, together = load_trunk("random-tiny"), CovariancePooling(16, directions=4)
     spec = replace(tiny.spec, pooled_width=16 + together.width, mean_width=16)
     trunk = export_trunk(Trunk(spec, tiny.to_map, None, together), tmp_path / "trunk.onnx")
     picture = np.random.default_rng(0).normal(size=(1, 3, 64, 64)).astype(np.float32)

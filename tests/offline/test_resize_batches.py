@@ -1,4 +1,4 @@
-"""Pictures for a GPU: each in its place whoever squashed it, a bounded number at a time, errors raised."""
+"""Pictures for a GPU: each in its place whoever resized_batches it, a bounded number at a time, errors raised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from guide.domain import Frame
 from guide.errors import InputError
 from guide.perceive.preprocess import Preprocessing, squash
-from offline.resize_batches import FRAMES_AT_ONCE, ROOMS, grouped, squashed
+from offline.resize_batches import BUFFERS, FRAMES_AT_ONCE, grouped, resized_batches
 
 HOW = Preprocessing(16, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
 
@@ -27,7 +27,7 @@ def some_frames(count: int, size: tuple[int, int] = (20, 30)) -> list[Frame]:
 )
 def test_every_picture_is_where_its_time_is(count: int, lengths: list[int]) -> None:
     frames = some_frames(count)
-    batches = list(squashed(grouped(frames), HOW, size=9))  # rounded up to whole groups
+    batches = list(resized_batches(grouped(frames), HOW, size=9))  # rounded up to whole groups
     assert [len(pictures) for _, pictures in batches] == lengths
     assert [len(times) for times, _ in batches] == lengths
     found = [pair for times, pictures in batches for pair in zip(times, pictures, strict=True)]
@@ -38,14 +38,14 @@ def test_every_picture_is_where_its_time_is(count: int, lengths: list[int]) -> N
 
 def test_a_batch_handed_over_is_never_written_again() -> None:
     frames = some_frames(80)
-    kept = [(pictures, pictures.copy()) for _, pictures in squashed(grouped(frames), HOW, size=8)]
+    kept = [(pictures, pictures.copy()) for _, pictures in resized_batches(grouped(frames), HOW, size=8)]
     for pictures, copy in kept:
         np.testing.assert_array_equal(pictures, copy)
 
 
 def test_pictures_of_the_right_size_are_copied_and_not_shared() -> None:
     frames = some_frames(3, (16, 16))
-    ((_, pictures),) = squashed(grouped(frames), HOW, size=8)
+    ((_, pictures),) = resized_batches(grouped(frames), HOW, size=8)
     np.testing.assert_array_equal(pictures, np.stack([frame.image for frame in frames]))
     assert not any(np.shares_memory(pictures, frame.image) for frame in frames)
 
@@ -58,16 +58,16 @@ def test_no_more_is_read_than_the_rooms_hold() -> None:
             drawn.append(number)
             yield some_frames(FRAMES_AT_ONCE)
 
-    batches = squashed(source(), HOW, size=2 * FRAMES_AT_ONCE)
+    batches = resized_batches(source(), HOW, size=2 * FRAMES_AT_ONCE)
     for expected in range(1, 6):
         next(batches)
-        assert len(drawn) <= 2 * (ROOMS + expected)
+        assert len(drawn) <= 2 * (BUFFERS + expected)
     batches.close()  # type: ignore[attr-defined]
 
 
 def test_leaving_early_ends_the_threads() -> None:
     before = set(threading.enumerate())
-    batches = squashed(grouped(some_frames(200)), HOW, size=8)
+    batches = resized_batches(grouped(some_frames(200)), HOW, size=8)
     next(batches)
     batches.close()  # type: ignore[attr-defined]
     assert set(threading.enumerate()) <= before
@@ -79,4 +79,4 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("offline.resize_batches.squash", refuse)
     with pytest.raises(InputError, match="no such picture"):
-        list(squashed(grouped(some_frames(3)), HOW, size=8))
+        list(resized_batches(grouped(some_frames(3)), HOW, size=8))

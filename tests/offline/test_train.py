@@ -135,7 +135,7 @@ def test_killed_in_the_middle_it_continues_to_the_same_weights(
     monkeypatch.setattr(Batches, "training", lambda self, n: drawn.append(n) or training(self, n))  # type: ignore[func-returns-value]
     continued = learn_again(options)
     assert drawn == list(range(2 * KILLED_AFTER, 6)), "two iterations to a checkpoint, six in all"
-    assert f"going on from the checkpoint of an earlier run, about iteration {2 * KILLED_AFTER}" in continued.said
+    assert f"resuming from the checkpoint of an earlier run, at about iteration {2 * KILLED_AFTER}" in continued.said
     assert "going on" not in features_task.said
     metrics = next(tmp_path.glob("cache/runs/*/" + METRICS)).read_text().splitlines()
     looks = [json.loads(line)["iteration"] for line in metrics]

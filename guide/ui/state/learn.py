@@ -19,7 +19,7 @@ from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.ui.state.bundles import BundleView, DamagedBundle, view_bundle
 from guide.ui.state.live_start import DEFAULT_DEMO, DEMO_VARIABLE
-from guide.ui.training import Job, last_line
+from guide.ui.training import TrainingJob, last_line
 from guide.ui.uploads import SUFFIXES
 
 STAGES = (
@@ -88,7 +88,7 @@ class ScoreView:
     """How far the steps agree with labels, as shares of 1, beside what no look at the recordings would give.
 
     >>> ScoreView(2, 0.5, 0.4, 0.1).words
-    'Agrees with the labels of 2 recordings better than equal parts of time would.'
+    'Agrees with the labels of 2 recordings better than equal time slices would.'
     """
 
     recordings: int
@@ -108,9 +108,9 @@ class ScoreView:
     def words(self) -> str:
         labelled = f"the labels of {self.recordings} recording{'s' if self.recordings > 1 else ''}"
         if self.is_good:
-            return f"Agrees with {labelled} better than equal parts of time would."
+            return f"Agrees with {labelled} better than equal time slices would."
         return (
-            f"Agrees with {labelled} no better than equal parts of time would: do not guide with this; "
+            f"Agrees with {labelled} no better than equal time slices would: do not guide with this; "
             "learn from the labels instead, or add recordings."
         )
 
@@ -171,7 +171,7 @@ def _seconds(path: Path) -> float | None:
         return None
 
 
-def view_progress(job: Job) -> ProgressView:
+def view_progress(job: TrainingJob) -> ProgressView:
     """How far a training has come, from what it said and from the curve that it writes."""
     said = job.said
     points = read_points(_run_folder(said))
@@ -229,18 +229,18 @@ def _point(line: str) -> LossPoint | None:
     return LossPoint(int(values[0]), *values[1:]) if all(map(math.isfinite, values)) else None
 
 
-def why_it_ended(job: Job) -> str:
+def why_it_ended(job: TrainingJob) -> str:
     """What became of a training that has not finished, and what to do, in a sentence or two."""
     if job.state == "cancelled":
-        return "Learning was stopped. What was done is kept: go on with it whenever you like."
+        return "Learning was stopped. Its progress is kept: resume it whenever you like."
     if job.state == "interrupted":
-        return "Learning was cut off, as when the computer is switched off. What was done is kept: go on with it."
+        return "Learning was interrupted, for example by a shutdown. Its progress is kept: resume it."
     last = last_line(job.said)
     if job.code == 2 and last:
         return f"{last[:1].upper()}{last[1:]}"
     if job.code is not None and job.code < 0:
-        return "The system ended it, most likely for want of memory: close other programs, then go on with it."
-    return "It ended with a fault of its own, which its log below tells: go on with it once that is mended."
+        return "The system ended it, probably because memory ran out: close other programs, then resume it."
+    return "Learning failed; the log below says why. Resume it once that is fixed."
 
 
 def view_result(folder: Path) -> ResultView | DamagedBundle:
@@ -294,11 +294,11 @@ def _of_training(bundle: Bundle) -> Sequence[str]:
     training = bundle.facts.get("training")
     why = str(training.get("why_ended", "")) if isinstance(training, dict) else ""
     if why.startswith("reached"):
-        return ["Training came to its limit before it had settled: the steps may be blurred."]
+        return ["Training reached its limit before it converged: the steps may be imprecise."]
     return []
 
 
-def view_scores(job: Job) -> ScoreView | str | None:
+def view_scores(job: TrainingJob) -> ScoreView | str | None:
     """How the result agrees with labels; a sentence where they could not be read, nothing where there are none."""
     plain = job.scores
     if "problem" in plain:

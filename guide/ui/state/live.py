@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from guide.procedure.actions import Action, in_force
-from guide.serve.live_numbers import is_late, is_unsure, mark_of
+from guide.serve.live_numbers import is_late, is_unsure, state_fingerprint
 from guide.ui.state.folders import source_words as camera_words
 from guide.ui.state.live_health import HealthView, notice_of, view_health
 from guide.ui.state.live_place import (
@@ -25,7 +25,16 @@ from guide.ui.state.live_place import (
     lost_words,
     without_step,
 )
-from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, ICONS, REASONS, SEVERITIES, Standing, clock, title_of
+from guide.ui.state.live_words import (
+    ACTION_WORDS,
+    ANSWERS_TO_ALERTS,
+    ICONS,
+    REASONS,
+    SEVERITIES,
+    Standing,
+    clock,
+    title_of,
+)
 
 MOST_NEXT = 3
 MOST_ACTIONS = 3
@@ -110,7 +119,7 @@ class QuestionView:
 
 
 @dataclass(frozen=True, slots=True)
-class DeedView:
+class ActionView:
     """An action that can be taken back."""
 
     number: int
@@ -135,7 +144,7 @@ class LiveView:
     timeline: tuple[ItemView, ...]
     alerts: tuple[AlertView, ...]
     question: QuestionView | None
-    deeds: tuple[DeedView, ...]
+    undoable: tuple[ActionView, ...]
     health: tuple[HealthView, ...]
     notice: str
     steps: tuple[tuple[int, str], ...]
@@ -144,11 +153,11 @@ class LiveView:
     remark: str
     """How it ended, or why no pictures come, in a sentence."""
     mark: str
-    """Another one when more than the numbers of a beat has changed."""
+    """Changes when more than the live numbers has changed."""
     lacking: tuple[str, ...] = ()
     """What has to be done and is not."""
     is_all_done: bool = False
-    wish: Mapping[str, object] | None = None
+    replay_request: Mapping[str, object] | None = None
     """What to ask for to play the recording again; none of cameras and streams."""
 
 
@@ -182,20 +191,20 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         timeline=_timeline(state, dict(steps)),
         alerts=alerts,
         question=_question(state["question"]) if state["question"] else None,  # its end may still raise one
-        deeds=_deeds(state, dict(steps), titles),
+        undoable=_undoable(state, dict(steps), titles),
         health=view_health(state["health"]),
         notice=notice_of(state["health"], is_lost=bool(lost)),
         steps=steps,
         headset=str(state["client"]) if waits else None,
         remark=ending_words(state, len(alerts)) if is_over else lost,
-        mark=mark_of(state),
-        wish=None if state["health"]["is_live"] or state["client"] is not None else _wish(state),
+        mark=state_fingerprint(state),
+        replay_request=None if state["health"]["is_live"] or state["client"] is not None else _replay_request(state),
     )
 
 
-def _wish(state: Plain) -> Mapping[str, object]:
-    wish = {"source": str(state["source"]), "bundle": str(state["bundle"])}
-    return wish | ({"person": str(state["person"])} if state["person"] else {})
+def _replay_request(state: Plain) -> Mapping[str, object]:
+    request = {"source": str(state["source"]), "bundle": str(state["bundle"])}
+    return request | ({"person": str(state["person"])} if state["person"] else {})
 
 
 def spoken(before: LiveView | None, after: LiveView) -> tuple[str, ...]:
@@ -375,7 +384,7 @@ def _question(question: Plain) -> QuestionView:
     return QuestionView(int(question["id"]), str(question["text"]))
 
 
-def _deeds(state: Plain, names: Mapping[int, str], titles: Mapping[int, str]) -> tuple[DeedView, ...]:
+def _undoable(state: Plain, names: Mapping[int, str], titles: Mapping[int, str]) -> tuple[ActionView, ...]:
     """The newest actions that count, the newest first."""
     taken = [
         Action(one["kind"], one["at"], one["target"], one["step"], one["answer"], number=one["number"])
@@ -385,11 +394,13 @@ def _deeds(state: Plain, names: Mapping[int, str], titles: Mapping[int, str]) ->
     newest = [one for one in in_force(taken) if one.kind not in UNTOLD][-MOST_ACTIONS:]
     if state["state"] != "running":  # only answers can be taken back then
         newest = [one for one in newest if one.kind in ANSWERS_TO_ALERTS]
-    return tuple(DeedView(one.number, _deed(one, names, titles, comments[one.number])) for one in reversed(newest))
+    return tuple(
+        ActionView(one.number, _action_words(one, names, titles, comments[one.number])) for one in reversed(newest)
+    )
 
 
-def _deed(action: Action, names: Mapping[int, str], titles: Mapping[int, str], comment: str) -> str:
-    words = DEEDS[action.kind]
+def _action_words(action: Action, names: Mapping[int, str], titles: Mapping[int, str], comment: str) -> str:
+    words = ACTION_WORDS[action.kind]
     if action.step is not None:
         words += f": {names.get(action.step, action.step)}"
     elif action.kind in ANSWERS_TO_ALERTS and (title := titles.get(action.target or 0)):

@@ -11,7 +11,7 @@ Plain = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class HealthView:
-    """A number of the health strip; `key` is its name in a beat, or nothing where it stays the same.
+    """A number of the health strip; `key` is its name among the live numbers, empty where it never changes.
 
     >>> HealthView("processed", "Processed", "1,204").value
     '1,204'

@@ -20,8 +20,8 @@ REASONS: Mapping[str, str] = {
     "out_of_order": "This step came before one that always came first.",
     "repeated": "This step was done already.",
     "unknown": "What is being done is no step of this task.",
-    "too_long": "This step takes longer than it ever did.",
-    "too_short": "This step was over sooner than it ever was.",
+    "too_long": "This step takes longer than in any demonstration.",
+    "too_short": "This step was shorter than in any demonstration.",
     "stalled": "Nothing of the task has been seen for a while.",
 }
 SEVERITIES: Mapping[str, tuple[str, str]] = {
@@ -29,7 +29,7 @@ SEVERITIES: Mapping[str, tuple[str, str]] = {
     "warning": ("⚠", "Warning"),
     "info": ("ℹ", "Note"),
 }
-DEEDS: Mapping[str, str] = {
+ACTION_WORDS: Mapping[str, str] = {
     "acknowledge": "Acknowledged", "was_done": "Said it was done", "false_alarm": "Called a false alarm",
     "snooze": "Snoozed", "mark_done": "Marked done", "not_yet": "Marked not done", "next": "Went to the next step",
     "previous": "Went back a step", "restart": "Began anew", "pause": "Paused", "resume": "Went on",

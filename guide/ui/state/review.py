@@ -35,10 +35,10 @@ TITLES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class StepPicture:
     """A still of a step (JPEG), whose it is, and when it was.
 
-    >>> Picture(b"", Moment(1, 0, 75.0), "01").caption
+    >>> StepPicture(b"", Moment(1, 0, 75.0), "01").caption
     'recording 01, 1:15'
     """
 
@@ -58,7 +58,7 @@ class StepCard:
     number: int
     name: str
     colour: str
-    pictures: tuple[Picture, ...]
+    pictures: tuple[StepPicture, ...]
     seen: str
     learned: str
     """What the demonstrations say of it besides, in words."""
@@ -182,7 +182,7 @@ def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Pro
     if inferred.is_repeatable and not step.is_repeatable:
         words.append("some do it again")
     ids = [one.id for one in review.demonstrations.items]
-    shown = [Picture(s.picture, s.moment, ids[s.moment.recording]) for s in stills if s.moment.step == step.number]
+    shown = [StepPicture(s.picture, s.moment, ids[s.moment.recording]) for s in stills if s.moment.step == step.number]
     return StepCard(
         step.number,
         step.name,
@@ -296,7 +296,7 @@ def warnings(review: Review) -> tuple[str, ...]:
         )
     names = [step.name for step in review.result.steps]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        found.append(f"Two steps are called “{name}”: name one otherwise, or merge them.")
+        found.append(f"Two steps are called “{name}”: rename one, or merge them.")
     return tuple(found)
 
 

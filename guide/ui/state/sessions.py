@@ -18,13 +18,13 @@ from guide.errors import InputError, OutputError
 from guide.record.elan import to_elan
 from guide.record.page import MARKS, clock, to_html
 from guide.record.retention import DAY_S, drop_old_pictures
-from guide.record.session_report import AlertStory, Report, taken_back, to_plain
+from guide.record.session_report import AlertHistory, SessionReport, taken_back, to_plain
 from guide.record.store import DATABASE, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
-from guide.record.values import Picture, SessionState, StoredSession
+from guide.record.values import SessionState, StoredPicture, StoredSession
 from guide.ui.state.folders import RETENTION, source_words
-from guide.ui.state.live_words import ANSWERS_TO_ALERTS, DEEDS, title_of
+from guide.ui.state.live_words import ACTION_WORDS, ANSWERS_TO_ALERTS, title_of
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
@@ -90,10 +90,10 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SessionListFilter:
     """Which sessions are wanted; what is left out does not matter. Days are those of the place of the machine.
 
-    >>> Wanted(has_alerts=True).fits(SessionRow("20300102-030405-00ff", 0.0, "", "", "", 1.0, 0, "finished"))
+    >>> SessionListFilter(has_alerts=True).fits(SessionRow("20300102-030405-00ff", 0.0, "", "", "", 1.0, 0, "finished"))
     False
     """
 
@@ -131,7 +131,7 @@ class ReplayView:
     """A session ready to replay; `blocks` and `alerts` are what the track draws, as plain values for the browser."""
 
     row: SessionRow
-    report: Report
+    report: SessionReport
     clips: tuple[ClipView, ...]
     blocks: tuple[dict[str, Any], ...]
     alerts: tuple[dict[str, Any], ...]
@@ -191,7 +191,7 @@ def _row(stored: StoredSession) -> SessionRow:
     )
 
 
-def read_reports(folder: Path, names: Iterable[str]) -> tuple[Report, ...]:
+def read_reports(folder: Path, names: Iterable[str]) -> tuple[SessionReport, ...]:
     """The reports of some sessions, in their order; one that was deleted meanwhile is left out."""
     with opened(folder) as store:
         known = {one.id: one for one in store.sessions()}
@@ -209,7 +209,7 @@ def view_replay(folder: Path, name: str) -> ReplayView:
     return ReplayView(_row(stored), report, clips, blocks(report), _alerts(report), stills, why)
 
 
-def _clips(report: Report, place: Path) -> tuple[tuple[ClipView, ...], str]:
+def _clips(report: SessionReport, place: Path) -> tuple[tuple[ClipView, ...], str]:
     """The parts of the video that can be shown, and in words why there is none."""
     starts = [clip.at for clip in report.clips]
     ends = [*starts[1:], report.length_s][: len(starts)]
@@ -240,7 +240,7 @@ def _aspect(path: Path) -> float:
         return USUAL_ASPECT
 
 
-def _is_there(clip: Picture, place: Path) -> bool:
+def _is_there(clip: StoredPicture, place: Path) -> bool:
     return Path(clip.file).name == clip.file and (place / clip.file).is_file()
 
 
@@ -248,7 +248,7 @@ def _distance(clip: ClipView, at: float) -> float:
     return max(clip.start - at, at - clip.end, 0.0)
 
 
-def blocks(report: Report) -> tuple[dict[str, Any], ...]:
+def blocks(report: SessionReport) -> tuple[dict[str, Any], ...]:
     """The steps that were done, in the order of time: number, name, start, end and colour."""
     return tuple(
         {
@@ -263,22 +263,23 @@ def blocks(report: Report) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _alerts(report: Report) -> tuple[dict[str, Any], ...]:
+def _alerts(report: SessionReport) -> tuple[dict[str, Any], ...]:
     return tuple(_alert(report, story) for story in sorted(report.alerts, key=lambda story: story.raised_at))
 
 
-def _answers(report: Report, alert: int) -> str:
+def _answers(report: SessionReport, alert: int) -> str:
     """What people said of an alert and did not take back, with their comments, in words."""
     back, said = taken_back(report.actions), dict[str, list[str]]()
     for one in report.actions:
         if one.target == alert and one.kind in ANSWERS_TO_ALERTS and one.number not in back:
             said.setdefault(one.kind, []).extend([f"“{one.comment}”"] if one.comment else [])
     return "; ".join(
-        f"{DEEDS[kind].lower()}{': ' if comments else ''}{', '.join(comments)}" for kind, comments in said.items()
+        f"{ACTION_WORDS[kind].lower()}{': ' if comments else ''}{', '.join(comments)}"
+        for kind, comments in said.items()
     )
 
 
-def _alert(report: Report, story: AlertStory) -> dict[str, Any]:
+def _alert(report: SessionReport, story: AlertHistory) -> dict[str, Any]:
     alert, answers = story.alert, _answers(report, story.alert.id)
     ended = "" if story.resolution is None else f" at {clock(story.resolution.at)}"
     return {
@@ -300,7 +301,7 @@ def export(view: ReplayView, kind: ExportKind) -> bytes:
     return export_report(view.report, kind, view.stills)
 
 
-def export_report(report: Report, kind: ExportKind, stills: Mapping[str, bytes]) -> bytes:
+def export_report(report: SessionReport, kind: ExportKind, stills: Mapping[str, bytes]) -> bytes:
     """A report as HTML, CSV, JSON, WebVTT or ELAN."""
     if kind == "html":
         return to_html(report, stills).encode()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from guide.record.session_report import AlertStory, Report
+from guide.record.session_report import AlertHistory, SessionReport
 from guide.ui.state.live_words import TITLES
 from guide.ui.state.sessions import NOBODY, SessionRow
 
@@ -70,22 +70,22 @@ def whole(rows: Iterable[SessionRow]) -> tuple[SessionRow, ...]:
     return tuple(row for row in rows if row.state != "interrupted")
 
 
-def why_not_alike(first: Report, second: Report) -> str:
+def why_not_alike(first: SessionReport, second: SessionReport) -> str:
     """Why steps of one number may be different things in these two; nothing where they followed the same bundle."""
     facts = [report.session.facts for report in (first, second)]
     name, other = (Path(one.bundle).name for one in facts)
     if name != other:
-        return f"These follow two procedures, {name} and {other}: steps of one number may be different things."
+        return f"These follow two procedures, {name} and {other}: the same number may mean different steps."
     if facts[0].bundle_hash == facts[1].bundle_hash:
         return ""
     versions = " and ".join(one.bundle_hash[:8] for one in facts)
     return (
         f"Both follow a procedure called {name}, but in two versions ({versions}), learned or reviewed apart: "
-        "steps of one number may be different things."
+        "the same number may mean different steps."
     )
 
 
-def compare_steps(first: Report, second: Report) -> tuple[StepComparison, ...]:
+def compare_steps(first: SessionReport, second: SessionReport) -> tuple[StepComparison, ...]:
     """Every step that either session knows, in the order of its number; unknown activity last."""
     usual = {
         step.number: step.durations_s[2] for report in (first, second) for step in report.steps if step.durations_s
@@ -99,18 +99,18 @@ def compare_steps(first: Report, second: Report) -> tuple[StepComparison, ...]:
     )
 
 
-def _name(number: int, *reports: Report) -> str:
+def _name(number: int, *reports: SessionReport) -> str:
     return next(
         (step.name for report in reports for step in report.steps if step.number == number), reports[0].name(number)
     )
 
 
-def _total(report: Report, step: int) -> float | None:
+def _total(report: SessionReport, step: int) -> float | None:
     turns = [visit.seconds for visit in report.visits if visit.step == step]
     return sum(turns) if turns else None
 
 
-def order_of(report: Report) -> tuple[str, ...]:
+def order_of(report: SessionReport) -> tuple[str, ...]:
     """The steps in the order in which they were done."""
     return tuple(visit.name for visit in report.visits)
 
@@ -129,7 +129,7 @@ def first_difference(first: Sequence[str], second: Sequence[str]) -> int | None:
     )
 
 
-def step_times(reports: Iterable[Report]) -> tuple[StepTimes, ...]:
+def step_times(reports: Iterable[SessionReport]) -> tuple[StepTimes, ...]:
     """Every step of sessions with one bundle: what its turns took, beside the newest known demonstrations."""
     seconds: dict[int, list[float]] = defaultdict(list)
     names: dict[int, str] = {}
@@ -148,7 +148,7 @@ def step_times(reports: Iterable[Report]) -> tuple[StepTimes, ...]:
     )
 
 
-def pareto(reports: Iterable[Report], by: DeviationBy, with_withdrawn: bool = False) -> tuple[ParetoBar, ...]:
+def pareto(reports: Iterable[SessionReport], by: DeviationBy, with_withdrawn: bool = False) -> tuple[ParetoBar, ...]:
     """Deviations by what they have in common, the most frequent first."""
     counts: Counter[str] = Counter()
     for report in reports:
@@ -162,7 +162,7 @@ def pareto(reports: Iterable[Report], by: DeviationBy, with_withdrawn: bool = Fa
     return tuple(bars)
 
 
-def _sort(report: Report, story: AlertStory, by: DeviationBy) -> str:
+def _sort(report: SessionReport, story: AlertHistory, by: DeviationBy) -> str:
     facts = report.session.facts
     words: Mapping[DeviationBy, str] = {
         "step": story.name,

@@ -130,10 +130,10 @@ def read_features(path: Path) -> Features:
     return np.asarray(features, dtype=np.float32)
 
 
-def lay_out(segments: list[Segment], frames: int) -> tuple[Labels, int]:
+def frame_labels(segments: list[Segment], frames: int) -> tuple[Labels, int]:
     """Labels (frames,) at one a second, and how many segments were laid over frames of one listed before.
 
-    >>> labels, overlaps = lay_out([Segment(1, 0.9, 2.6), Segment(2, 2.2, 3.4)], frames=4)
+    >>> labels, overlaps = frame_labels([Segment(1, 0.9, 2.6), Segment(2, 2.2, 3.4)], frames=4)
     >>> labels.tolist(), overlaps
     ([1, 1, 2, 0], 1)
     """
@@ -147,7 +147,7 @@ def lay_out(segments: list[Segment], frames: int) -> tuple[Labels, int]:
 
 
 def _recording(annotated: AnnotatedRecording, features: Features, steps: dict[int, KeyStep]) -> CookingRecording:
-    labels, overlaps = lay_out([_segment(step, steps) for step in _done(annotated)], len(features))
+    labels, overlaps = frame_labels([_segment(step, steps) for step in _done(annotated)], len(features))
     return CookingRecording(annotated.id, features, labels, annotated.is_error, annotated.steps, overlaps)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from guide.domain import KeyStep
 from guide.errors import InputError
 from guide.teach.label_rows import LATEST_S, clean_name
-from offline.study.datasets.json_file import find_file, read_json
+from offline.study.datasets.sequence import find_file, read_json
 
 ERRORS_FILE: Final = "error_annotations*.json"
 STEPS_FILE: Final = "complete_step_annotations*.json"

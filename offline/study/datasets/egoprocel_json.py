@@ -22,8 +22,7 @@ from typing import Any, Final
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from guide.teach.label_rows import LATEST_S, clean_name, shown
-from offline.study.datasets.json_file import find_file, read_json
-from offline.study.datasets.sequence import StepSequence, TaskSequences
+from offline.study.datasets.sequence import StepSequence, TaskSequences, find_file, read_json
 from offline.study.datasets.views import EGO
 
 JSON_FILE: Final = "egoprocel.json"
@@ -105,14 +104,14 @@ def group_views(tracks: list[Track]) -> list[list[Track]]:
     """Neighbouring tracks that show one performance, together; each is compared with the group's longest."""
     groups: list[list[Track]] = []
     for track in tracks:
-        if groups and track.is_view_of(fullest(groups[-1])):
+        if groups and track.is_view_of(most_segmented(groups[-1])):
             groups[-1].append(track)
         else:
             groups.append([track])
     return groups
 
 
-def fullest(views: list[Track]) -> Track:
+def most_segmented(views: list[Track]) -> Track:
     """The view with most segments, the first of them: cameras that stopped early miss the last steps."""
     return max(views, key=lambda view: len(view.actions))
 
@@ -134,7 +133,7 @@ def _task(path: Path, task: str, lists: Any, names: dict[int, str]) -> TaskSeque
         name=task,
         steps=tuple(KeyStep(number, names[action]) for action, number in numbers.items()),
         recordings=tuple(
-            replace(_sequence(id_, fullest(group), numbers), view=EGO if is_single_view else "")
+            replace(_sequence(id_, most_segmented(group), numbers), view=EGO if is_single_view else "")
             for id_, group in zip(ids, groups, strict=True)
         ),
         views=tuple(

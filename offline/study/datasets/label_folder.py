@@ -98,7 +98,7 @@ def read_task(
     files = {one.id: one.path for one in labelled}
     known = set(read_names(options.steps)) if options.steps is not None else None
     if known is None:
-        known = usual_steps(look_first(files, options.tier))
+        known = usual_steps(read_leniently(files, options.tier))
     read = read_label_files(files, durations, LabelOptions(known, options.lenient, options.tier))
     steps, renamed = usual_names(read)
     numbers = {step: number for number, step in enumerate(steps, start=1)}
@@ -112,7 +112,7 @@ def read_task(
     )
 
 
-def look_first(files: Mapping[str, Path], tier: str | None) -> dict[str, LabelFile]:
+def read_leniently(files: Mapping[str, Path], tier: str | None) -> dict[str, LabelFile]:
     """What label files say with all their faults: a step is no less a step for a slip in its times."""
     return read_label_files(files, {}, LabelOptions(lenient=True, tier=tier, is_first_look=True))
 

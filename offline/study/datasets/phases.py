@@ -19,7 +19,7 @@ from typing import Any, Final
 from guide.domain import Segment
 from guide.errors import InputError
 from guide.teach.label_rows import LATEST_S, shown
-from offline.study.datasets.json_file import read_json
+from offline.study.datasets.sequence import read_json
 
 FILE: Final = "phases.csv"
 INFO: Final = "info.json"

@@ -1,13 +1,17 @@
-"""What every reader of true steps gives: for each task its steps, for each recording which step was done when."""
+"""What the readers of data sets share: step sequences as their result, and files read with clear errors."""
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from guide.domain import BACKGROUND, KeyStep, Labels, Segment
+from guide.errors import InputError
 from guide.teach.label_rows import END_SLACK_S
 
 # Times come as decimal seconds and rates as decimal numbers: 0.1 s x 10 must be frame 1, not frame 2.
@@ -114,3 +118,24 @@ class TaskSequences:
 def _frame(at: float, rate: float) -> int:
     """The first frame i with i / rate at or after `at`."""
     return math.ceil(at * rate - _ROUNDING)
+
+
+def find_file(folder: Path, pattern: str) -> Path:
+    """The one file in `folder` that fits `pattern`; raises InputError where there is none or more than one."""
+    if not folder.is_dir():
+        raise InputError(f"a data set folder was expected, {folder} is none: check the path.")
+    files = sorted(folder.glob(pattern))
+    if len(files) != 1:
+        came = ", ".join(file.name for file in files) or "none"
+        raise InputError(f"{folder} should hold one file {pattern}, found {came}: check the data set's layout.")
+    return files[0]
+
+
+def read_json(path: Path) -> Any:
+    """What a JSON file holds; raises InputError where it is missing or damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path} was expected and is missing: check the data set's layout.") from error
+    except (ValueError, RecursionError) as error:  # wrong letters, wrong form, endless numbers, brackets in brackets
+        raise InputError(f"{path} should hold JSON and cannot be read ({error}): fetch the file again.") from error

@@ -17,10 +17,10 @@ SEED: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenCount:
     """A number of key-steps and why it was chosen.
 
-    >>> Chosen(6, "beyond 6, more steps say little that is new").note
+    >>> ChosenCount(6, "beyond 6, more steps say little that is new").note
     'K = 6 chosen: beyond 6, more steps say little that is new'
     """
 
@@ -32,7 +32,7 @@ class Chosen:
         return f"K = {self.k} chosen: {self.reason}"
 
 
-def choose_count(search: Search, task: LabelledTask, loss: str, tell: Callable[[str], None]) -> Chosen:
+def choose_count(search: Search, task: LabelledTask, loss: str, tell: Callable[[str], None]) -> ChosenCount:
     """The number chosen in the embedding of `loss`: one for all methods, so that they compare.
 
     What was chosen the last time, if numbers and code are the same.
@@ -48,4 +48,4 @@ def choose_count(search: Search, task: LabelledTask, loss: str, tell: Callable[[
         choice = choose_k(collection, SEED, report=lambda k, value: tell(f"{k} say {value:.2f} nats of each other"))
         arrays = {"k": np.array(choice.k), "reason": np.array(choice.reason)}
         kept.write(key, arrays)
-    return Chosen(int(arrays["k"]), str(arrays["reason"]))
+    return ChosenCount(int(arrays["k"]), str(arrays["reason"]))

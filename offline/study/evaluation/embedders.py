@@ -19,7 +19,7 @@ from offline.features import RecordingFeatures
 from offline.loop import LoopSettings, Progress, train
 from offline.study.keep import Kept, content_key, source_hash
 
-Telling = Callable[[int, str], None]  # iterations done, and a few words
+TrainingProgress = Callable[[int, str], None]  # iterations done, and a few words
 
 UNSEEN = ("clusterer", "fuzzifier")  # settings of the recipe that no embedder sees
 SOURCES = (
@@ -45,7 +45,7 @@ class Embedders:
         return content_key(recordings, settings, seed, self.device.type, source_hash(*SOURCES))
 
     def embeddings(
-        self, recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int, tell: Telling
+        self, recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int, tell: TrainingProgress
     ) -> tuple[Features, ...]:
         """One (T, D) a recording."""
         require_trainable(recordings)
@@ -59,7 +59,7 @@ class Embedders:
         return tuple(np.asarray(arrays[f"embedding_{number}"], np.float32) for number in range(len(recordings)))
 
     def _train(
-        self, recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int, folder: Path, tell: Telling
+        self, recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int, folder: Path, tell: TrainingProgress
     ) -> list[Features]:
         inputs = prepare_inputs(recordings, recipe, folder / "inputs")
         head = train_head(inputs, recipe, seed, self.device, folder, tell)
@@ -67,7 +67,7 @@ class Embedders:
 
 
 def train_head(
-    inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, tell: Telling
+    inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, tell: TrainingProgress
 ) -> StandardHead:
     """A head trained on these inputs, or read from `folder` where it was trained there before."""
     head = build_embedder(inputs, recipe, seed).to(device)

@@ -10,7 +10,7 @@ from offline.metrics import average
 from offline.study.evaluation.few import FewLabels
 from offline.study.evaluation.plan import Count, Plan
 from offline.study.evaluation.published_rows import VIEWED, WHOLE, comparable, published_rows, view_rows
-from offline.study.evaluation.run import Outcome, Result
+from offline.study.evaluation.run import MethodOutcome, TaskResult
 from offline.study.evaluation.scoring import EXTRAS, Scores
 from offline.study.evaluation.task import LabelledTask
 from offline.study.tables import FIGURES, ResultTable, Row, mean_row
@@ -26,7 +26,7 @@ LEFT_OUT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ReportTable:
     """One table, and what it is of: a task's word or `mean`, the number of key-steps as asked for, and the view."""
 
     word: str
@@ -36,9 +36,9 @@ class Sheet:
     view: str = ""
 
 
-def make_sheets(results: Sequence[Result], plan: Plan) -> list[Sheet]:
+def make_report_tables(results: Sequence[TaskResult], plan: Plan) -> list[ReportTable]:
     """For each view and number of key-steps the tasks' tables and their mean; then the study, if there are several."""
-    sheets: list[Sheet] = []
+    sheets: list[ReportTable] = []
     means: dict[tuple[str, Count], ResultTable] = {}
     views = tuple(dict.fromkeys(result.task.view for result in results))
     for view in views:
@@ -47,15 +47,15 @@ def make_sheets(results: Sequence[Result], plan: Plan) -> list[Sheet]:
             sheets += [_task_sheet(each, plan) for each in chosen]
             means[view, count] = mean_table(chosen, plan) if len(chosen) > 1 else sheets[-1].table
             if len(chosen) > 1:
-                sheets.append(Sheet(MEAN, str(count), means[view, count], mean_notes(chosen, plan), view))
+                sheets.append(ReportTable(MEAN, str(count), means[view, count], mean_notes(chosen, plan), view))
     if len(means) > 1:
-        sheets.append(Sheet(MEAN, "all", _study(means, views, plan)))
+        sheets.append(ReportTable(MEAN, "all", _study(means, views, plan)))
     return sheets
 
 
-def _task_sheet(result: Result, plan: Plan) -> Sheet:
+def _task_sheet(result: TaskResult, plan: Plan) -> ReportTable:
     word, view = result.task.word, result.task.view
-    return Sheet(word, str(result.count), task_table(result, plan), task_notes(result, plan), view)
+    return ReportTable(word, str(result.count), task_table(result, plan), task_notes(result, plan), view)
 
 
 def _study(means: dict[tuple[str, Count], ResultTable], views: Sequence[str], plan: Plan) -> ResultTable:
@@ -71,7 +71,7 @@ def _study(means: dict[tuple[str, Count], ResultTable], views: Sequence[str], pl
     return study_table(f"F1 for several {what}", tables, plan)
 
 
-def task_table(result: Result, plan: Plan) -> ResultTable:
+def task_table(result: TaskResult, plan: Plan) -> ResultTable:
     """Every method on one task, and published rows where its data set has some."""
     chosen = " (chosen)" if result.count == "auto" else ""
     title = f"{result.task.title}, K = {result.k}{chosen}"
@@ -79,7 +79,7 @@ def task_table(result: Result, plan: Plan) -> ResultTable:
     return _table(title, rows, plan)
 
 
-def mean_table(results: Sequence[Result], plan: Plan) -> ResultTable:
+def mean_table(results: Sequence[TaskResult], plan: Plan) -> ResultTable:
     """The mean over tasks; of tasks in several published sub-sets, the mean over sub-sets of the means over tasks."""
     count = results[0].count
     title = f"mean over {len(results)} tasks, K {'= ' + str(count) if isinstance(count, int) else count}"
@@ -113,24 +113,24 @@ def study_table(title: str, means: dict[str, ResultTable], plan: Plan) -> Result
     return ResultTable(title, tuple(rows), tuple(columns), ("f1",))
 
 
-def our_rows(result: Result) -> list[Row]:
+def our_rows(result: TaskResult) -> list[Row]:
     """A row for every method, and one for every number of labelled recordings."""
     return [*method_rows(result), *(_row(few.name, few.scores) for few in result.few)]
 
 
-def method_rows(result: Result) -> list[Row]:
+def method_rows(result: TaskResult) -> list[Row]:
     """A row for every method, and one for what random labels score in the limit of many frames."""
     rows = [_row(outcome.method.name, outcome.scores) for outcome in result.outcomes]
     return [_row(EXPECTED, (result.expected,)), *rows]
 
 
-def shared_numbers(results: Sequence[Result]) -> list[int]:
+def shared_numbers(results: Sequence[TaskResult]) -> list[int]:
     """The numbers of labelled recordings that every task has a row for."""
     numbers = [{few.labelled for few in result.few} for result in results]
     return sorted(set.intersection(*numbers))
 
 
-def task_notes(result: Result, plan: Plan) -> tuple[str, ...]:
+def task_notes(result: TaskResult, plan: Plan) -> tuple[str, ...]:
     """What there is to know of a task and of its labellings."""
     said = [f"{outcome.method.name}: {note}" for outcome in result.outcomes for note in outcome.notes]
     count = len(result.task.recordings)
@@ -143,7 +143,7 @@ def task_notes(result: Result, plan: Plan) -> tuple[str, ...]:
     return (*result.task.notes, *result.notes, *said, *few)
 
 
-def mean_notes(results: Sequence[Result], plan: Plan) -> tuple[str, ...]:
+def mean_notes(results: Sequence[TaskResult], plan: Plan) -> tuple[str, ...]:
     """What there is to know of labelled recordings in a mean over tasks."""
     shared = shared_numbers(results)
     missing = [str(labelled) for labelled in plan.labelled if labelled not in shared]
@@ -153,7 +153,7 @@ def mean_notes(results: Sequence[Result], plan: Plan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def headline(outcome: Outcome) -> float:
+def headline(outcome: MethodOutcome) -> float:
     """What methods are ranked by: F1 under D, or under the first protocol there is."""
     scores = [each.protocols.get("D") or next(iter(each.protocols.values())) for each in outcome.scores]
     return sum(score.f1 for score in scores) / len(scores)
@@ -176,7 +176,7 @@ def _row(name: str, scores: Sequence[Scores]) -> Row:
     return Row(name, protocols, extras={name: [each.extras[name] for each in scores] for name in scores[0].extras})
 
 
-def _few_means(result: Result, numbers: Sequence[int]) -> list[Row]:
+def _few_means(result: TaskResult, numbers: Sequence[int]) -> list[Row]:
     """The rows of labelled recordings with their mean over choices: tasks have different numbers of these."""
     return [_mean_over_choices(few) for few in result.few if few.labelled in numbers]
 

@@ -16,7 +16,7 @@ from offline.keysteps.base import Finder
 from offline.keysteps.fcm import FuzzySettings
 from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
-from offline.study.evaluation.embedders import Embedders, Telling
+from offline.study.evaluation.embedders import Embedders, TrainingProgress
 from offline.study.evaluation.methods import BLIND, RAW, Method
 from offline.study.evaluation.task import LabelledTask
 from offline.study.keep import Kept, content_key, source_hash
@@ -41,7 +41,13 @@ class Search:
         return Kept(self.embedders.folder / "found")
 
     def find(
-        self, task: LabelledTask, method: Method, k: int, seed: int, tell: Telling, trained_for: int | None = None
+        self,
+        task: LabelledTask,
+        method: Method,
+        k: int,
+        seed: int,
+        tell: TrainingProgress,
+        trained_for: int | None = None,
     ) -> Found:
         """Labels of the method with that seed: what it found the last time, if numbers and code are the same.
 
@@ -70,7 +76,7 @@ class Search:
             self._write(key, found)
         return found
 
-    def collection(self, task: LabelledTask, loss: str | None, k: int, seed: int, tell: Telling) -> Collection:
+    def collection(self, task: LabelledTask, loss: str | None, k: int, seed: int, tell: TrainingProgress) -> Collection:
         """The task in the embedding of a loss; without one, as the trunk sees it."""
         if loss is None or loss == RAW:
             return task.collection()

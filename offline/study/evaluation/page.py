@@ -9,11 +9,11 @@ from typing import Final
 from guide.domain import Labels
 from offline.study.evaluation.bars import coloured, draw
 from offline.study.evaluation.colours import step_colours
-from offline.study.evaluation.evaluation_report import MEAN, Sheet, headline
+from offline.study.evaluation.evaluation_report import MEAN, ReportTable, headline
 from offline.study.evaluation.methods import BLIND
 from offline.study.evaluation.page_style import SCRIPT, STYLE
 from offline.study.evaluation.page_table import draw_table
-from offline.study.evaluation.run import Outcome, Result
+from offline.study.evaluation.run import MethodOutcome, TaskResult
 from offline.study.tables import FLOORS
 
 READ_ME: Final = (
@@ -33,7 +33,7 @@ READ_ME: Final = (
 )
 
 
-def make_page(results: Sequence[Result], sheets: Sequence[Sheet], command: str) -> str:
+def make_page(results: Sequence[TaskResult], sheets: Sequence[ReportTable], command: str) -> str:
     """The whole page; every name in it is escaped."""
     parts = [_overview(sheets)]
     parts += [_section(number, result, _sheet_of(result, sheets)) for number, result in enumerate(results)]
@@ -49,25 +49,25 @@ def make_page(results: Sequence[Result], sheets: Sequence[Sheet], command: str) 
     )
 
 
-def _overview(sheets: Sequence[Sheet]) -> str:
+def _overview(sheets: Sequence[ReportTable]) -> str:
     means = [sheet for sheet in sheets if sheet.word == MEAN]
     return "".join(f"<h2>{escape(each.table.title)}</h2>{_notes(each)}{draw_table(each.table)}" for each in means)
 
 
-def _notes(sheet: Sheet) -> str:
+def _notes(sheet: ReportTable) -> str:
     return f'<ul class="notes">{"".join(f"<li>{escape(note)}</li>" for note in sheet.notes)}</ul>'
 
 
-def _sheet_of(result: Result, sheets: Sequence[Sheet]) -> Sheet:
+def _sheet_of(result: TaskResult, sheets: Sequence[ReportTable]) -> ReportTable:
     place = (result.task.word, str(result.count), result.task.view)
     return next(each for each in sheets if (each.word, each.count, each.view) == place)
 
 
-def _title(result: Result) -> str:
+def _title(result: TaskResult) -> str:
     return f"{result.task.title}, K = {result.k}"
 
 
-def _section(number: int, result: Result, sheet: Sheet) -> str:
+def _section(number: int, result: TaskResult, sheet: ReportTable) -> str:
     colours = step_colours(list(result.task.steps))
     variables = "".join(f"--s{step}:{colour};--i{step}:{ink};" for step, (colour, ink) in colours.items())
     return (
@@ -77,7 +77,7 @@ def _section(number: int, result: Result, sheet: Sheet) -> str:
     )
 
 
-def _legend(result: Result) -> str:
+def _legend(result: TaskResult) -> str:
     steps = "".join(
         f'<li><span class="swatch" style="background:var(--s{step});color:var(--i{step})">{step}</span>'
         f"{escape(name)}</li>"
@@ -90,8 +90,8 @@ def _legend(result: Result) -> str:
     return f'<ul class="legend">{steps}{others}</ul>'
 
 
-def _choice(result: Result) -> str:
-    usual = usual_methods(result.outcomes)
+def _choice(result: TaskResult) -> str:
+    usual = preselected_methods(result.outcomes)
     ticks = "".join(
         f'<label><input type="checkbox" value="{escape(name)}"{" checked" if name in usual else ""}> '
         f"{escape(FLOORS.get(name, name))}</label>"
@@ -101,9 +101,9 @@ def _choice(result: Result) -> str:
     return f'<div class="choose">{ticks}<span>{buttons}</span></div>'
 
 
-def usual_methods(outcomes: Sequence[Outcome]) -> set[str]:
+def preselected_methods(outcomes: Sequence[MethodOutcome]) -> set[str]:
     """The methods whose bars are shown at first: the equal split, and of each finder that looks its best loss."""
-    best: dict[str, Outcome] = {}
+    best: dict[str, MethodOutcome] = {}
     for outcome in outcomes:
         rival = best.get(outcome.method.clusterer)
         if rival is None or headline(outcome) > headline(rival):
@@ -111,9 +111,9 @@ def usual_methods(outcomes: Sequence[Outcome]) -> set[str]:
     return {each.method.name for name, each in best.items() if name == "equal" or name not in BLIND}
 
 
-def _recordings(result: Result) -> str:
+def _recordings(result: TaskResult) -> str:
     task = result.task
-    usual = usual_methods(result.outcomes)
+    usual = preselected_methods(result.outcomes)
     found = [(outcome.method.name, coloured(task.truth, outcome.found)) for outcome in result.outcomes]
     parts = []
     for number, (recording, truth) in enumerate(zip(task.recordings, task.truth, strict=True)):

@@ -18,7 +18,7 @@ from offline.gather import see_task
 from offline.study.datasets import phases
 from offline.study.datasets.egoprocel_folder import CMU_FILE, TENT_SUFFIX, cmu_video
 from offline.study.datasets.egoprocel_json import read_names
-from offline.study.datasets.label_folder import folders, label_files, look_first, usual_names, usual_steps
+from offline.study.datasets.label_folder import folders, label_files, read_leniently, usual_names, usual_steps
 from offline.study.datasets.sequence import StepSequence, TaskSequences
 from offline.study.datasets.views import choose_view
 from offline.study.evaluation.feature_tasks import choose
@@ -177,7 +177,7 @@ def _from_phases(word: str, place: Path, facts: Sequence[RecordingFacts]) -> Che
 def _from_files(word: str, folder: Path, facts: Sequence[RecordingFacts], request: LabelRequest) -> Checked:
     known = None if request.steps is None else read_names(request.steps)
     files = find_labels(folder, [fact.recording.id for fact in facts])
-    steps = set(known) if known else usual_steps(look_first(files, request.tier))
+    steps = set(known) if known else usual_steps(read_leniently(files, request.tier))
     read = read_label_files(files, ends_of(facts), LabelOptions(steps, request.lenient, request.tier))
     labelled = [fact for fact in facts if fact.recording.id in read]
     missing = [fact.recording.id for fact in facts if fact.recording.id not in read]

@@ -11,7 +11,7 @@ from guide.domain import Labels
 from guide.teach.collection import Found
 from offline.progress import Advance
 from offline.study.evaluation.auto import choose_count
-from offline.study.evaluation.embedders import Telling
+from offline.study.evaluation.embedders import TrainingProgress
 from offline.study.evaluation.few import FewLabels, choices, score_others
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.methods import RAW, Method
@@ -23,7 +23,7 @@ TRAINING: Final = 8.0  # labellings that one training takes as long as
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MethodOutcome:
     """What a method scored, seed by seed; what it found with the first seed, and what it said of that."""
 
     method: Method
@@ -33,14 +33,14 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TaskResult:
     """All outcomes on one task at one number of key-steps, and what random labels should score there."""
 
     task: LabelledTask
     count: Count
     """As asked for."""
     k: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[MethodOutcome, ...]
     expected: Scores
     notes: tuple[str, ...] = ()
     few: tuple[FewLabels, ...] = ()
@@ -55,16 +55,16 @@ class Runner:
     search: Search
     advance: Advance
 
-    def run(self, tasks: Sequence[LabelledTask]) -> list[Result]:
+    def run(self, tasks: Sequence[LabelledTask]) -> list[TaskResult]:
         """One result for each task and number of key-steps, task by task."""
-        results: list[Result] = []
+        results: list[TaskResult] = []
         done = 0.0
         for task in tasks:
             few = self._few(task, done)
             for number, count in enumerate(self.plan.counts):
-                result = self._score(task, count, done + carrying(self.plan, task) + number * effort(self.plan))
+                result = self._score(task, count, done + transfer_count(self.plan, task) + number * effort(self.plan))
                 results.append(replace(result, few=few))
-            done += carrying(self.plan, task) + len(self.plan.counts) * effort(self.plan)
+            done += transfer_count(self.plan, task) + len(self.plan.counts) * effort(self.plan)
         self.advance(done, "")
         return results
 
@@ -82,7 +82,7 @@ class Runner:
                 rows.append(FewLabels(labelled, tuple(scores), comb(len(task.recordings), labelled)))
         return tuple(rows)
 
-    def _score(self, task: LabelledTask, count: Count, done: float) -> Result:
+    def _score(self, task: LabelledTask, count: Count, done: float) -> TaskResult:
         k, notes = self._count(task, count, done)
         trained_for = self.search.recipe.steps if count == "auto" else None  # as training does, before it chooses
         outcomes = []
@@ -90,11 +90,11 @@ class Runner:
             found = []
             for seed in method.seeds(self.plan.seeds):
                 where = f"{task.title}, K = {k}: {method.name}, seed {seed}"
-                tell = self._telling(where, done)
+                tell = self._training_progress(where, done)
                 found.append(self.search.find(task, method, k, seed, tell, trained_for))
                 done += _effort(self.plan, method)
             outcomes.append(_outcome(task, method, found, self.plan.protocols))
-        return Result(task, count, k, tuple(outcomes), expectation(task.truth, k, self.plan.protocols), notes)
+        return TaskResult(task, count, k, tuple(outcomes), expectation(task.truth, k, self.plan.protocols), notes)
 
     def _count(self, task: LabelledTask, count: Count, done: float) -> tuple[int, tuple[str, ...]]:
         """The number of key-steps, and how it came about where it was chosen: once a task, for all methods."""
@@ -107,7 +107,7 @@ class Runner:
         chosen = choose_count(self.search, task, self.plan.loss, lambda words: self.advance(done, f"{where}, {words}"))
         return chosen.k, (chosen.note,)
 
-    def _telling(self, where: str, done: float) -> Telling:
+    def _training_progress(self, where: str, done: float) -> TrainingProgress:
         self.advance(done, where)
         most = self.plan.recipe.most_iterations
 
@@ -119,10 +119,10 @@ class Runner:
 
 def total_effort(plan: Plan, tasks: Sequence[LabelledTask]) -> float:
     """What all of it takes, in labellings."""
-    return sum(carrying(plan, task) + len(plan.counts) * effort(plan) for task in tasks)
+    return sum(transfer_count(plan, task) + len(plan.counts) * effort(plan) for task in tasks)
 
 
-def carrying(plan: Plan, task: LabelledTask) -> int:
+def transfer_count(plan: Plan, task: LabelledTask) -> int:
     """How often labels are carried over in a task."""
     return sum(len(choices(len(task.recordings), labelled, plan.choices)) for labelled in plan.labelled)
 
@@ -138,6 +138,8 @@ def _effort(plan: Plan, method: Method) -> float:
     return 1.0 + TRAINING * (is_first and method.loss not in (None, RAW))
 
 
-def _outcome(task: LabelledTask, method: Method, found: Sequence[Found], protocols: Sequence[str]) -> Outcome:
+def _outcome(task: LabelledTask, method: Method, found: Sequence[Found], protocols: Sequence[str]) -> MethodOutcome:
     scores = tuple(score(task.truth, each.labels, protocols) for each in found)
-    return Outcome(method, scores, found[0].labels, tuple(dict.fromkeys(note for each in found for note in each.notes)))
+    return MethodOutcome(
+        method, scores, found[0].labels, tuple(dict.fromkeys(note for each in found for note in each.notes))
+    )

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from guide.errors import OutputError
-from offline.study.evaluation.evaluation_report import Sheet
+from offline.study.evaluation.evaluation_report import ReportTable
 
 
-def make_csv(sheets: Sequence[Sheet]) -> str:
+def make_csv(sheets: Sequence[ReportTable]) -> str:
     """One line for each table, row and figure: fractions with six digits, mean and spread over seeds.
 
     In rows `n labelled` choices of the labelled recordings stand in the place of seeds.
@@ -30,7 +30,7 @@ def make_csv(sheets: Sequence[Sheet]) -> str:
     return out.getvalue()
 
 
-def make_markdown(sheets: Sequence[Sheet], command: str) -> str:
+def make_markdown(sheets: Sequence[ReportTable], command: str) -> str:
     """All tables with their notes, and the command that made them."""
     parts = [
         f"Percent; mean ± standard deviation over seeds, over choices in rows `n labelled`.\n\n```\n{command}\n```\n"

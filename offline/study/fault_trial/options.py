@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from guide.errors import InputError
-from offline.study.checks import require_from, require_workers
 from offline.study.evaluation.methods import split_names
 from offline.study.evaluation.teaching import read_numbers
 from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions
+from offline.study.jobs import require_from, require_workers
 from offline.study.trial.seeds import read_seeds
 
 Part: TypeAlias = Literal["counterfactual", "agreement", "errors"]

@@ -11,9 +11,8 @@ from guide.task_model import PRIORS, Prior
 from offline.demo.orders import FAULTS
 from offline.demo.recording import Recording
 from offline.progress import open_console
-from offline.study.checks import require_from, require_workers
 from offline.study.evaluation.teaching import ALL
-from offline.study.jobs import Shift, do_all
+from offline.study.jobs import Shift, do_all, require_from, require_workers
 from offline.study.keep import Kept
 from offline.study.trial.seeds import DEMONSTRATIONS, read_seeds
 from offline.study.trial.trial_tables import PLANTED, flag_table, told_table

@@ -35,7 +35,7 @@ from offline.study.keep import Kept, source_hash
 RATE: Final = 5.0
 SOURCES: Final = (
     "guide.perceive.embedder", "guide.perceive.preprocess", "offline.backbones", "offline.demo", "offline.extraction",
-    "offline.onnx_file", "offline.onnx_trunk", "offline.resize_batches", "offline.covariance_pooling",
+    "offline.onnx_export", "offline.resize_batches", "offline.covariance_pooling",
     "offline.study.trial.worlds",
 )  # fmt: skip
 """The code that decides what is kept; a test compares it with what is imported."""

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from guide.benchmarks.dashboard import DashboardBench, Spent, _processor_s, _ratio, _value
+from guide.benchmarks.dashboard import DashboardBenchmarkOptions, FrameCost, _processor_s, _ratio, _value
 from guide.errors import InputError
 
 
 def test_a_missing_bundle_or_video_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="make demo"):
-        DashboardBench(bundle=tmp_path, video=tmp_path / "new.mp4")
+        DashboardBenchmarkOptions(bundle=tmp_path, video=tmp_path / "new.mp4")
     with pytest.raises(InputError, match="at least one"):
-        DashboardBench(rounds=0)
+        DashboardBenchmarkOptions(rounds=0)
 
 
 def test_the_ratio_is_of_each_round_by_itself() -> None:
-    closed = [Spent(10.0, 1.0), Spent(100.0, 1.0), Spent(50.0, 1.0)]
-    open_ = [Spent(11.0, 2.0), Spent(110.0, 2.0), Spent(100.0, 2.0)]
+    closed = [FrameCost(10.0, 1.0), FrameCost(100.0, 1.0), FrameCost(50.0, 1.0)]
+    open_ = [FrameCost(11.0, 2.0), FrameCost(110.0, 2.0), FrameCost(100.0, 2.0)]
     assert _ratio(closed, open_, "clock_ms") == pytest.approx(1.1)
     assert _ratio(closed, open_, "processor_ms") == 2.0
 

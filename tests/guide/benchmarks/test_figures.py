@@ -15,6 +15,7 @@ from guide.benchmarks.figures import Figure, Part, core_count, machine
         (Figure("plain", 1.0), ""),
         (Figure("fast", 3.0, least=3.0), "ok"),
         (Figure("slow", 2.9, least=3.0), "MISSED"),
+        (Figure("small", 1.3, most=1.3), "ok"),
         (Figure("large", 1.31, most=1.3), "MISSED"),
     ],
 )
@@ -32,3 +33,7 @@ def test_a_part_as_json() -> None:
 def test_the_machine_in_words() -> None:
     assert f"{core_count()} " in machine()
     assert "load" in machine()
+
+
+def test_a_part_without_figures_is_only_its_notes() -> None:
+    assert Part("Step", "here", (), ("needs a GPU",)).text() == "Step, here\n  needs a GPU"

@@ -12,17 +12,19 @@ import pytest
 from rich.console import Console
 
 from guide.benchmarks import headsets as bench
-from guide.benchmarks.headset_figures import Measured
-from guide.benchmarks.headsets import ServeBenchOptions, held, measure, run
+from guide.benchmarks.headset_figures import HeadsetFigures
+from guide.benchmarks.headsets import ServerBenchmarkOptions, measure, most_steady_clients, run
 from guide.errors import InputError, OutputError
 from tests.tiny import Learned
 
-GOOD = Measured(4, 5.0, 20.0, 400, 398, 2, (0.1, 0.2, 0.3), (0.01, 0.02), (1e8, 1.01e8))
+GOOD = HeadsetFigures(4, 5.0, 20.0, 400, 398, 2, (0.1, 0.2, 0.3), (0.01, 0.02), (1e8, 1.01e8))
 
 
 def test_a_short_run_answers_every_client(frames_task: Learned) -> None:
     told: list[str] = []
-    [measured] = measure(ServeBenchOptions(frames_task.folder, clients=3, fps=5.0, seconds=7.0, threads=1), told.append)
+    [measured] = measure(
+        ServerBenchmarkOptions(frames_task.folder, clients=3, fps=5.0, seconds=7.0, threads=1), told.append
+    )
     assert (measured.clients, measured.silent) == (3, 0)
     assert measured.sent + measured.unsent == 3 * 35
     assert 0 < measured.seen <= measured.sent
@@ -43,20 +45,20 @@ def test_growth_is_seen(change: dict[str, Any], is_steady: bool) -> None:
 def test_the_limit_is_searched_by_doubling_and_halving(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
 
-    def pretend(_: object, clients: int, *__: object) -> Measured:
+    def pretend(_: object, clients: int, *__: object) -> HeadsetFigures:
         tried.append(clients)
         return replace(GOOD, clients=clients, replies_s=(0.1 if clients <= 11 else 0.9,))
 
     monkeypatch.setattr(bench, "_measure", pretend)
-    assert held(measure(ServeBenchOptions(most_clients=64))) == 11
+    assert most_steady_clients(measure(ServerBenchmarkOptions(most_clients=64))) == 11
     assert tried == [2, 4, 8, 16, 12, 10, 11]
     tried.clear()
-    assert held(measure(ServeBenchOptions(most_clients=5))) == 5
+    assert most_steady_clients(measure(ServerBenchmarkOptions(most_clients=5))) == 5
     assert tried == [2, 4, 5]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ServerBenchmarkRequest:
     bundle: Path = Path("exported/demo")
     also: tuple[Path, ...] = (Path("exported/small"),)
     video: Path | None = None
@@ -66,13 +68,13 @@ class Asked:
 def test_the_command_measures_the_crowd_on_the_small_trunk_then_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[tuple[str, int, float, float]] = []
 
-    def pretend(options: ServeBenchOptions, clients: int, *_: object) -> Measured:
+    def pretend(options: ServerBenchmarkOptions, clients: int, *_: object) -> HeadsetFigures:
         tried.append((options.bundle.name, clients, options.fps, options.seconds))
         return replace(GOOD, clients=clients, replies_s=(0.1 if clients <= 3 else 0.9,))
 
     monkeypatch.setattr(bench, "_measure", pretend)
     said = io.StringIO()
-    run(Asked(), Console(file=said))
+    run(ServerBenchmarkRequest(), Console(file=said))
     assert tried[0] == ("small", 16, 5.0, 120.0)
     assert [(name, clients, fps) for name, clients, fps, _ in tried[1:]] == [
         ("demo", 2, 1.0), ("demo", 4, 1.0), ("demo", 3, 1.0),
@@ -91,10 +93,10 @@ def test_verdicts_say_what_was_missed() -> None:
 
 def test_a_server_that_does_not_start_is_told(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="did not start"):
-        measure(ServeBenchOptions(tmp_path / "nothing"))
+        measure(ServerBenchmarkOptions(tmp_path / "nothing"))
 
 
 @pytest.mark.parametrize("wrong", [{"clients": 0}, {"fps": 0.0}, {"fps": 99.0}, {"seconds": 1.0}])
 def test_options_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        ServeBenchOptions(**wrong)
+        ServerBenchmarkOptions(**wrong)

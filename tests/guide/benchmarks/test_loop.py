@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guide.benchmarks.clocks import Span, TimedHead, TimedTrunk
-from guide.benchmarks.loop import LoopTimes, follow, measure_loop
+from guide.benchmarks.loop import LoopTimes, measure_loop, time_frames
 from guide.errors import InputError
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
@@ -20,7 +20,7 @@ def test_the_rest_is_the_whole_less_the_networks() -> None:
 
 def test_every_frame_is_timed(frames_task: Learned) -> None:
     networks = start_networks(frames_task.bundle, "cpu", 1, trunk_type=TimedTrunk, head_type=TimedHead)
-    times = follow(Session(frames_task.bundle, networks, LiveSettings()), networks, None, 5)
+    times = time_frames(Session(frames_task.bundle, networks, LiveSettings()), networks, None, 5)
     assert len(times.whole) == len(times.networks) == 5
     assert all(span.wall_s > 0 for span in times.networks)
     assert all(second > 0 for second in times.rest_s(by_clock=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from guide.benchmarks.memory import follow, held_mb, measure_memory, stand_in
+from guide.benchmarks.memory import held_mb, measure_memory, sample_memory, stand_in
 from guide.errors import InputError
 from guide.session import start_networks
 from tests.tiny import Learned
@@ -24,7 +24,7 @@ def test_the_stand_in_gives_what_the_trunk_gives(maps_task: Learned) -> None:
 
 def test_samples_over_time(frames_task: Learned) -> None:
     said: list[str] = []
-    samples = follow(frames_task.bundle, 60 / 3600, None, said.append)
+    samples = sample_memory(frames_task.bundle, 60 / 3600, None, said.append)
     assert samples[-1].frames == round(60 * float(frames_task.bundle.facts["rate"]))
     assert [one.at for one in samples] == sorted(one.at for one in samples)
     assert len(said) == len(samples)

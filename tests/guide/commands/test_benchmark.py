@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from guide.benchmarks.headset_figures import Measured
-from guide.commands.benchmark import BenchOptions, main
+from guide.benchmarks.headset_figures import HeadsetFigures
+from guide.commands.benchmark import LiveBenchmarkOptions, main
 from guide.errors import InputError, OutputError
 from guide.perceive import embedder
 from tests.tiny import Learned
@@ -18,7 +18,7 @@ from tests.tiny import Learned
 def test_all_parts_are_printed_and_written(
     frames_task: Learned, maps_task: Learned, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = BenchOptions(
+    options = LiveBenchmarkOptions(
         frames_task.folder, (maps_task.folder,), frames=4, streams=2, cores=1, json=tmp_path / "figures.json"
     )
     main(options)
@@ -39,7 +39,7 @@ def test_what_this_machine_takes_is_measured_too(
     mixed_task: Learned, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(embedder, "_has_half", lambda: True)
-    main(BenchOptions(mixed_task.folder, frames=4, streams=2, cores=1))
+    main(LiveBenchmarkOptions(mixed_task.folder, frames=4, streams=2, cores=1))
     printed = capsys.readouterr().out
     for words in (
         "networks in float precision",
@@ -51,7 +51,7 @@ def test_what_this_machine_takes_is_measured_too(
 
 
 def test_hours_measure_memory_alone(frames_task: Learned, capsys: pytest.CaptureFixture[str]) -> None:
-    main(BenchOptions(frames_task.folder, hours=0.002))
+    main(LiveBenchmarkOptions(frames_task.folder, hours=0.002))
     printed = capsys.readouterr().out
     assert "growth since, at most" in printed
     assert "Sustained rate" not in printed
@@ -60,7 +60,7 @@ def test_hours_measure_memory_alone(frames_task: Learned, capsys: pytest.Capture
 def test_a_server_without_measurements_is_one_sentence(frames_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "guide.benchmarks.headsets", None)
     with pytest.raises(InputError, match="leave --serve out"):
-        main(BenchOptions(frames_task.folder, serve=True))
+        main(LiveBenchmarkOptions(frames_task.folder, serve=True))
 
 
 def test_the_servers_measurements_get_the_options_and_are_written(
@@ -70,12 +70,12 @@ def test_the_servers_measurements_get_the_options_and_are_written(
         got: object = None
 
         @classmethod
-        def run(cls, options: object) -> list[Measured]:
+        def run(cls, options: object) -> list[HeadsetFigures]:
             cls.got = options
-            return [Measured(2, 5.0, 20.0, 200, 198, 2, (0.1, 0.2), (0.01, 0.01), (1e8, 1e8))]
+            return [HeadsetFigures(2, 5.0, 20.0, 200, 198, 2, (0.1, 0.2), (0.01, 0.01), (1e8, 1e8))]
 
     monkeypatch.setitem(sys.modules, "guide.benchmarks.headsets", Stand)
-    options = BenchOptions(frames_task.folder, serve=True, json=tmp_path / "figures.json")
+    options = LiveBenchmarkOptions(frames_task.folder, serve=True, json=tmp_path / "figures.json")
     main(options)
     assert Stand.got is options
     [figures] = json.loads((tmp_path / "figures.json").read_text())["serve"]
@@ -87,9 +87,9 @@ def test_the_servers_measurements_get_the_options_and_are_written(
 )
 def test_numbers_without_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match="needs a number from"):
-        BenchOptions(**wrong)  # type: ignore[arg-type]
+        LiveBenchmarkOptions(**wrong)  # type: ignore[arg-type]
 
 
 def test_figures_that_cannot_be_written(frames_task: Learned, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written"):
-        main(BenchOptions(frames_task.folder, hours=0.001, json=tmp_path / "no" / "figures.json"))
+        main(LiveBenchmarkOptions(frames_task.folder, hours=0.001, json=tmp_path / "no" / "figures.json"))

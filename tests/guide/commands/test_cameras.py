@@ -8,7 +8,7 @@ import cv2
 import pytest
 
 from guide.commands import cameras
-from guide.commands.cameras import CamerasOptions, report
+from guide.commands.cameras import CamerasOptions, camera_lines
 from guide.commands.entry import entry
 from guide.errors import OutputError
 from guide.ingest.base import Device, SourceLostError
@@ -36,7 +36,7 @@ class Machine:
 
 def test_each_camera_has_a_line(tmp_path: Path) -> None:
     machine = Machine()
-    lines = report(ENTRIES, tmp_path / "stills", machine.open, machine.clock)
+    lines = camera_lines(ENTRIES, tmp_path / "stills", machine.open, machine.clock)
     assert lines == [
         f"0  HD Webcam  64x48  30.0 frames/s  {tmp_path}/stills/camera-0.jpg",
         "1  HD Webcam: it gives no pictures; close other programs that use it.",
@@ -51,12 +51,12 @@ def test_each_camera_has_a_line(tmp_path: Path) -> None:
 
 def test_without_a_folder_nothing_is_written() -> None:
     machine = Machine()
-    assert report(ENTRIES[:1], None, machine.open, machine.clock)[0] == "0  HD Webcam  64x48  30.0 frames/s"
+    assert camera_lines(ENTRIES[:1], None, machine.open, machine.clock)[0] == "0  HD Webcam  64x48  30.0 frames/s"
 
 
 def test_a_camera_that_gives_only_damaged_pictures_says_so() -> None:
     clock = FakeClock()
-    lines = report(ENTRIES[:1], None, lambda _: FakeCamera(clock, [[None] * 30]).open(), clock)
+    lines = camera_lines(ENTRIES[:1], None, lambda _: FakeCamera(clock, [[None] * 30]).open(), clock)
     assert len(lines) == 1
     assert "no picture that can be decoded" in lines[0]
 
@@ -75,4 +75,4 @@ def test_a_still_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     machine = Machine()
     with pytest.raises(OutputError, match="choose another folder"):
-        report(ENTRIES, tmp_path / "taken", machine.open, machine.clock)
+        camera_lines(ENTRIES, tmp_path / "taken", machine.open, machine.clock)

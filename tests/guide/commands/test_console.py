@@ -6,9 +6,10 @@ import io
 
 from rich.console import Console
 
-from guide.commands.console import Aside, ending_on_signals
+from guide.commands.console import SourceConsole, ThroughputReport, ending_on_signals
 from guide.ingest.base import SourceNotice
 from guide.ingest.live import LiveSource
+from guide.ingest.mailbox import SourceHealth
 from tests.fake_camera import FakeCamera, FakeClock, noisy
 
 
@@ -16,14 +17,16 @@ def say(is_brief: bool) -> str:
     """Everything said about a camera of 12 seconds, read as fast as it comes."""
     clock, printed = FakeClock(), io.StringIO()
     camera = FakeCamera(clock, [noisy(120)])
-    aside = Aside(Console(file=printed, width=200), is_brief)
-    aside.source = LiveSource("camera 0", camera.open, tell=aside.note, clock=clock, pause=clock.pause)
-    with ending_on_signals(aside.source):
-        list(aside.source)
+    source_console = SourceConsole(Console(file=printed, width=200), is_brief)
+    source_console.source = LiveSource(
+        "camera 0", camera.open, tell=source_console.note, clock=clock, pause=clock.pause
+    )
+    with ending_on_signals(source_console.source):
+        list(source_console.source)
     for second in range(12):
-        aside.pulse(float(second), 5.0)
-    aside.note(SourceNotice(3.0, "frozen", "the [picture] of :camera: 0 stands still."))
-    aside.end()
+        source_console.frame_processed(float(second), 5.0)
+    source_console.note(SourceNotice(3.0, "frozen", "the [picture] of :camera: 0 stands still."))
+    source_console.end()
     return printed.getvalue()
 
 
@@ -43,7 +46,30 @@ def test_another_program_does_not() -> None:
 
 def test_a_recording_has_no_pace() -> None:
     printed = io.StringIO()
-    aside = Aside(Console(file=printed), is_brief=False)
-    aside.pulse(100.0, 5.0)
-    aside.end()
+    source_console = SourceConsole(Console(file=printed), is_brief=False)
+    source_console.frame_processed(100.0, 5.0)
+    source_console.end()
     assert printed.getvalue() == ""
+
+
+def lines(processed_rate: float, camera_rate: float, seconds: int = 31) -> list[str]:
+    throughput = ThroughputReport(rate=5.0)
+    told = []
+    for number in range(round(seconds * processed_rate)):
+        at = number / processed_rate
+        told.append(throughput.push(at, SourceHealth(received=1 + round(at * camera_rate), dropped=number, age_s=0.05)))
+    return [line for line in told if line is not None]
+
+
+def test_a_line_every_ten_seconds() -> None:
+    told = lines(5.0, 30.0)
+    assert len(told) == 3
+    assert told[0] == "5.0 of 30.0 frames a second processed, 50 dropped so far, the last one 50 ms old"
+
+
+def test_too_slow_is_said() -> None:
+    assert all(line.endswith("; too slow for 5 a second") for line in lines(2.0, 30.0))
+
+
+def test_a_slow_camera_is_no_slow_machine() -> None:
+    assert not any("too slow" in line for line in lines(2.0, 2.0))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from guide.commands.keys import HELP, KEYS, Hands, listening
+from guide.commands.keys import HELP, KEYS, OperatorKeys, reading_keys
 from guide.domain import Guidance, KeyStep, Ordering, Question
 from guide.procedure.actions import KINDS, Action
 from guide.procedure.attended import AttendedTracker
@@ -40,15 +40,15 @@ class Stand:
         self.taken: list[Action] = []
         self.said: list[Guidance] = []
         self.ended = 0
-        self.hands = Hands(self, "shift 2")  # type: ignore[arg-type]
-        self.hands.at = 9.5
-        self.hands.shown, self.hands.end = self._shown, self._end
+        self.operator = OperatorKeys(self, "shift 2")  # type: ignore[arg-type]
+        self.operator.at = 9.5
+        self.operator.shown, self.operator.end = self._shown, self._end
 
     def act(self, action: Action) -> tuple[Guidance, ...]:
         return self.tracker.act(action)
 
     def press(self, keys: str) -> list[str]:
-        return [words for words in map(self.hands.press, keys) if words]
+        return [words for words in map(self.operator.press, keys) if words]
 
     def _shown(self, action: Action, said: tuple[Guidance, ...]) -> None:
         self.taken.append(action)
@@ -159,7 +159,7 @@ def test_nothing_is_touched_without_a_terminal_of_ours(stand: Stand) -> None:
     said: list[str] = []
     try:
         for descriptor in (reading, inner):
-            with listening(stand.hands, said.append, descriptor):
+            with reading_keys(stand.operator, said.append, descriptor):
                 os.write(writing, b"q")
     finally:
         for descriptor in (reading, writing, outer, inner):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from guide.commands.serve import TOKEN_VARIABLE, choose_token, qr, serving
+from guide.commands.serve import TOKEN_VARIABLE, choose_token, qr_code, serving
 from guide.errors import InputError, OutputError
 from guide.record.store import Store
 from guide.recording import RecordingOptions
@@ -99,7 +99,7 @@ def test_the_token_is_given_or_of_the_environment_or_new(monkeypatch: pytest.Mon
 
 
 def test_a_code_grows_with_its_text() -> None:
-    assert len(qr("https://192.0.2.7:8765/?token=" + "x" * 32).splitlines()) > len(qr("x").splitlines())
+    assert len(qr_code("https://192.0.2.7:8765/?token=" + "x" * 32).splitlines()) > len(qr_code("x").splitlines())
 
 
 def test_a_note_says_where_it_listens_and_goes_with_it(frames_task: Learned, tmp_path: Path) -> None:

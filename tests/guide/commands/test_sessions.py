@@ -19,7 +19,7 @@ from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
 from guide.record.lock import SessionLock
 from guide.record.store import Store
-from guide.record.values import Picture, SessionFacts
+from guide.record.values import SessionFacts, StoredPicture
 
 FIRST, SECOND = "20300102-030405-00ff", "20300203-030405-00fe"
 PROCEDURE = json.dumps(to_plain(learn_procedure([[Segment(1, 0.0, 2.0), Segment(2, 2.0, 5.0)]] * 3)))
@@ -34,7 +34,9 @@ def data(tmp_path: Path) -> Path:
             store.begin(SessionFacts(name, began, person, bundle, procedure=PROCEDURE))
             (folder / name).mkdir()
             step = StepEvent(1.0, 1, "confirmed", 0.0, None, 0.9)
-            store.write(name, [SettledLabel(0.0, 1, 0.9), step, Picture(1.0, "step", 1, "gone.jpg")], 5, 1.0, began)
+            store.write(
+                name, [SettledLabel(0.0, 1, 0.9), step, StoredPicture(1.0, "step", 1, "gone.jpg")], 5, 1.0, began
+            )
         store.write(SECOND, [Alert(1, 1.0, "missed", 2, None, "alarm", "never")], 6, 2.0, began)
         store.end(SECOND, "finished", began + 9)
     return folder

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from guide.ingest.base import SourceNotice
-from guide.ingest.mailbox import MOST_NOTICES, Health, Mailbox, Pending, Reader, deliver
+from guide.ingest.mailbox import MOST_NOTICES, DeviceReader, Mailbox, PendingFrame, SourceHealth, deliver
 from tests.synth import plain
 
 
-def pending(number: int) -> Pending:
-    return Pending(number, float(number), 100.0 + number, lambda: plain((1, 2, 3)))
+def pending(number: int) -> PendingFrame:
+    return PendingFrame(number, float(number), 100.0 + number, lambda: plain((1, 2, 3)))
 
 
 def notice(at: float = 0.0) -> SourceNotice:
@@ -32,7 +32,7 @@ def test_the_newest_wins_and_the_rest_is_counted(box: Mailbox) -> None:
     assert taken is not None
     assert taken.number == 999
     assert box.take(0.0) is None
-    assert box.health() == Health(received=1000, taken=1, dropped=999, age_s=110.0 - 1099.0)
+    assert box.health() == SourceHealth(received=1000, taken=1, dropped=999, age_s=110.0 - 1099.0)
 
 
 def test_notices_are_kept_in_order_but_never_pile_up(box: Mailbox) -> None:
@@ -74,7 +74,7 @@ def test_a_picture_nobody_wants_is_never_made(box: Mailbox) -> None:
     def make() -> None:
         raise AssertionError("made for nothing")
 
-    box.put(Pending(0, 0.0, 0.0, make))  # type: ignore[arg-type]
+    box.put(PendingFrame(0, 0.0, 0.0, make))  # type: ignore[arg-type]
     box.close()
     assert list(deliver(box, lambda at: False, lambda _: None, lambda: False)) == []
 
@@ -82,23 +82,23 @@ def test_a_picture_nobody_wants_is_never_made(box: Mailbox) -> None:
 def test_leaving_the_reader_stops_it(box: Mailbox) -> None:
     ended = threading.Event()
 
-    def work(stop: threading.Event) -> Iterator[Pending]:
+    def work(stop: threading.Event) -> Iterator[PendingFrame]:
         yield pending(0)
         stop.wait(10)
         ended.set()
 
-    with Reader("camera 0", box, work):
+    with DeviceReader("camera 0", box, work):
         assert box.take(10.0) is not None
     assert ended.is_set()
     assert box.check() is False
 
 
 def test_the_readers_error_is_kept(box: Mailbox) -> None:
-    def work(stop: threading.Event) -> Iterator[Pending]:
+    def work(stop: threading.Event) -> Iterator[PendingFrame]:
         yield pending(0)
         raise OSError("broken")
 
-    with Reader("camera 0", box, work):
+    with DeviceReader("camera 0", box, work):
         frames = deliver(box, None, lambda _: None, lambda: False)
         with pytest.raises(OSError, match="broken"):
             list(frames)

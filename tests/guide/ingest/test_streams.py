@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from guide.errors import InputError
 from guide.ingest.base import SourceLostError
 from guide.ingest.source import open_source
-from guide.ingest.streams import NetworkStream, is_address, require_address, shown
+from guide.ingest.streams import NetworkStream, is_address, redacted, require_address
 from tests.fake_camera import noisy
 from tests.stream_server import Stream, mjpeg, serving
 from tests.synth import steady, write_video
@@ -37,14 +37,14 @@ letters = st.text("abcdefghijklmnopqrstuvwxyzABC0123456789%.:/@!$-_~", min_size=
     ],
 )
 def test_what_is_shown_of_an_address(address: str, told: str) -> None:
-    assert shown(address) == told
+    assert redacted(address) == told
 
 
 @given(letters, letters)
 @settings(derandomize=True, deadline=None)
 def test_no_password_and_no_query_value_is_shown(password: str, value: str) -> None:
     password, value = f"<{password}>", f"<{value}>"
-    told = shown(f"rtsp://user:{password}@10.0.0.7/live?token={value}")
+    told = redacted(f"rtsp://user:{password}@10.0.0.7/live?token={value}")
     assert password not in told
     assert value not in told
     assert "user" not in told

@@ -14,7 +14,7 @@ from guide.ingest.files import VideoFile
 from guide.record import pictures
 from guide.record.pictures import PictureSettings, PictureWriter
 from guide.record.snapshots import Snapshots, encode
-from guide.record.values import Picture
+from guide.record.values import StoredPicture
 from tests.synth import grey_levels
 
 PATIENT = PictureSettings(is_patient=True)
@@ -25,7 +25,7 @@ def frames(count: int) -> list[Frame]:
 
 
 def test_the_video_holds_every_frame_and_stills_show_their_moment(tmp_path: Path) -> None:
-    stored: list[Picture] = []
+    stored: list[StoredPicture] = []
     writer = PictureWriter(tmp_path / "new", stored.append, PATIENT)
     for frame in frames(30):
         writer.push(frame)
@@ -44,7 +44,7 @@ def test_the_video_holds_every_frame_and_stills_show_their_moment(tmp_path: Path
 
 def test_frames_that_come_too_fast_are_left_out_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    stored: list[Picture] = []
+    stored: list[StoredPicture] = []
     writer = PictureWriter(tmp_path, stored.append, PictureSettings(most_frames=3), told.append)
     with writer._changed:  # the thread cannot take anything meanwhile
         for frame in frames(30):
@@ -57,7 +57,7 @@ def test_frames_that_come_too_fast_are_left_out_and_counted(tmp_path: Path, monk
 
 def test_a_disk_that_refuses_is_told_of_and_a_new_clip_begins(tmp_path: Path) -> None:
     told: list[str] = []
-    stored: list[Picture] = []
+    stored: list[StoredPicture] = []
     place = tmp_path / "session"
     place.write_text("a file stands in the way")
     writer = PictureWriter(place, stored.append, PictureSettings(is_patient=True, pause_s=0.0), told.append)
@@ -81,7 +81,7 @@ def test_a_disk_that_refuses_is_told_of_and_a_new_clip_begins(tmp_path: Path) ->
 @pytest.mark.parametrize("has_video", [True, False])
 def test_stills_that_a_disk_refused_are_written_when_it_relents(tmp_path: Path, has_video: bool) -> None:
     told: list[str] = []
-    stored: list[Picture] = []
+    stored: list[StoredPicture] = []
     place = tmp_path / "session"
     place.write_text("a file stands in the way")
     settings = PictureSettings(has_video, is_patient=True, pause_s=0.0)
@@ -128,7 +128,7 @@ def test_without_an_encoder_there_are_still_stills(tmp_path: Path, monkeypatch: 
 
 
 def test_our_own_fault_reaches_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(picture: Picture) -> None:
+    def broken(picture: StoredPicture) -> None:
         raise ZeroDivisionError("a fault of ours")
 
     writer = PictureWriter(tmp_path, broken, PATIENT)

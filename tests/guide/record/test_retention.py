@@ -6,7 +6,7 @@ from pathlib import Path
 
 from guide.record.retention import DAY_S, REPORT, drop_old_pictures
 from guide.record.store import Store
-from guide.record.values import Picture, SessionFacts
+from guide.record.values import SessionFacts, StoredPicture
 
 NAMES = [f"20300102-030405-00{number:02x}" for number in range(4)]
 
@@ -16,7 +16,7 @@ def test_pictures_go_when_their_days_are_over(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         for name, keep_days in zip(NAMES, days, strict=True):
             store.begin(SessionFacts(name, started=0.0, keep_days=keep_days))
-            store.write(name, [Picture(0.0, "video", 1, "video-1.mp4")], 1, 0.0, 0.0)
+            store.write(name, [StoredPicture(0.0, "video", 1, "video-1.mp4")], 1, 0.0, 0.0)
             (tmp_path / name).mkdir()
             for file in ("video-1.mp4", "still-1-step-1.jpg", "seen.bin", "lock"):
                 (tmp_path / name / file).write_bytes(b"x")

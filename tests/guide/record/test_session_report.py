@@ -15,10 +15,18 @@ import pytest
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.record.elan import read_elan, write_elan
 from guide.record.page import about, to_html
-from guide.record.session_report import Report, StepFacts, make_report, to_plain
+from guide.record.session_report import SessionReport, StepFacts, make_report, to_plain
 from guide.record.snapshots import encode
 from guide.record.tables import to_csv, to_tiers, to_vtt
-from guide.record.values import Contents, Health, Outcome, Picture, SessionFacts, StoredAction, StoredSession
+from guide.record.values import (
+    Contents,
+    HealthSample,
+    SessionFacts,
+    StoredAction,
+    StoredOutcome,
+    StoredPicture,
+    StoredSession,
+)
 
 EVIL = '"><script src=https://evil.example/x.js></script><img src=x onerror=alert(1)>=cmd|calc --> & <b>'
 STEPS = (StepFacts(1, "cut", (2.0, 2.5, 3.0, 4.0, 5.0)), StepFacts(2, "fold", (1.0, 1.0, 1.0, 1.0, 1.0)))
@@ -49,10 +57,11 @@ CONTENTS = Contents(
         StoredAction(2, 13.5, 1e9, 62, "undo", target=1, person="lead"),
         StoredAction(3, 14.0, 1e9, 65, "answer", target=3, answer=False),
     ),
-    health=(Health(3.0, 1e9, "the disk is full"), Health(10.0, 1e9, "", '{"frames": 50}')),
+    health=(HealthSample(3.0, 1e9, "the disk is full"), HealthSample(10.0, 1e9, "", '{"frames": 50}')),
     pictures=(
-        Picture(1.0, "step", 1, "a.jpg"), Picture(8.0, "step", -1, "b.jpg"), Picture(12.0, "step", 1, "c.jpg"),
-        Picture(8.0, "alert", 1, "d.jpg"), Picture(0.0, "video", 1, "video-1.mp4"),
+        StoredPicture(1.0, "step", 1, "a.jpg"), StoredPicture(8.0, "step", -1, "b.jpg"),
+        StoredPicture(12.0, "step", 1, "c.jpg"),
+        StoredPicture(8.0, "alert", 1, "d.jpg"), StoredPicture(0.0, "video", 1, "video-1.mp4"),
     ),
     final=(Resolution(2, 14.0, is_withdrawn=True),),
 )  # fmt: skip
@@ -60,20 +69,20 @@ STILL = encode(np.full((30, 40, 3), 128, np.uint8))
 
 
 @pytest.fixture
-def report() -> Report:
+def report() -> SessionReport:
     return make_report(SESSION, CONTENTS, STEPS)
 
 
 @pytest.fixture
-def hostile() -> Report:
+def hostile() -> SessionReport:
     facts = replace(SESSION.facts, person=EVIL, bundle=EVIL, source=EVIL, bundle_hash=EVIL)
     contents = replace(
         CONTENTS,
         alerts=(Alert(1, 8.0, EVIL, 2, None, EVIL, EVIL),),  # type: ignore[arg-type]
         questions=(Question(3, 9.0, 2, EVIL),),
         actions=(StoredAction(1, 13.0, 1e9, 60, EVIL, person=EVIL, comment=EVIL),),
-        health=(Health(3.0, 1e9, EVIL),),
-        pictures=(Picture(1.0, "step", 1, EVIL), Picture(1.0, "video", 1, EVIL)),
+        health=(HealthSample(3.0, 1e9, EVIL),),
+        pictures=(StoredPicture(1.0, "step", 1, EVIL), StoredPicture(1.0, "video", 1, EVIL)),
     )
     steps = [replace(step, name=EVIL) for step in STEPS]
     return make_report(replace(SESSION, facts=facts, state=EVIL), contents, steps)  # type: ignore[arg-type]
@@ -96,7 +105,7 @@ class Tags(HTMLParser):
         self.text += data
 
 
-def test_visits_are_the_confirmed_steps_with_their_stills(report: Report) -> None:
+def test_visits_are_the_confirmed_steps_with_their_stills(report: SessionReport) -> None:
     assert [(visit.name, visit.start, visit.end, visit.still) for visit in report.visits] == [
         ("cut", 0.0, 4.0, "a.jpg"),
         ("unknown activity", 7.0, 9.0, "b.jpg"),
@@ -104,13 +113,13 @@ def test_visits_are_the_confirmed_steps_with_their_stills(report: Report) -> Non
     ]
 
 
-def test_an_alert_is_told_once_as_grave_as_it_grew(report: Report) -> None:
+def test_an_alert_is_told_once_as_grave_as_it_grew(report: SessionReport) -> None:
     first, second = report.alerts
     assert (first.raised_at, first.alert.severity, first.outcome, first.still) == (8.0, "alarm", "stands", "d.jpg")
     assert (second.raised_at, second.outcome, second.still) == (12.0, "withdrawn", None)
 
 
-def test_the_page_shows_all_of_it_in_one_file(report: Report) -> None:
+def test_the_page_shows_all_of_it_in_one_file(report: SessionReport) -> None:
     page = Tags(to_html(report, dict.fromkeys(("a.jpg", "b.jpg", "c.jpg", "d.jpg"), STILL)))
     assert page.tags.count("img") == 4
     assert page.tags.count("svg") == 1 + len(STEPS)
@@ -121,7 +130,7 @@ def test_the_page_shows_all_of_it_in_one_file(report: Report) -> None:
         assert words in page.text
 
 
-def test_what_people_did_about_an_alert_stands_with_it_in_words(report: Report) -> None:
+def test_what_people_did_about_an_alert_stands_with_it_in_words(report: SessionReport) -> None:
     deeds = (
         StoredAction(1, 13.0, 1e9, 60, "acknowledge", target=1, person="lead", comment="on it"),
         StoredAction(2, 13.5, 1e9, 62, "false_alarm", target=1),
@@ -146,7 +155,7 @@ def test_an_empty_session_has_a_page_too() -> None:
     assert [tier.annotations for tier in to_tiers(report)] == [(), (), ()]
 
 
-def test_no_text_harms_the_reader_of_the_page(hostile: Report) -> None:
+def test_no_text_harms_the_reader_of_the_page(hostile: SessionReport) -> None:
     page = Tags(to_html(hostile, {}))
     assert set(page.tags) <= {
         "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "b", "br", "span", "svg", "line",
@@ -156,7 +165,7 @@ def test_no_text_harms_the_reader_of_the_page(hostile: Report) -> None:
     assert page.sources == []
 
 
-def test_no_text_harms_a_spreadsheet_or_the_subtitles(hostile: Report, tmp_path: Path) -> None:
+def test_no_text_harms_a_spreadsheet_or_the_subtitles(hostile: SessionReport, tmp_path: Path) -> None:
     formula = replace(hostile, actions=(StoredAction(1, 13.0, 1e9, 60, "next", person="=1+1", comment="@SUM(A1)"),))
     rows = list(csv.reader(to_csv(formula).splitlines()))
     assert all(len(row) == 8 for row in rows)
@@ -167,7 +176,7 @@ def test_no_text_harms_a_spreadsheet_or_the_subtitles(hostile: Report, tmp_path:
     assert read_elan(tmp_path / "a.eaf").tiers[0].annotations[0].value == EVIL
 
 
-def test_the_other_forms_agree(report: Report) -> None:
+def test_the_other_forms_agree(report: SessionReport) -> None:
     rows = list(csv.DictReader(to_csv(report).splitlines()))
     assert [row["what"] for row in rows] == ["step", "step", "alert", "question", "step", "alert", "action", "action",
                                              "action"]  # fmt: skip
@@ -212,7 +221,7 @@ def test_alerts_at_the_same_time_get_tiers_of_their_own() -> None:
     assert [(one.start, one.end) for one in tiers[2].annotations] == [(12.0, 13.0), (19.8, 20.8)]
 
 
-def test_a_comment_that_xml_cannot_hold_does_not_spoil_the_report(report: Report, tmp_path: Path) -> None:
+def test_a_comment_that_xml_cannot_hold_does_not_spoil_the_report(report: SessionReport, tmp_path: Path) -> None:
     odd = replace(report, actions=(StoredAction(1, 13.0, 1e9, 60, "next", comment="a\ufffeb\x00"),))
     write_elan(tmp_path / "a.eaf", to_tiers(odd))
     assert read_elan(tmp_path / "a.eaf").tiers[2].annotations[0].value == "next: a\ufffdb\ufffd"
@@ -229,7 +238,7 @@ def test_a_pause_does_not_count_into_a_step() -> None:
     assert [(visit.step, round(visit.seconds, 3)) for visit in report.visits] == [(1, 3.0), (-1, 0.0), (1, 7.3)]
 
 
-JUDGED = replace(CONTENTS, outcomes=(Outcome(19.8, "[1, 2]", "[[1, 0.2, 6.0, 4.8], [2, 9.2, 15.0, 5.8]]"),))
+JUDGED = replace(CONTENTS, outcomes=(StoredOutcome(19.8, "[1, 2]", "[[1, 0.2, 6.0, 4.8], [2, 9.2, 15.0, 5.8]]"),))
 
 
 def test_what_was_held_to_be_done_at_the_end_is_told_and_not_what_labels_said_on_the_way() -> None:

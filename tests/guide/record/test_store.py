@@ -12,8 +12,8 @@ from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import InputError, OutputError
 from guide.record.lock import SessionLock
 from guide.record.schema import NEWEST
-from guide.record.store import DATABASE, Filter, Store
-from guide.record.values import Contents, Health, Picture, Row, SessionFacts, StoredAction
+from guide.record.store import DATABASE, SessionFilter, Store
+from guide.record.values import Contents, HealthSample, Row, SessionFacts, StoredAction, StoredPicture
 
 FIRST, SECOND = "20300102-030405-00ff", "20300103-030405-00ff"
 
@@ -31,8 +31,8 @@ EVERYTHING = Contents(
         StoredAction(1, 5.5, 1e9, 20, "answer", 3, None, False, 0.0, "shift 2", "no"),
         StoredAction(2, 6.0, 1e9, 22, "pause"),
     ),
-    health=(Health(1.0, 1e9, "locked", "{}"), Health(2.0, 1e9, "", '{"age_s":0.2}')),
-    pictures=(Picture(1.0, "step", 1, "step-1.jpg"),),
+    health=(HealthSample(1.0, 1e9, "locked", "{}"), HealthSample(2.0, 1e9, "", '{"age_s":0.2}')),
+    pictures=(StoredPicture(1.0, "step", 1, "step-1.jpg"),),
 )
 EVERYTHING = replace(EVERYTHING, final=EVERYTHING.resolutions)
 
@@ -80,17 +80,17 @@ def test_sessions_are_found_by_what_is_known_of_them(tmp_path: Path) -> None:
         store.write(SECOND, [Alert(1, 4.0, "stalled", 2, None, "info", "")], 1, 4.0, 2e9)
         store.end(FIRST, "finished", 1e9 + 60)
 
-        def names(wanted: Filter) -> list[str]:
+        def names(wanted: SessionFilter) -> list[str]:
             return [one.id for one in store.sessions(wanted)]
 
-        assert names(Filter()) == [FIRST, SECOND]
-        assert names(Filter(person="shift 3")) == [SECOND]
-        assert names(Filter(bundle="demo")) == [FIRST]
-        assert names(Filter(since=1.5e9)) == [SECOND]
-        assert names(Filter(until=1.5e9)) == [FIRST]
-        assert names(Filter(alert_kind="stalled")) == [SECOND]
-        assert names(Filter(alert_kind="missed")) == []
-        assert names(Filter(state="finished", bundle="demo")) == [FIRST]
+        assert names(SessionFilter()) == [FIRST, SECOND]
+        assert names(SessionFilter(person="shift 3")) == [SECOND]
+        assert names(SessionFilter(bundle="demo")) == [FIRST]
+        assert names(SessionFilter(since=1.5e9)) == [SECOND]
+        assert names(SessionFilter(until=1.5e9)) == [FIRST]
+        assert names(SessionFilter(alert_kind="stalled")) == [SECOND]
+        assert names(SessionFilter(alert_kind="missed")) == []
+        assert names(SessionFilter(state="finished", bundle="demo")) == [FIRST]
         assert store.find("last").id == SECOND
         assert store.find("20300102").id == FIRST
         for strange in ("2030", "", "'; DROP TABLE sessions; --", "../.."):
@@ -184,7 +184,7 @@ def test_a_store_of_version_1_becomes_the_newest_and_keeps_what_it_holds(tmp_pat
         contents = store.contents(FIRST)
         assert contents.alerts == (Alert(1, 2.0, "missed", 2, None, "warning", "not seen"),)
         assert contents.actions[0].kind == "was_done"
-        store.write(FIRST, [Question(2, 3.0, 1, "?"), Picture(1.0, "step", 1, "a.jpg")], 13, 3.0, 1e9)
+        store.write(FIRST, [Question(2, 3.0, 1, "?"), StoredPicture(1.0, "step", 1, "a.jpg")], 13, 3.0, 1e9)
         assert len(store.contents(FIRST).questions) == len(store.contents(FIRST).pictures) == 1
     again = sqlite3.connect(tmp_path / DATABASE)
     assert again.execute("PRAGMA user_version").fetchone()[0] == NEWEST

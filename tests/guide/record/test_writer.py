@@ -17,9 +17,9 @@ import pytest
 
 from guide.domain import Alert, SettledLabel
 from guide.errors import OutputError
-from guide.record.seen import SEEN, read_seen
+from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import DATABASE, Store
-from guide.record.values import Row, Seen, SessionFacts
+from guide.record.values import Row, SessionFacts, StoredPercept
 from guide.record.writer import SessionWriter, WriterSettings
 
 ROOT = Path(__file__).parents[3]
@@ -40,8 +40,8 @@ def label(number: int) -> SettledLabel:
     return SettledLabel(0.2 * number, 1, 0.9)
 
 
-def seen(number: int) -> Seen:
-    return Seen(number, 0.2 * number, np.full(6, number, np.float32), np.zeros(2, np.float32))
+def seen(number: int) -> StoredPercept:
+    return StoredPercept(number, 0.2 * number, np.full(6, number, np.float32), np.zeros(2, np.float32))
 
 
 def put(writer: SessionWriter, *numbers: int) -> None:
@@ -53,7 +53,7 @@ def stored(folder: Path) -> tuple[list[float], list[int]]:
     """The times of the labels and the numbers of the frames."""
     with Store(folder) as store:
         labels = [one.at for one in store.contents(NAME).labels]
-    return labels, [one.number for one in read_seen(folder / NAME / SEEN)]
+    return labels, [one.number for one in read_percepts(folder / NAME / PERCEPTS_FILE)]
 
 
 def test_what_belongs_together_is_stored_together(tmp_path: Path) -> None:
@@ -188,11 +188,11 @@ import sys, time
 from pathlib import Path
 import numpy as np
 from guide.domain import SettledLabel
-from guide.record.values import Seen, SessionFacts
+from guide.record.values import StoredPercept, SessionFacts
 from guide.record.writer import SessionWriter
 writer = SessionWriter(Path(sys.argv[1]), SessionFacts("20300102-030405-00ff", started=1e9))
 for number in range(10**6):
-    one = Seen(number, float(number), np.zeros(600, np.float32), np.zeros(8, np.float32))
+    one = StoredPercept(number, float(number), np.zeros(600, np.float32), np.zeros(8, np.float32))
     writer.put(one, SettledLabel(float(number), 1, 0.9), frames=number + 1, at=float(number))
     print(number, time.monotonic(), flush=True)
     time.sleep(0.01)

@@ -82,7 +82,7 @@ def test_nonsense_is_answered_in_a_sentence_and_the_session_goes_on(served: Serv
      "no json", b"\x00\x01", "[]", "{}"],
 )  # fmt: skip
 def test_without_the_token_nothing_is_said(served: Served, monkeypatch: pytest.MonkeyPatch, greeting: object) -> None:
-    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
     with Headset(served.port, greeting) as headset:
         assert headset.hear() is None
         assert (headset.code, headset.heard) == (4401, [])

@@ -9,7 +9,15 @@ from collections.abc import Iterator
 import pytest
 
 from guide.serve import guard
-from guide.serve.guard import FORGET_S, LOOK_S, MOST_ADDRESSES, MOST_WAITING, MOST_WAITING_IN_ALL, Pauses, look_of
+from guide.serve.guard import (
+    CHECK_S,
+    FORGET_S,
+    MOST_ADDRESSES,
+    MOST_WAITING,
+    MOST_WAITING_IN_ALL,
+    FailureDelays,
+    view_token,
+)
 from tests.server import TOKEN, Served, running
 from tests.tiny import Learned
 
@@ -31,7 +39,7 @@ def served(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> It
 def test_without_the_token_every_answer_is_the_same(
     served: Served, monkeypatch: pytest.MonkeyPatch, method: str, path: str
 ) -> None:
-    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
     answer = served.ask(path, method=method, token=None)
     assert (answer.status, answer.body) == (401, b'{"error":"a token is needed."}')
     assert served.ask(path, method=method, token=TOKEN + "x").body == answer.body
@@ -42,7 +50,7 @@ def test_health_needs_none(served: Served) -> None:
 
 
 def test_the_token_comes_as_header_query_or_cookie(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
     page = served.ask(f"/?token={TOKEN}", token=None)
     assert page.status == 200
     cookie = page.headers["set-cookie"]
@@ -61,16 +69,16 @@ def test_the_token_comes_as_header_query_or_cookie(served: Served, monkeypatch: 
 def test_a_wrong_token_waits_longer_each_time_and_the_right_one_never(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "LONGEST_PAUSE_S", 0.5)
-    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(guard, "LONGEST_DELAY_S", 0.5)
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.001)
     for _ in range(5):
         served.ask("/sessions", token="x" * 20)
-    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.02)
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.02)
     began = time.monotonic()
     served.ask("/sessions", token="x" * 20)
     assert time.monotonic() - began > 0.3
-    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 60.0)
-    monkeypatch.setattr(guard, "LONGEST_PAUSE_S", 60.0)
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 60.0)
+    monkeypatch.setattr(guard, "LONGEST_DELAY_S", 60.0)
     began = time.monotonic()
     assert served.ask("/sessions").status == 200
     assert time.monotonic() - began < 20.0  # however busy the machine is
@@ -78,42 +86,42 @@ def test_a_wrong_token_waits_longer_each_time_and_the_right_one_never(
 
 def test_failures_are_forgotten_and_never_pile_up() -> None:
     now = [0.0]
-    pauses = Pauses(lambda: now[0])
-    assert [pauses.failed("a"), pauses.failed("a"), pauses.failed("b")] == [0.5, 1.0, 0.5]
+    delays = FailureDelays(lambda: now[0])
+    assert [delays.failed("a"), delays.failed("a"), delays.failed("b")] == [0.5, 1.0, 0.5]
     now[0] = FORGET_S + 1
-    assert pauses.failed("a") == 0.5
+    assert delays.failed("a") == 0.5
     for number in range(2 * MOST_ADDRESSES):
-        pauses.failed(str(number))
-    assert len(pauses._failures) == MOST_ADDRESSES
+        delays.failed(str(number))
+    assert len(delays._failures) == MOST_ADDRESSES
 
 
 def test_many_at_once_guess_no_faster_than_a_few() -> None:
     now = [0.0]
-    pauses = Pauses(lambda: now[0])
+    delays = FailureDelays(lambda: now[0])
 
     async def guess(count: int, address: str) -> None:
-        guesses = [asyncio.create_task(pauses.punish(address)) for _ in range(count)]
+        guesses = [asyncio.create_task(delays.wait_after_failure(address)) for _ in range(count)]
         await asyncio.sleep(0.01)
         assert sum(not one.done() for one in guesses) == MOST_WAITING
-        assert pauses.is_crowded(address)
-        assert not pauses.is_crowded("another")
+        assert delays.is_crowded(address)
+        assert not delays.is_crowded("another")
         for one in guesses:
             one.cancel()
         await asyncio.gather(*guesses, return_exceptions=True)
-        assert not pauses.is_crowded(address)
+        assert not delays.is_crowded(address)
 
     asyncio.run(guess(5 * MOST_WAITING, "192.0.2.7"))
 
 
 def test_where_all_room_is_taken_only_newcomers_are_looked_at() -> None:
-    pauses = Pauses()
+    delays = FailureDelays()
 
     async def guess() -> None:
         names = [str(number % (MOST_WAITING_IN_ALL // 2)) for number in range(MOST_WAITING_IN_ALL)]
-        guesses = [asyncio.create_task(pauses.punish(name)) for name in names]
+        guesses = [asyncio.create_task(delays.wait_after_failure(name)) for name in names]
         await asyncio.sleep(0.01)
-        assert pauses.is_crowded("0")
-        assert not pauses.is_crowded("another")
+        assert delays.is_crowded("0")
+        assert not delays.is_crowded("another")
         for one in guesses:
             one.cancel()
         await asyncio.gather(*guesses, return_exceptions=True)
@@ -123,23 +131,23 @@ def test_where_all_room_is_taken_only_newcomers_are_looked_at() -> None:
 
 def test_where_it_is_crowded_one_token_is_looked_at_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    pauses = Pauses(clock=lambda: now[0])
-    assert [pauses.may_look("192.0.2.7") for _ in range(3)] == [True] * 3
-    monkeypatch.setattr(Pauses, "is_crowded", lambda _, address: address != "another")
-    assert [pauses.may_look("192.0.2.7") for _ in range(3)] == [True, False, False]
-    assert [pauses.may_look("192.0.2.8"), pauses.may_look("another"), pauses.may_look("another")] == [True] * 3
-    now[0] += LOOK_S
-    assert [pauses.may_look("192.0.2.7") for _ in range(2)] == [True, False]
+    delays = FailureDelays(clock=lambda: now[0])
+    assert [delays.may_try("192.0.2.7") for _ in range(3)] == [True] * 3
+    monkeypatch.setattr(FailureDelays, "is_crowded", lambda _, address: address != "another")
+    assert [delays.may_try("192.0.2.7") for _ in range(3)] == [True, False, False]
+    assert [delays.may_try("192.0.2.8"), delays.may_try("another"), delays.may_try("another")] == [True] * 3
+    now[0] += CHECK_S
+    assert [delays.may_try("192.0.2.7") for _ in range(2)] == [True, False]
     for number in range(2 * MOST_ADDRESSES):
-        pauses.may_look(str(number))
-    assert len(pauses._looked) <= MOST_ADDRESSES
+        delays.may_try(str(number))
+    assert len(delays._checked) <= MOST_ADDRESSES
 
 
 def test_where_it_is_crowded_and_nobody_looks_even_the_right_token_waits(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pauses, "is_crowded", lambda *_: True)
-    monkeypatch.setattr(Pauses, "may_look", lambda *_: False)
+    monkeypatch.setattr(FailureDelays, "is_crowded", lambda *_: True)
+    monkeypatch.setattr(FailureDelays, "may_try", lambda *_: False)
     assert served.ask("/sessions").body == b'{"error":"a token is needed."}'
     assert served.ask("/health", token=None).status == 200
     with served.connect("helmet") as headset:
@@ -147,9 +155,9 @@ def test_where_it_is_crowded_and_nobody_looks_even_the_right_token_waits(
 
 
 def test_a_look_opens_one_session_and_changes_nothing(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
     session = served.ask("/sessions", {"source": "headset:helmet"}).json["session"]
-    look = look_of(TOKEN, session)
+    look = view_token(TOKEN, session)
     assert served.ask(f"/sessions/{session}?look={look}", token=None).status == 200
     for path, method in (
         (f"/sessions/{session}", "DELETE"), (f"/sessions/{session}/actions", "POST"), ("/sessions", "GET"),

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from guide.serve.guard import look_of
-from guide.serve.live_numbers import Watcher, beat_object, mark_of
+from guide.serve.guard import view_token
+from guide.serve.live_numbers import UpdateWaiter, live_numbers_object, state_fingerprint
 from tests.server import TOKEN, Served, running
 from tests.tiny import Learned, write_steps
 
@@ -49,7 +49,7 @@ def changed(path: str, value: object) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_numbers_leave_the_mark_as_it_is(path: str, value: object) -> None:
-    assert mark_of(changed(path, value)) == mark_of(STATE)
+    assert state_fingerprint(changed(path, value)) == state_fingerprint(STATE)
 
 
 @pytest.mark.parametrize(
@@ -62,34 +62,34 @@ def test_numbers_leave_the_mark_as_it_is(path: str, value: object) -> None:
     ],
 )  # fmt: skip
 def test_all_else_changes_it(path: str, value: object) -> None:
-    assert mark_of(changed(path, value)) != mark_of(STATE)
+    assert state_fingerprint(changed(path, value)) != state_fingerprint(STATE)
 
 
 def test_a_mark_outlives_the_way_through_json() -> None:
-    assert mark_of(json.loads(json.dumps(STATE))) == mark_of(STATE)
+    assert state_fingerprint(json.loads(json.dumps(STATE))) == state_fingerprint(STATE)
 
 
 def test_what_a_beat_tells() -> None:
-    beat = beat_object(STATE)
+    beat = live_numbers_object(STATE)
     assert (beat["at"], beat["elapsed_s"], beat["confidence"], beat["over"]) == (12.4, 4.0, 0.9, False)
     assert (beat["unsure"], beat["late"]) == (False, False)
     assert beat["health"] == {
         "received": 70, "processed": 60, "dropped": 3, "age_s": 0.1, "p50_ms": 40.0, "p95_ms": 60.0,
     }  # fmt: skip
-    assert beat_object(changed("step.elapsed_s", 8.1))["late"]
-    assert beat_object(changed("label.step", 3))["unsure"]
-    assert not beat_object(changed("label.step", 0))["unsure"]  # between two steps
-    assert beat_object(changed("step", None))["elapsed_s"] is None
+    assert live_numbers_object(changed("step.elapsed_s", 8.1))["late"]
+    assert live_numbers_object(changed("label.step", 3))["unsure"]
+    assert not live_numbers_object(changed("label.step", 0))["unsure"]  # between two steps
+    assert live_numbers_object(changed("step", None))["elapsed_s"] is None
 
 
-def test_a_watcher_wakes_for_a_frame_that_was_seen_and_for_nothing_less() -> None:
+def test_a_waiter_wakes_for_a_frame_that_was_seen_and_for_nothing_less() -> None:
     async def watch() -> list[bool]:
-        watcher, found = Watcher(), []
-        for deed in (lambda: watcher.say("x"), lambda: watcher.handled(0.0, "passed"), lambda: None,
-                     lambda: watcher.handled(0.2, "seen"), watcher.over):  # fmt: skip
-            threading.Thread(target=deed).start()
+        waiter, found = UpdateWaiter(), []
+        for event in (lambda: waiter.on_message("x"), lambda: waiter.on_frame(0.0, "passed"), lambda: None,
+                     lambda: waiter.on_frame(0.2, "seen"), waiter.on_end):  # fmt: skip
+            threading.Thread(target=event).start()
             began = time.monotonic()
-            await watcher.wait(0.2)
+            await waiter.wait(0.2)
             found.append(time.monotonic() - began < 0.19)
         return found
 
@@ -120,7 +120,7 @@ class Hearer:
 
     def __init__(self, served: Served, session: str) -> None:
         self._socket = socket.create_connection(("127.0.0.1", served.port), 10.0)
-        asked = f"GET /sessions/{session}/beats?look={look_of(TOKEN, session)} HTTP/1.1"
+        asked = f"GET /sessions/{session}/beats?look={view_token(TOKEN, session)} HTTP/1.1"
         self._socket.sendall(f"{asked}\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         self.data = b""
 
@@ -139,27 +139,27 @@ def test_beats_are_heard_until_the_end_and_an_action_changes_the_mark(served: Se
     first = hearer.beats(2)[-1]
     assert b"access-control-allow-origin: *" in hearer.data.lower()
     assert b"text/event-stream" in hearer.data
-    before = mark_of(served.ask(f"/sessions/{session}").json)
+    before = state_fingerprint(served.ask(f"/sessions/{session}").json)
     served.ask(f"/sessions/{session}/actions", {"kind": "mark_done", "step": 2})
-    assert mark_of(served.ask(f"/sessions/{session}").json) != before
+    assert state_fingerprint(served.ask(f"/sessions/{session}").json) != before
     served.ask(f"/sessions/{session}", method="DELETE")
     found = hearer.beats(1_000)
     assert found[-1]["over"]
     assert found[-1]["at"] >= first["at"]
     assert [one["over"] for one in found[:-1]] == [False] * (len(found) - 1)
-    assert found[-1]["mark"] == mark_of(served.ask(f"/sessions/{session}").json)
+    assert found[-1]["mark"] == state_fingerprint(served.ask(f"/sessions/{session}").json)
     hearer.close()
 
 
 def test_without_a_look_there_are_no_beats(served: Served, session: str) -> None:
-    for query in ("", f"?look={look_of(TOKEN, 'another')}", "?look="):
+    for query in ("", f"?look={view_token(TOKEN, 'another')}", "?look="):
         answer = served.ask(f"/sessions/{session}/beats{query}", token=None)
         assert answer.status == 401
         assert "Access-Control-Allow-Origin" not in answer.headers
 
 
 def test_a_look_changes_nothing(served: Served, session: str) -> None:
-    answer = served.ask(f"/sessions/{session}/beats?look={look_of(TOKEN, session)}", {"kind": "next"}, token=None)
+    answer = served.ask(f"/sessions/{session}/beats?look={view_token(TOKEN, session)}", {"kind": "next"}, token=None)
     assert answer.status == 401
 
 

@@ -130,7 +130,7 @@ def test_its_words_are_those_of_the_code() -> None:
         assert tuple(SCHEMAS[name]["properties"]["kind"]["enum"]) == KINDS
     assert tuple(SCHEMAS["Alert"]["properties"]["kind"]["enum"]) == get_args(AlertKind)
     assert tuple(SCHEMAS["Alert"]["properties"]["severity"]["enum"]) == get_args(Severity)
-    wish, action = SCHEMAS["Wish"]["properties"], SCHEMAS["Action"]["properties"]
+    wish, action = SCHEMAS["SessionRequest"]["properties"], SCHEMAS["Action"]["properties"]
     assert (wish["source"]["maxLength"], wish["person"]["maxLength"]) == (LONGEST_SOURCE, LONGEST_NAME)
     assert (wish["rate"]["maximum"], action["comment"]["maxLength"]) == (MOST_STILLS, LONGEST_TEXT)
     assert action["snooze_s"]["maximum"] == LONGEST_SNOOZE_S
@@ -148,7 +148,8 @@ def test_all_that_is_described_is_used_and_closed() -> None:
     ("value", "name"),
     [
         ({"error": 1}, "Error"), ({}, "Error"), ({"error": "x", "more": 1}, "Error"), ([], "Error"),
-        ({"source": "0", "rate": 0}, "Wish"), ({"source": "0", "rate": True}, "Wish"), ({"source": "x" * 2001}, "Wish"),
+        ({"source": "0", "rate": 0}, "SessionRequest"), ({"source": "0", "rate": True}, "SessionRequest"),
+        ({"source": "x" * 2001}, "SessionRequest"),
         ({"kind": "other"}, "Action"), ({"kind": "next", "step": 0}, "Action"),
         ({"bundles": [1], "default": ""}, "Bundles"),
     ],
@@ -219,12 +220,12 @@ def test_what_the_description_forbids_is_refused(served: Served) -> None:
 
 
 @settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
-@given(st.dictionaries(st.sampled_from([*SCHEMAS["Wish"]["properties"], "colour"]), values, max_size=4))
+@given(st.dictionaries(st.sampled_from([*SCHEMAS["SessionRequest"]["properties"], "colour"]), values, max_size=4))
 def test_wishes_against_the_description_are_refused(served: Served, wish: dict[str, object]) -> None:
     source = "headset:wish" if isinstance(wish.get("source", ""), str) else wish["source"]
     asked = {**wish, "source": source}
     answer = served.ask("/sessions", asked)
     shown = require(answer, "/sessions", "post")
-    assert answer.status == 400 or fits(asked, "Wish"), asked
+    assert answer.status == 400 or fits(asked, "SessionRequest"), asked
     if answer.status == 201:
         served.ask(f"/sessions/{shown['session']}", method="DELETE")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.errors import InputError
-from guide.serve.picture import MOST_SCANS, PictureLimits, decode, size_px
+from guide.serve.picture import MOST_SCANS, NARROWEST_PX, WIDEST_PX, PictureLimits, annotated_jpeg, decode, size_px
 from tests.synth import COLOURS, plain
 
 
@@ -99,3 +99,24 @@ def test_a_picture_with_a_wrong_byte_is_decoded_or_refused(place: int, value: in
         assert decode(bytes(data)).ndim == 3
     except InputError:
         return
+
+
+ALERT = {"kind": "too_long", "name": "Schraube lösen ✓", "severity": "alarm", "snoozed": False}
+STATE = {"step": {"name": "fit board"}, "next": [{"name": "close"}], "alerts": [ALERT, {**ALERT, "snoozed": True}]}
+
+
+@pytest.mark.parametrize(("width", "height"), [(64, 48), (640, 480), (3840, 2160), (1, 1), (1, 3000), (3000, 1)])
+@pytest.mark.parametrize("state", [STATE, {"step": None, "next": [], "alerts": []}])
+def test_any_picture_can_be_annotated(width: int, height: int, state: dict[str, object]) -> None:
+    shown = decode(annotated_jpeg(np.full((height, width, 3), 90, np.uint8), state))
+    assert NARROWEST_PX <= shown.shape[1] <= WIDEST_PX
+    assert shown.shape[0] <= 4 * WIDEST_PX
+
+
+def test_words_are_drawn_and_the_frame_itself_is_left_alone() -> None:
+    image = np.full((480, 640, 3), 90, np.uint8)
+    shown = decode(annotated_jpeg(image, STATE))
+    assert (image == 90).all()
+    assert shown[:30].std() > 10
+    assert shown[-30:, :, 0].mean() > 150  # the alarm's band is red
+    assert abs(shown[200:260].mean() - 90) < 3

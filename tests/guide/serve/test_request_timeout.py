@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from guide.serve import request_timeout as prompt
+from guide.serve import request_timeout
 from tests.server import TOKEN, Served, running
 from tests.tiny import Learned
 
@@ -20,7 +20,7 @@ LONG_S = 0.4
 def served(
     frames_task: Learned, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Served]:
-    monkeypatch.setattr(prompt, "REQUEST_S", LONG_S)
+    monkeypatch.setattr(request_timeout, "REQUEST_S", LONG_S)
     with running(frames_task.folder, tmp_path_factory.mktemp("data"), record=False) as server:
         yield server
 

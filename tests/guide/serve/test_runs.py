@@ -17,7 +17,7 @@ from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.picture import decode
 from guide.serve.run import Run
-from guide.serve.runs import Runs, TakenError, Wish
+from guide.serve.runs import Runs, SessionRequest, TakenError
 from tests.server import QUICK, step_picture
 from tests.tiny import Learned, write_steps
 
@@ -34,7 +34,7 @@ def runs(frames_task: Learned, tmp_path: Path) -> Iterator[Runs]:
 
 def test_names_of_headsets_do_not_pile_up(runs: Runs) -> None:
     for number in range(5):
-        run = runs.start(Wish(f"headset:phone-{number}"))
+        run = runs.start(SessionRequest(f"headset:phone-{number}"))
         run.end()
         run.join()
         assert run.state == "finished"
@@ -42,24 +42,24 @@ def test_names_of_headsets_do_not_pile_up(runs: Runs) -> None:
 
 
 def test_a_name_is_taken_while_its_session_runs_and_free_afterwards(runs: Runs) -> None:
-    run = runs.start(Wish("headset: helmet"))
+    run = runs.start(SessionRequest("headset: helmet"))
     assert run.facts.client == "helmet"
     with pytest.raises(TakenError, match="already"):
-        runs.start(Wish("headset:helmet"))
+        runs.start(SessionRequest("headset:helmet"))
     run.end()
     run.join()
-    assert runs.start(Wish("headset:helmet")).facts.id != run.facts.id
+    assert runs.start(SessionRequest("headset:helmet")).facts.id != run.facts.id
 
 
 def test_a_headset_without_a_name_is_refused_and_leaves_nothing(runs: Runs) -> None:
     with pytest.raises(InputError, match="headset's name"):
-        runs.start(Wish("headset:  "))
+        runs.start(SessionRequest("headset:  "))
     assert runs.all() == ()
 
 
 def test_a_finished_session_is_shown_without_being_held(runs: Runs) -> None:
     """Many are shown for a while, and each holds megabytes of what it saw."""
-    run = runs.start(Wish("headset:helmet"))
+    run = runs.start(SessionRequest("headset:helmet"))
     held = weakref.ref(run._session)
     stills = {one["step"]: one["stills"] for one in run.steps}
     kept = run.show()["health"]["recording"]
@@ -74,7 +74,7 @@ def test_a_finished_session_is_shown_without_being_held(runs: Runs) -> None:
 
 
 def test_the_newest_frame_ages_while_none_comes(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = runs.start(Wish("headset:helmet"))
+    run = runs.start(SessionRequest("headset:helmet"))
     assert isinstance(run.source, PushedFrames)
     run.source.push(decode(step_picture(1, 0, 5)), 0.0)
     assert run.begun.wait(20)
@@ -88,7 +88,7 @@ def test_the_newest_frame_ages_while_none_comes(runs: Runs, monkeypatch: pytest.
 
 
 def test_the_last_picture_stays_but_not_the_frame(runs: Runs) -> None:
-    run = runs.start(Wish("headset:helmet"))
+    run = runs.start(SessionRequest("headset:helmet"))
     source = run.source
     assert isinstance(source, PushedFrames)
     source.push(decode(step_picture(1, 0, 5)), 0.0)
@@ -105,13 +105,13 @@ def test_the_last_picture_stays_but_not_the_frame(runs: Runs) -> None:
 def test_a_session_made_while_all_others_are_ended_ends_with_them(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     make = Runs._make
 
-    def make_late(them: Runs, wish: Wish) -> Run:
+    def make_late(them: Runs, wish: SessionRequest) -> Run:
         run = make(them, wish)
         them.close()
         return run
 
     monkeypatch.setattr(Runs, "_make", make_late)
-    run = runs.start(Wish("headset:helmet"))
+    run = runs.start(SessionRequest("headset:helmet"))
     run.join()
     assert run.state == "finished"
 
@@ -123,13 +123,13 @@ def test_a_session_that_cannot_be_made_gives_back_what_it_took(runs: Runs, monke
     monkeypatch.setattr(Runs, "_record", refuse)
     for _ in range(2):
         with pytest.raises(OutputError):
-            runs.start(Wish("headset:helmet"))
+            runs.start(SessionRequest("headset:helmet"))
     assert runs._headsets._sources == {}
     assert runs.library._uses.total() == 0
 
 
 def test_networks_are_given_back_when_a_session_is_over(runs: Runs) -> None:
-    run = runs.start(Wish("headset:helmet"))
+    run = runs.start(SessionRequest("headset:helmet"))
     assert runs.library._uses.total() == 1
     run.end()
     run.join()
@@ -149,7 +149,7 @@ def _still_at(run: Run) -> int:
 
 def test_a_recording_that_is_played_stands_still_while_it_is_paused(runs: Runs, tmp_path: Path) -> None:
     video = write_steps(tmp_path / "new.mp4", (1, 3), [number / 10 for number in range(600)])
-    run = runs.start(Wish(str(video)))
+    run = runs.start(SessionRequest(str(video)))
     assert run.begun.wait(20.0)
     run.act({"kind": "pause"})
     before = _still_at(run)

@@ -11,7 +11,7 @@ from guide.domain import Belief, KeyStep, Segment
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.model import Procedure, Rules
-from guide.serve.closed_session import Afterwards
+from guide.serve.closed_session import ClosedSession
 from guide.serve.state import answers_object, state_object, steps_object
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
@@ -116,7 +116,7 @@ def test_a_question_that_the_end_raised_is_shown_until_it_is_answered() -> None:
     tracker = AttendedTracker(Procedure(steps, 4, rules=Rules(required=(1,), asked_steps=(2,))))
     tracker.push(1, 0.0)
     (question,) = tracker.finish(9.0)
-    after = Afterwards(tracker)
+    after = ClosedSession(tracker)
     assert answers_object(tracker)["question"]["id"] == question.id
     after.act(Action("answer", 9.0, target=question.id, answer=True))
     assert (answers_object(tracker)["question"], answers_object(tracker)["questions"]) == (None, [])

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from guide.errors import InputError
-from guide.ui.background_job import Errand, Tell
+from guide.ui.background_job import BackgroundJob, Tell
 
 LONG_S = 20.0
 
@@ -23,14 +23,14 @@ def test_it_tells_how_far_it_is_and_then_the_answer() -> None:
         goes_on.wait(LONG_S)
         return "42"
 
-    errand = Errand(work, basis="a")
-    errand.start()
+    job = BackgroundJob(work, basis="a")
+    job.start()
     assert is_there.wait(LONG_S)
-    assert (errand.state, errand.share, errand.answer) == ("running", 0.5, None)
-    assert errand.words.startswith("50 %, ")
+    assert (job.state, job.share, job.answer) == ("running", 0.5, None)
+    assert job.words.startswith("50 %, ")
     goes_on.set()
-    errand.join(LONG_S)
-    assert (errand.state, errand.share, errand.answer) == ("done", 1.0, "42")
+    job.join(LONG_S)
+    assert (job.state, job.share, job.answer) == ("done", 1.0, "42")
 
 
 def test_what_is_given_up_gives_no_answer() -> None:
@@ -41,13 +41,13 @@ def test_what_is_given_up_gives_no_answer() -> None:
         tell(0.5)
         raise AssertionError("it went on")
 
-    errand = Errand(work, basis=0)
-    errand.start()
-    errand.give_up()
-    assert errand.state == "given up"
+    job = BackgroundJob(work, basis=0)
+    job.start()
+    job.cancel()
+    assert job.state == "cancelled"
     is_given_up.set()
-    errand.join(LONG_S)
-    assert (errand.state, errand.answer, errand.problem) == ("given up", None, "")
+    job.join(LONG_S)
+    assert (job.state, job.answer, job.problem) == ("cancelled", None, "")
 
 
 @pytest.mark.parametrize(
@@ -57,22 +57,22 @@ def test_what_goes_wrong_is_told_in_a_sentence(error: Exception, words: str) -> 
     def work(tell: Tell) -> str:
         raise error
 
-    errand = Errand(work, basis=0)
-    errand.start()
-    errand.join(LONG_S)
-    assert errand.state == "failed"
-    assert words in errand.problem
+    job = BackgroundJob(work, basis=0)
+    job.start()
+    job.join(LONG_S)
+    assert job.state == "failed"
+    assert words in job.problem
 
 
 def test_the_time_left_is_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    errand = Errand(lambda tell: "", basis=0)
+    job = BackgroundJob(lambda tell: "", basis=0)
     now[0] = 130.0
-    assert (errand.left_s, errand.words) == (None, "0 %")
-    errand.share = 0.25
-    assert (errand.left_s, errand.words) == (90.0, "25 %, about 2 min left")
-    errand.share = 0.5
-    assert errand.words == "50 %, about 30 s left"
-    errand.share = 0.9
-    assert errand.words == "90 %, a few seconds left"
+    assert (job.left_s, job.words) == (None, "0 %")
+    job.share = 0.25
+    assert (job.left_s, job.words) == (90.0, "25 %, about 2 min left")
+    job.share = 0.5
+    assert job.words == "50 %, about 30 s left"
+    job.share = 0.9
+    assert job.words == "90 %, a few seconds left"

@@ -57,7 +57,7 @@ def test_a_server_that_is_gone_or_another_is_lost(served: Served) -> None:
 
 
 def test_pictures_open_with_a_look_that_opens_nothing_else(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guide.serve.guard.FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr("guide.serve.guard.FIRST_DELAY_S", 0.0)
     session = str(client.start({"source": "headset:looked-at"})["session"])
     still = client.still(session, 1, 1, LOCAL)
     assert TOKEN not in still

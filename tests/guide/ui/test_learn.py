@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from guide.ui import learn
-from guide.ui.training import LEADER, Job, Wish, Workshop
+from guide.ui.training import LEADER, TrainingJob, TrainingJobs, TrainingRequest
 from tests.guide.ui.conftest import write_bundle
 from tests.synth import grey_levels, steady, write_video
 
@@ -32,8 +32,8 @@ def script() -> None:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Iterator[Workshop]:
-    made = Workshop(tmp_path / "exported", tmp_path / "cache")
+def trainings(tmp_path: Path) -> Iterator[TrainingJobs]:
+    made = TrainingJobs(tmp_path / "exported", tmp_path / "cache")
     yield made
     for job in made.find():
         if job.state == "running":
@@ -41,9 +41,9 @@ def workshop(tmp_path: Path) -> Iterator[Workshop]:
 
 
 @pytest.fixture
-def open_page(workshop: Workshop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> OpenPage:
-    monkeypatch.setenv("CNC_EXPORTED", str(workshop.exported))
-    monkeypatch.setenv("CNC_CACHE", str(workshop.cache))
+def open_page(trainings: TrainingJobs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> OpenPage:
+    monkeypatch.setenv("CNC_EXPORTED", str(trainings.exported))
+    monkeypatch.setenv("CNC_CACHE", str(trainings.cache))
     monkeypatch.setenv("CNC_RECORDINGS", str(tmp_path / "recordings"))
     monkeypatch.setenv("CNC_DEMO", str(tmp_path / "demo"))
     return lambda: sound(AppTest.from_function(script, default_timeout=30).run())
@@ -54,7 +54,7 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Play:
     """Lets a program of one line stand for the long work."""
 
     def instead(program: str) -> None:
-        monkeypatch.setattr(Wish, "words", lambda *_: [sys.executable, "-c", program])
+        monkeypatch.setattr(TrainingRequest, "words", lambda *_: [sys.executable, "-c", program])
 
     return instead
 
@@ -78,10 +78,10 @@ def is_enabled(page: AppTest, label: str) -> bool:
     return not next(button for button in page.button if button.label == label).disabled
 
 
-def ended(workshop: Workshop, name: str = "box") -> Job:
+def ended(trainings: TrainingJobs, name: str = "box") -> TrainingJob:
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
-        job = workshop.look(name)
+        job = trainings.read(name)
         if job is not None and job.state != "running":
             return job
         time.sleep(0.02)
@@ -110,7 +110,7 @@ def test_a_newcomer_is_told_what_to_do(open_page: OpenPage) -> None:
 
 
 def test_learning_starts_with_what_was_chosen(
-    open_page: OpenPage, workshop: Workshop, play: Play, tmp_path: Path
+    open_page: OpenPage, trainings: TrainingJobs, play: Play, tmp_path: Path
 ) -> None:
     folder = with_videos(tmp_path)
     play("print('done')")
@@ -123,12 +123,12 @@ def test_learning_starts_with_what_was_chosen(
     page.selectbox(key="learn_preset").set_value("paper")
     page.text_input(key="learn_config").set_value("recipe.toml")
     press(sound(page.run()), "Start learning")
-    wish = Wish("box", (str(folder),), 5, preset="paper", config="recipe.toml", checked="labels")
-    assert ended(workshop).wish == wish
+    request = TrainingRequest("box", (str(folder),), 5, preset="paper", config="recipe.toml", checked="labels")
+    assert ended(trainings).request == request
 
 
 def test_another_browser_finds_it_running_and_stops_it(
-    open_page: OpenPage, workshop: Workshop, play: Play, tmp_path: Path
+    open_page: OpenPage, trainings: TrainingJobs, play: Play, tmp_path: Path
 ) -> None:
     with_videos(tmp_path)
     play(ENDLESS)
@@ -136,25 +136,25 @@ def test_another_browser_finds_it_running_and_stops_it(
     other = open_page()
     assert "This page may be closed" in texts(other)
     press(other, "Stop")
-    assert ended(workshop).state == "cancelled"
+    assert ended(trainings).state == "cancelled"
     page = open_page()
     page.selectbox(key="learn_choice").set_value("box").run()
     assert "Learning was stopped" in texts(sound(page))
     play("import sys; print('no videos: add some.', file=sys.stderr); sys.exit(2)")
-    press(page, "Go on")
-    ended(workshop)
+    press(page, "Resume")
+    ended(trainings)
     assert "No videos\\: add some" in texts(sound(page.run()))
     assert "Try again" in [button.label for button in page.button]
 
 
 def test_the_result_is_shown_and_can_be_learned_again(
-    open_page: OpenPage, workshop: Workshop, play: Play, tmp_path: Path
+    open_page: OpenPage, trainings: TrainingJobs, play: Play, tmp_path: Path
 ) -> None:
     with_videos(tmp_path)
     play("print('wrote it')")
     page = press(named(open_page()), "Start learning")
-    write_bundle(workshop.exported / "box")
-    ended(workshop)
+    write_bundle(trainings.exported / "box")
+    ended(trainings)
     page = sound(page.run())
     assert "4 key\\-steps learned from 6 demonstrations" in texts(page)
     assert ">2 open case</span>" in texts(page)
@@ -165,13 +165,13 @@ def test_the_result_is_shown_and_can_be_learned_again(
     assert is_enabled(sound(page.run()), "Start learning")
 
 
-def test_a_damaged_result_is_said(open_page: OpenPage, workshop: Workshop, play: Play, tmp_path: Path) -> None:
+def test_a_damaged_result_is_said(open_page: OpenPage, trainings: TrainingJobs, play: Play, tmp_path: Path) -> None:
     with_videos(tmp_path)
     play("pass")
     page = press(named(open_page()), "Start learning")
-    ended(workshop)
+    ended(trainings)
     assert "cannot be used" in texts(sound(page.run()))
-    page = press(page, "Take it off this list")
+    page = press(page, "Remove from this list")
     assert "Film a task" in texts(page)
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from guide.ui.training import ENDED, JOB, SCORES, Wish
+from guide.ui.training import ENDED, JOB, SCORES, TrainingRequest
 from tests.dashboard import ROOT, browse, go_live, keep_screenshot, require_chromium, serve, settle
 from tests.synth import steady
 from tests.tiny import ORDERS, RECIPE, write_steps
@@ -130,7 +130,7 @@ def test_screenshot(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "exported" / "demo", tmp_path / "exported" / "electronics-kit")
     job = tmp_path / "cache" / "jobs" / "electronics-kit"
     job.mkdir(parents=True)
-    plain = {"wish": asdict(Wish("electronics-kit", ("videos",), k=9, checked="labels")), "started": 0.0}
+    plain = {"wish": asdict(TrainingRequest("electronics-kit", ("videos",), k=9, checked="labels")), "started": 0.0}
     # As offline.score prints them of the demo, whose steps were learned with labels of the four others.
     scores = {"ours": {"f1": 0.9073}, "equal": {"f1": 0.4072}, "random": {"f1": 0.1162}}
     for name, content in {JOB: plain, ENDED: {"code": 0, "at": 330.0}, SCORES: {"recordings": 8, **scores}}.items():

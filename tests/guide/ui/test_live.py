@@ -174,12 +174,12 @@ def test_a_comment_by_itself_acknowledges_as_the_box_says(page: AppTest, served:
     alert = state(served)["alerts"][0]["id"]
     press(page, "keep_comment")
     assert not state(served)["actions"]  # there was nothing to keep
-    assert page.text_input(key="comment").placeholder == "Comment; Enter acknowledges"
+    assert page.text_input(key="comment").placeholder == "Add a comment (Enter saves it and acknowledges the alert)"
     page.text_input(key="comment").set_value("glove in view")
     press(page, "keep_comment")
     [kept] = state(served)["actions"]
     assert (kept["kind"], kept["target"], kept["comment"]) == ("acknowledge", alert, "glove in view")
-    assert page.text_input(key="comment").placeholder == "Comment; Enter keeps it"
+    assert page.text_input(key="comment").placeholder == "Add a comment (Enter saves it)"
     page.text_input(key="comment").set_value("no, a sleeve")
     press(page, "keep_comment")
     assert state(served)["actions"][-1]["comment"] == "no, a sleeve"
@@ -193,7 +193,7 @@ def test_without_an_alert_nothing_asks_for_a_comment(page: AppTest, served: Serv
     served.ask(f"/sessions/{session}/actions", {"kind": "false_alarm", "target": alert})  # in another browser
     run(page)
     assert [one["kind"] for one in state(served)["actions"]] == ["false_alarm"]
-    assert any("the comment was not kept" in one.value.replace("\\", "") for one in page.warning)
+    assert any("the comment was not saved" in one.value.replace("\\", "") for one in page.warning)
     until(page, lambda page: any("No alert" in one.value for one in page.success))
     assert "comment" not in [one.key for one in page.text_input]
 

@@ -65,7 +65,7 @@ def test_the_next_step_is_shown_by_a_clip_that_plays_on(app: App, page: Page) ->
 
 def test_acknowledge_comment_and_undo(app: App, page: Page) -> None:
     play(page)
-    page.get_by_placeholder("Comment").first.fill("glove <b>in view</b>")
+    page.get_by_placeholder("Add a comment").first.fill("glove <b>in view</b>")
     page.get_by_role("button", name="Acknowledge").first.click()
     expect(
         page.get_by_text(f"Acknowledged: Missed: {NAMES[app.task.missed - 1]} (glove <b>in view</b>)")
@@ -102,12 +102,12 @@ def test_keys_act_and_are_explained(app: App, page: Page) -> None:
 
 def test_a_comment_is_kept_with_enter_while_its_alert_stands(app: App, page: Page) -> None:
     play(page)
-    box = page.get_by_placeholder("Comment")
+    box = page.get_by_placeholder("Add a comment")
     box.press_sequentially("glove")
     [session] = app.running()
     [alert] = app.client().state(session)["alerts"]
     app.client().act(session, {"kind": "acknowledge", "target": alert["id"]})  # in another browser
-    expect(page.get_by_placeholder("Enter keeps it")).to_have_value("glove")
+    expect(page.get_by_placeholder("Enter saves it)")).to_have_value("glove")
     expect(page.get_by_text("Press Enter to submit")).to_be_hidden()
     box.press_sequentially(" in view")
     box.press("Enter")
@@ -135,7 +135,7 @@ def watch_for_gaps(page: Page, parts: list[str]) -> None:
 
 
 def test_nothing_vanishes_while_the_page_is_drawn_anew(app: App, page: Page) -> None:
-    """With a headset before which nothing happens: no drawing that a beat asks for meets one that a click asks for."""
+    """A quiet headset: no drawing that live numbers ask for meets one that a click asks for."""
     with quiet_headset(ServerKeeper(app.task.exported, app.task.data).connect()) as (session, _):
         page.goto(f"{app.address}/?session={session}")
         page.wait_for_function("document.querySelector('.guide-picture img')?.naturalWidth > 0")
@@ -150,7 +150,7 @@ def test_nothing_vanishes_while_the_page_is_drawn_anew(app: App, page: Page) -> 
 
 
 def test_numbers_go_on_without_the_page_being_drawn(app: App, page: Page) -> None:
-    """Drawing costs the loop; a beat changes words in place, the nodes stay."""
+    """Drawing costs the loop; live numbers change words in place, the nodes stay."""
     number = page.locator(".guide-health b").first
     with quiet_headset(ServerKeeper(app.task.exported, app.task.data).connect()) as (session, _):
         page.goto(f"{app.address}/?session={session}")
@@ -173,7 +173,7 @@ def test_numbers_go_on_without_the_page_being_drawn(app: App, page: Page) -> Non
             expect(page.locator(f"{part}[data-mine]")).to_have_count(1)
 
 
-def test_the_page_follows_also_where_beats_do_not_come_through(app: App, page: Page) -> None:
+def test_the_page_follows_also_where_live_numbers_do_not_come_through(app: App, page: Page) -> None:
     page.route("**/beats?*", lambda route: route.abort())
     play(page)
     frames = page.locator(".guide-health b").first.inner_text()
@@ -276,6 +276,6 @@ def test_screenshots(tmp_path: Path) -> None:
             expect(shown.locator(".guide-alert h4").first).to_be_visible()
             shown.wait_for_function("document.querySelector('.guide-alert img')?.naturalWidth > 0")
             shown.wait_for_function("document.querySelector('.guide-picture img')?.naturalWidth > 0")
-            expect(shown.get_by_placeholder("Comment").first).to_be_visible()
+            expect(shown.get_by_placeholder("Add a comment").first).to_be_visible()
             expect(shown.locator(".guide-now .guide-times")).to_be_visible()
             keep_screenshot(shown, name)

@@ -17,7 +17,7 @@ ALERT = AlertView(1, HOSTILE, HOSTILE, HOSTILE, "alarm", "‼", "Alarm", "1:01",
 VIEW = LiveView(
     session="s", bundle=HOSTILE, title=HOSTILE, clock="1:15", is_over=False, problem=HOSTILE, is_paused=False, now=NOW,
     next=(NextView(1, HOSTILE, "9 of 12", 2), NextView(2, HOSTILE, "3 of 12", 0)), progress="1 of 4", share=0.25,
-    timeline=(ItemView(1, HOSTILE, "out of order", HOSTILE),), alerts=(ALERT,), question=None, deeds=(),
+    timeline=(ItemView(1, HOSTILE, "out of order", HOSTILE),), alerts=(ALERT,), question=None, undoable=(),
     health=(HealthView(HOSTILE, HOSTILE, HOSTILE),), notice=HOSTILE, steps=(), headset=None, remark=HOSTILE,
     mark=HOSTILE,
 )  # fmt: skip

@@ -104,7 +104,7 @@ def test_long_names_move_nothing(app: App, page: Page) -> None:
 
 def test_a_phone_that_went_away_is_told_where_the_step_stood(app: App, page: Page) -> None:
     client = ServerKeeper(app.task.exported, app.task.data).connect()
-    age = page.locator(".guide-health b[data-beat=age_s]")
+    age = page.locator(".guide-health b[data-number=age_s]")
     with quiet_headset(client) as (session, stop):
         page.goto(f"{app.address}/?session={session}")
         page.wait_for_function("Number(document.querySelector('.guide-health b')?.innerText) > 5")
@@ -114,5 +114,5 @@ def test_a_phone_that_went_away_is_told_where_the_step_stood(app: App, page: Pag
         old = float(age.inner_text().split()[0])
         assert old > 3
         page.wait_for_function(
-            f"parseFloat(document.querySelector('.guide-health b[data-beat=age_s]').innerText) > {old}"
+            f"parseFloat(document.querySelector('.guide-health b[data-number=age_s]').innerText) > {old}"
         )

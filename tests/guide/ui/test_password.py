@@ -10,7 +10,7 @@ import pytest
 
 from guide.errors import InputError
 from guide.ui import password
-from guide.ui.password import MOST_TURNS, STAY_S, Door, PasswordHash, kept_line
+from guide.ui.password import MOST_TURNS, STAY_S, Login, PasswordHash, kept_line
 
 KEPT = PasswordHash.of("correct horse")
 
@@ -42,15 +42,15 @@ def test_what_is_no_hash_is_refused_without_being_shown(line: str) -> None:
 def test_wrong_tries_wait_longer_and_a_pass_ends() -> None:
     now = [0.0]
     waited: list[float] = []
-    door = Door(KEPT, clock=lambda: now[0], wait=waited.append)
-    assert [door.enter("wrong", "192.0.2.7") for _ in range(4)] == [None] * 4
+    login = Login(KEPT, clock=lambda: now[0], wait=waited.append)
+    assert [login.log_in("wrong", "192.0.2.7") for _ in range(4)] == [None] * 4
     assert waited == [0.5, 1.0, 2.0, 4.0]
-    handed = door.enter("correct horse", "192.0.2.7")
-    assert handed is not None
-    assert door.knows(handed)
-    assert not Door(KEPT).knows(handed)
+    token = login.log_in("correct horse", "192.0.2.7")
+    assert token is not None
+    assert login.is_valid(token)
+    assert not Login(KEPT).is_valid(token)
     now[0] = STAY_S + 1
-    assert not door.knows(handed)
+    assert not login.is_valid(token)
 
 
 def test_who_guesses_keeps_nobody_else_out() -> None:
@@ -61,14 +61,14 @@ def test_who_guesses_keeps_nobody_else_out() -> None:
         waiting.set()
         may_end.wait(20.0)
 
-    door = Door(KEPT, wait=wait)
-    guessers = [threading.Thread(target=door.enter, args=("wrong", "192.0.2.7"), daemon=True) for _ in range(5)]
+    login = Login(KEPT, wait=wait)
+    guessers = [threading.Thread(target=login.log_in, args=("wrong", "192.0.2.7"), daemon=True) for _ in range(5)]
     for guesser in guessers:
         guesser.start()
     assert waiting.wait(20.0)
     others = iter(f"192.0.2.{number}" for number in range(8, 200))
     free = next(one for one in others if hash(one) % MOST_TURNS != hash("192.0.2.7") % MOST_TURNS)
-    assert door.enter("correct horse", free) is not None
+    assert login.log_in("correct horse", free) is not None
     assert all(guesser.is_alive() for guesser in guessers)
     may_end.set()
     for guesser in guessers:

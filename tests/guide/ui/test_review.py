@@ -17,12 +17,12 @@ from guide.errors import InputError, OutputError
 from guide.procedure.reading import from_plain
 from guide.teach.edited import Review
 from guide.teach.edits import Edit, Mark, Merge, Name, Switch
-from guide.teach.review_store import Desk
+from guide.teach.review_store import ReviewStore
 from guide.teach.stills import Still
 from guide.ui import review_order
-from guide.ui.review_desk import open_bundle, pictures, teach
+from guide.ui.review_bundle import open_bundle, pictures, teach
 from guide.ui.state.review import pairs
-from guide.ui.training import Wish, Workshop
+from guide.ui.training import TrainingJobs, TrainingRequest
 from tests.tiny import Learned, altered
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -118,7 +118,7 @@ def test_a_name_goes_live_and_can_be_taken_back(open_page: Callable[[], AppTest]
 def test_edits_are_found_again_after_a_reload(open_page: Callable[[], AppTest], box: Path) -> None:
     name(open_page(), 2, "fit board")
     assert "1 change not live yet" in texts(open_page())
-    assert Desk(box).edits() == (Name(2, "fit board"),)
+    assert ReviewStore(box).edits() == (Name(2, "fit board"),)
 
 
 def test_a_merge_is_learned_tried_and_made_live(open_page: Callable[[], AppTest], box: Path) -> None:
@@ -149,7 +149,7 @@ def test_labels_of_a_recording_are_saved(open_page: Callable[[], AppTest], box: 
     page.segmented_control(key="review_part").set_value("Label a recording").run()
     press(page, "Save these labels")
     assert "labelled recording a with" in texts(page)
-    assert (Desk(box).labels / "a.csv").is_file()
+    assert (ReviewStore(box).labels / "a.csv").is_file()
 
 
 def test_two_labelled_recordings_say_what_a_third_would_gain(open_page: Callable[[], AppTest], box: Path) -> None:
@@ -173,10 +173,10 @@ def test_two_labelled_recordings_say_what_a_third_would_gain(open_page: Callable
 def test_what_was_learned_while_something_was_edited_is_given_up_with_a_word(box: Path) -> None:
     opened = open_bundle(box)
     merged = replace(opened, review=opened.review.edited(Merge((1, 2))))
-    Desk(box).keep_edits([Name(2, "fit board")])  # in another window
+    ReviewStore(box).keep_edits([Name(2, "fit board")])  # in another window
     with pytest.raises(InputError, match="changes were made meanwhile"):
         teach(merged)
-    assert Desk(box).read_draft() is None
+    assert ReviewStore(box).read_draft() is None
 
 
 def test_pictures_are_not_cut_out_again_for_a_name(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,15 +208,15 @@ def test_the_embedder_is_trained_from_the_labels(
     box = tmp_path / "exported" / "box"
     altered(frames_task.bundle, box, None, lambda facts: facts.update(review={"labelled": ["01"]}))
     shutil.copytree(frames_task.options.inputs[0], tmp_path / "recordings" / "box")
-    wishes: list[Wish] = []
-    monkeypatch.setattr(Workshop, "start", lambda _, wish: wishes.append(wish))
+    requests: list[TrainingRequest] = []
+    monkeypatch.setattr(TrainingJobs, "start", lambda _, request: requests.append(request))
     page = open_page()
     page.segmented_control(key="review_part").set_value("Versions and training").run()
     press(page, "Train again")
-    assert wishes[0].name == "box"
-    assert len(wishes[0].inputs) == 4
-    assert (Path(wishes[0].labels) / "01.csv").is_file()
-    assert [version.number for version in Desk(box).versions()] == [1]
+    assert requests[0].name == "box"
+    assert len(requests[0].inputs) == 4
+    assert (Path(requests[0].labels) / "01.csv").is_file()
+    assert [version.number for version in ReviewStore(box).versions()] == [1]
 
 
 def test_a_step_with_an_impossible_name_is_refused_once(open_page: Callable[[], AppTest], box: Path) -> None:
@@ -233,15 +233,15 @@ def test_a_mark_is_set_once_even_where_it_cannot_be_kept(
     open_page: Callable[[], AppTest], box: Path, monkeypatch: pytest.MonkeyPatch, is_writable: bool
 ) -> None:
     page, tries = open_page(), []
-    keep = Desk.keep_edits
+    keep = ReviewStore.keep_edits
 
-    def keep_or_refuse(desk: Desk, edits: Sequence[Edit]) -> None:
+    def keep_or_refuse(store: ReviewStore, edits: Sequence[Edit]) -> None:
         tries.append(tuple(edits))
         if not is_writable:
             raise OutputError("the disk is full: free some space there.")
-        keep(desk, edits)
+        keep(store, edits)
 
-    monkeypatch.setattr(Desk, "keep_edits", keep_or_refuse)
+    monkeypatch.setattr(ReviewStore, "keep_edits", keep_or_refuse)
     next(one for one in page.checkbox if one.label == "May be left out").check().run()
     assert not page.exception, page.exception
     assert tries == [(Mark(1, "optional", True),)]
@@ -257,7 +257,7 @@ def test_a_pair_is_switched_off_where_its_mark_is_taken_away(
     typed = {"pairs": {"edited_rows": {1: {"watched": False}, 0: {}}}}
     monkeypatch.setattr("streamlit.session_state", typed)
     review_order._switch(opened, rows, "pairs")
-    assert Desk(box).edits() == (Switch(rows[1].first, rows[1].then, False),)
+    assert ReviewStore(box).edits() == (Switch(rows[1].first, rows[1].then, False),)
 
 
 def test_names_are_never_markup(open_page: Callable[[], AppTest], box: Path) -> None:
@@ -276,4 +276,4 @@ def test_a_page_drawn_before_the_last_edit_takes_nothing_back(open_page: Callabl
     one, other = open_page(), open_page()
     name(one, 1, "open box")
     name(other, 2, "fit board")
-    assert Desk(box).edits() == (Name(1, "open box"), Name(2, "fit board"))
+    assert ReviewStore(box).edits() == (Name(1, "open box"), Name(2, "fit board"))

@@ -73,7 +73,7 @@ def test_the_list_and_its_filters(open_page: OpenPage, tmp_path: Path) -> None:
     page.selectbox(key="sessions_person").set_value("shift 2").run()
     assert list(sound(page).dataframe[0].value["person"]) == ["shift 2"]
     page.selectbox(key="sessions_alerts").set_value("without alerts").run()
-    assert "No session fits" in texts(sound(page))
+    assert "No session matches" in texts(sound(page))
 
 
 def test_between_two_days(open_page: OpenPage, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_two_are_compared(open_page: OpenPage, tmp_path: Path) -> None:
     assert "Two sessions are needed" in texts(page)
     keep_session(tmp_path, SECOND, (1, 2, 3, 4), has_video=False, bundle="exported/other")
     page = sound(page.run())
-    assert "The orders part at place 2" in texts(page)
+    assert "The orders differ at position 2" in texts(page)
     assert "two procedures" in texts(page)
     third = "20300104-030405-00bb"
     keep_session(tmp_path, third, has_video=False, bundle="exported/other", bundle_hash="99", person="shift 3")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from guide.record.values import Picture
+from guide.record.values import StoredPicture
 from guide.ui.state.sessions import LEAD_S
 from tests.dashboard import ROOT, browse, keep_screenshot, require_chromium, serve, settle
 from tests.kept_sessions import ALERT_AT, FIRST, NAMES, SECOND, keep_session
@@ -77,7 +77,7 @@ def test_a_session_clicked_in_the_list_is_replayed(tmp_path: Path, across_px: in
 def test_an_alert_in_another_part_of_the_video_is_reached(tmp_path: Path) -> None:
     """The disk refused in the middle, so the video has two parts; the second begins at 5 s."""
     data = tmp_path / "sessions"
-    keep_session(data, more=(Picture(5.0, "video", 2, "video-2.mp4"),))
+    keep_session(data, more=(StoredPicture(5.0, "video", 2, "video-2.mp4"),))
     write_video(data / FIRST / "video-2.mp4", grey_levels(75), steady(75, 5))
     with serve(tmp_path) as address, browse() as page:
         open_replay(page, address)

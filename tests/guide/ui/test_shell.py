@@ -10,14 +10,14 @@ from streamlit.testing.v1 import AppTest
 from guide.ui import shell
 from guide.ui.password import PasswordHash
 
-PAGE = 'import streamlit as st\nfrom guide.ui import shell\nshell.enter()\nst.header("inside")'
+PAGE = 'import streamlit as st\nfrom guide.ui import shell\nshell.require_login()\nst.header("inside")'
 
 
 @pytest.fixture(autouse=True)
 def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CNC_DATA", str(tmp_path))
     monkeypatch.delenv("CNC_PASSWORD", raising=False)
-    monkeypatch.setattr("guide.serve.guard.FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr("guide.serve.guard.FIRST_DELAY_S", 0.0)
     monkeypatch.setattr(shell, "is_open", lambda: False)
 
 
@@ -46,7 +46,7 @@ def test_with_a_password_nothing_is_drawn_before_it_is_given(monkeypatch: pytest
     page.text_input[0].set_value("wrong horse")
     page.button[0].click().run()
     assert headers(page) == ["CnC Guide"]
-    assert page.error[0].value == "That was not it."
+    assert page.error[0].value == "Wrong password."
     page.text_input[0].set_value("correct horse")
     page.button[0].click().run()
     assert headers(page) == ["inside"]
@@ -60,7 +60,7 @@ def test_a_password_kept_unhashed_keeps_everybody_out(monkeypatch: pytest.Monkey
 
 
 def test_a_page_leads_to_another() -> None:
-    lead = 'from guide.ui import shell\nshell.lead_to("learn", "Learn a procedure", ":material/school:")'
+    lead = 'from guide.ui import shell\nshell.page_link("learn", "Learn a procedure", ":material/school:")'
     page = AppTest.from_string(lead).run()
     assert not page.exception, page.exception
     [link] = page.get("page_link")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 def give(page: Page, password: str) -> None:
     page.get_by_test_id("stTextInputField").fill(password)
-    page.get_by_role("button", name="Come in").click()
+    page.get_by_role("button", name="Log in").click()
 
 
 def test_a_password_is_asked_for_once_in_each_browser(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_a_password_is_asked_for_once_in_each_browser(tmp_path: Path) -> None:
     with serve(tmp_path, CNC_PASSWORD=PasswordHash.of("correct horse").line()) as address, browse() as page:
         page.goto(address)
         give(page, "wrong horse")
-        expect(page.get_by_text("That was not it.")).to_be_visible()
+        expect(page.get_by_text("Wrong password.")).to_be_visible()
         assert page.get_by_text("no learned procedure").count() == 0
         give(page, "correct horse")
         expect(page.get_by_text("no learned procedure")).to_be_visible()
@@ -32,7 +32,7 @@ def test_a_password_is_asked_for_once_in_each_browser(tmp_path: Path) -> None:
         expect(page.get_by_text("no learned procedure")).to_be_visible()
         page.context.clear_cookies()
         page.reload()
-        expect(page.get_by_role("button", name="Come in")).to_be_visible()
+        expect(page.get_by_role("button", name="Log in")).to_be_visible()
 
 
 def test_on_a_phone_the_list_of_pages_goes_away_once_one_was_chosen(tmp_path: Path) -> None:

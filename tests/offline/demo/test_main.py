@@ -9,7 +9,7 @@ import pytest
 import tyro
 
 from guide.commands.entry import entry
-from offline.demo import drawing
+from offline.demo import world
 from offline.demo.__main__ import Config, main
 from offline.train import TrainOptions
 
@@ -42,7 +42,7 @@ def test_bad_input_is_one_sentence_and_code_2(
 def test_the_next_command_can_be_run_as_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(drawing, "draw_world", lambda *_, **__: None)
+    monkeypatch.setattr(world, "draw_world", lambda *_, **__: None)
     out = tmp_path / ("a long way down " * 8).strip() / "my demo"
     entry(Config, main, ["--out", str(out)])
     line = capsys.readouterr().out.splitlines()[-1]

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from offline.demo.orders import FAULTS, FaultKind
+from offline.demo.recording import random_stream
 from offline.demo.script import RATE_HZ, sample_script
-from offline.demo.streams import stream
 
 
 @settings(derandomize=True, deadline=None)
@@ -26,7 +26,7 @@ def test_events_follow_one_another_on_the_frame_grid(seed: int, fault: FaultKind
 
 
 def test_durations_spread_by_a_factor_of_three() -> None:
-    scripts = [sample_script(stream(1, "train", number, "script")) for number in range(1, 41)]
+    scripts = [sample_script(random_stream(1, "train", number, "script")) for number in range(1, 41)]
     durations = [event.end - event.start for script in scripts for event in script.steps]
     assert min(durations) >= 2.9
     assert max(durations) <= 9.1
@@ -35,7 +35,7 @@ def test_durations_spread_by_a_factor_of_three() -> None:
 
 
 def test_demonstrations_show_all_kinds_of_background_but_nothing_unknown() -> None:
-    scripts = [sample_script(stream(1, "train", number, "script")) for number in range(1, 21)]
+    scripts = [sample_script(random_stream(1, "train", number, "script")) for number in range(1, 21)]
     seen = {event.activity for script in scripts for event in script.events}
     assert seen == {"step", "rest", "fiddle", "look", "cup", "tidy"}
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from guide.errors import InputError, OutputError
 from offline.demo import world as module
 from offline.demo.recording import Recording
-from offline.demo.world import WORLD_VERSION, World, draw_world, holds
+from offline.demo.world import WORLD_VERSION, OnDrawn, World, draw_once, draw_world, is_drawn
 
 TINY = World(seed=2, recordings=1, live=1, scale=0.02)
 
@@ -25,15 +28,15 @@ def test_a_recording_does_not_depend_on_how_many_there_are() -> None:
 def test_draws_everything_and_is_reused(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "world"
     drawn: list[Recording] = []
-    draw_world(TINY, out, jobs=1, progress=drawn.append)
+    draw_world(TINY, out, jobs=1, on_drawn=drawn.append)
     found = sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
     assert found == ["live/01_none.csv", "live/01_none.mp4", "train/01.csv", "train/01.mp4", "truth.json", "world.json"]
     assert drawn == TINY.all
     assert json.loads((out / "world.json").read_text())["version"] == WORLD_VERSION
-    assert holds(out, TINY)
-    assert not holds(out, World(3, 1, 1, 0.02))
+    assert is_drawn(out, TINY)
+    assert not is_drawn(out, World(3, 1, 1, 0.02))
     (out / "train" / "01.csv").unlink()
-    assert not holds(out, TINY)
+    assert not is_drawn(out, TINY)
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError(28, "No space left on device")])
@@ -75,9 +78,9 @@ def test_a_run_killed_while_it_puts_the_world_in_place_can_be_run_again(
     with pytest.raises(KeyboardInterrupt):
         draw_world(TINY, out, jobs=1)
     monkeypatch.setattr(Path, "rename", rename)
-    assert not holds(out, TINY)
+    assert not is_drawn(out, TINY)
     draw_world(TINY, out, jobs=1)
-    assert holds(out, TINY)
+    assert is_drawn(out, TINY)
 
 
 def test_a_folder_with_train_in_it_is_not_ours(tmp_path: Path) -> None:
@@ -108,3 +111,34 @@ def test_strange_folders_are_refused(tmp_path: Path) -> None:
         draw_world(TINY, tmp_path / "photo.jpg")
     with pytest.raises(OutputError, match="cannot write into"):
         draw_world(TINY, tmp_path / "photo.jpg" / "below")
+
+
+SMALL_WORLD = World(20, 2, 1)
+
+
+def pretend(world: World, out: Path, jobs: int = 0, on_drawn: OnDrawn | None = None) -> None:
+    """Writes empty files for every recording."""
+    for one in world.all:
+        (out / one.kind).mkdir(parents=True, exist_ok=True)
+        for suffix in (".mp4", ".csv"):
+            (out / one.kind / f"{one.name}{suffix}").touch()
+        assert on_drawn is not None
+        on_drawn(one)
+    (out / "world.json").write_text(json.dumps(asdict(world)))
+
+
+def test_a_world_is_drawn_with_progress_and_then_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = io.StringIO()
+    monkeypatch.setattr(module, "draw_world", pretend)
+    assert draw_once(SMALL_WORLD, tmp_path, Console(file=said))
+    assert said.getvalue() == "drawing: 100 % 3 of 3 recordings\n"
+    monkeypatch.setattr(module, "draw_world", lambda *_, **__: pytest.fail("drew it again"))
+    assert not draw_once(SMALL_WORLD, tmp_path, Console(file=said))
+    assert said.getvalue().endswith(f"{tmp_path} already holds the recordings\n")
+
+
+def test_the_processes_asked_for_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(module, "draw_world", lambda world, out, jobs, on_drawn: asked.append(jobs))
+    draw_once(SMALL_WORLD, tmp_path, Console(quiet=True), jobs=3)
+    assert asked == [3]

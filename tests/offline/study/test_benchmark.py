@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from guide.benchmarks.figures import Figure, Part
 from guide.errors import InputError
 from offline.backbones import load_trunk
 from offline.extraction import Extractor, TorchTrunk
-from offline.study.benchmark import BenchOptions, main
+from offline.study.benchmark import StudyBenchmarkOptions, machine, main, to_json
 from offline.study.benchmarks import extraction
 
 
 def test_one_part_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(BenchOptions("losses", json=tmp_path / "figures.json", quick=True))
+    main(StudyBenchmarkOptions("losses", json=tmp_path / "figures.json", quick=True))
     printed = capsys.readouterr().out
     assert "times faster than the literal loop" in printed
     assert "ProCut" not in printed
@@ -31,10 +32,24 @@ def test_a_drawn_recording_is_extracted(
     extractor = Extractor(load_trunk("random-tiny"), tmp_path, "cpu")
     extractor.__dict__["runner"] = TorchTrunk(extractor.trunk, torch.device("cpu"))  # exporting takes seconds
     monkeypatch.setattr(extraction, "open_extractor", lambda *_: extractor)
-    main(BenchOptions("extraction", quick=True))
+    main(StudyBenchmarkOptions("extraction", quick=True))
     assert "a drawn recording" in capsys.readouterr().out
 
 
 def test_a_video_that_is_not_there() -> None:
     with pytest.raises(InputError, match="does not exist"):
-        main(BenchOptions("extraction", video=Path("missing.mp4")))
+        main(StudyBenchmarkOptions("extraction", video=Path("missing.mp4")))
+
+
+def test_a_missed_limit_stands_in_the_text_and_in_the_json() -> None:
+    part = Part("Race", "somewhere", (Figure("times faster", 2.0, least=3.0),), ("a note",))
+    assert part.text().splitlines()[1].split() == ["times", "faster", "2", "at", "least", "3", "MISSED"]
+    assert part.text().splitlines()[2].strip() == "a note"
+    written = json.loads(json.dumps(to_json([part])))
+    assert written["machine"] == machine()
+    assert written["parts"][0]["figures"][0]["verdict"] == "MISSED"
+
+
+def test_the_machine_in_words() -> None:
+    assert "core" in machine()
+    assert "torch" in machine()

@@ -14,10 +14,10 @@ from rich.console import Console
 from guide.errors import InputError
 from offline.study.fault_trial.conditions import Bench
 from offline.study.fault_trial.mistakes import Mistaken
-from offline.study.jobs import Job, Shift, _single_threads, do_all
+from offline.study.jobs import Job, Shift, _single_threads, do_all, require_from, require_workers
 from offline.study.keep import Kept, Plain
 from tests.faulty_task import make_task
-from tests.telling_job import Telling
+from tests.thread_count_job import ThreadCountJob
 
 
 @dataclass
@@ -94,7 +94,7 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
 
 
 def test_several_workers_are_other_processes_of_one_thread(tmp_path: Path) -> None:
-    ((one,), (other,)) = do_all([Telling("a"), Telling("b")], Kept(tmp_path), Shift(2), quiet())
+    ((one,), (other,)) = do_all([ThreadCountJob("a"), ThreadCountJob("b")], Kept(tmp_path), Shift(2), quiet())
     assert os.getpid() not in (one["process"], other["process"])
     assert one["threads"] == other["threads"] == "(1, 1, '1')"
 
@@ -113,3 +113,20 @@ def test_surroundings_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
         assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "1"
     assert os.environ["OMP_NUM_THREADS"] == "3"
     assert "MKL_NUM_THREADS" not in os.environ
+
+
+def test_options_within_their_limits_pass() -> None:
+    require_from("each", 1, 1)
+    require_workers(1)
+    require_workers(256)
+
+
+@pytest.mark.parametrize(
+    ("workers", "words"),
+    [(0, "--workers is a whole number from 1 up, got 0: give a larger one."),
+     (257, "--workers is at most 256, got 257: give fewer.")],
+)  # fmt: skip
+def test_too_few_or_too_many_workers_are_refused(workers: int, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        require_workers(workers)
+    assert str(caught.value) == words

@@ -13,7 +13,7 @@ from guide.procedure.model import Procedure
 from guide.ui.state import learn as state
 from guide.ui.state.bundles import DamagedBundle
 from guide.ui.state.learn import ResultView, ScoreView
-from guide.ui.training import SCORES, Job, JobState, Wish
+from guide.ui.training import SCORES, JobState, TrainingJob, TrainingRequest
 from tests.guide.ui.conftest import write_bundle
 from tests.synth import grey_levels, steady, write_video
 
@@ -29,8 +29,8 @@ writing the bundle ...
 """
 
 
-def job(folder: Path, said: str = "", state: JobState = "running", code: int | None = None) -> Job:
-    return Job(folder, Wish("box", ("videos",)), state, 0.0, None, code, said)
+def job(folder: Path, said: str = "", state: JobState = "running", code: int | None = None) -> TrainingJob:
+    return TrainingJob(folder, TrainingRequest("box", ("videos",)), state, 0.0, None, code, said)
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_the_curve_is_read_as_far_as_it_is_whole(tmp_path: Path) -> None:
     ("how", "code", "said", "words"),
     [
         ("cancelled", None, "", "was stopped"),
-        ("interrupted", None, "", "cut off"),
+        ("interrupted", None, "", "was interrupted"),
         ("failed", 2, "reading\nno video was found: add some.\n", "No video was found: add some."),
-        ("failed", -9, "", "want of memory"),
-        ("failed", 1, "Traceback ...\nValueError: x\n", "a fault of its own"),
+        ("failed", -9, "", "memory ran out"),
+        ("failed", 1, "Traceback ...\nValueError: x\n", "Learning failed"),
     ],
 )
 def test_every_end_has_its_words(tmp_path: Path, how: JobState, code: int | None, said: str, words: str) -> None:

@@ -153,7 +153,7 @@ def test_actions_that_count_can_be_taken_back_the_newest_first() -> None:
         action(1, "acknowledge", target=1, comment="seen it"), action(2, "mark_done", step=3),
         action(3, "undo", target=2), action(4, "answer", target=2, answer=False),
     ]  # fmt: skip
-    assert [(one.number, one.words) for one in view(actions=actions).deeds] == [
+    assert [(one.number, one.words) for one in view(actions=actions).undoable] == [
         (4, "Answered no"), (1, "Acknowledged (seen it)"),
     ]  # fmt: skip
 
@@ -163,9 +163,9 @@ def test_an_action_says_which_alert_it_was_about_even_when_that_stands_no_more()
     view_live(state(alerts=[alert(7)]), titles)
     assert titles == {7: "Missed: lay mat"}
     after = view_live(state(alerts=[], actions=[action(1, "false_alarm", target=7)]), titles)
-    assert [one.words for one in after.deeds] == ["Called a false alarm: Missed: lay mat"]
+    assert [one.words for one in after.undoable] == ["Called a false alarm: Missed: lay mat"]
     unknown = view_live(state(alerts=[], actions=[action(1, "false_alarm", target=8)]), titles)
-    assert [one.words for one in unknown.deeds] == ["Called a false alarm"]
+    assert [one.words for one in unknown.undoable] == ["Called a false alarm"]
 
 
 def test_the_strip_of_health() -> None:
@@ -296,7 +296,7 @@ def test_only_of_a_missed_step_somebody_can_say_that_it_was_done() -> None:
 
 
 def test_a_pause_needs_no_undo() -> None:
-    assert view(actions=[action(1, "pause"), action(2, "resume")]).deeds == ()
+    assert view(actions=[action(1, "pause"), action(2, "resume")]).undoable == ()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from guide.record.store import Store
 from guide.record.values import StoredAction
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import RETENTION, default_keep_days
-from guide.ui.state.sessions import ExportKind, SessionRow, Wanted
+from guide.ui.state.sessions import ExportKind, SessionListFilter, SessionRow
 from tests.kept_sessions import ALERT_AT, FIRST, SECOND, keep_session
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -48,20 +48,20 @@ def test_the_newest_comes_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "is_wanted"),
     [
-        (Wanted(), True),
-        (Wanted(person="shift 2"), True),
-        (Wanted(person="shift 1"), False),
-        (Wanted(bundle="box"), True),
-        (Wanted(bundle="exported"), False),
-        (Wanted(since=date(2030, 1, 1)), True),
-        (Wanted(since=date(2031, 1, 1)), False),
-        (Wanted(until=date(2029, 1, 1)), False),
-        (Wanted(has_alerts=True, state="finished"), True),
-        (Wanted(has_alerts=False), False),
-        (Wanted(state="open"), False),
+        (SessionListFilter(), True),
+        (SessionListFilter(person="shift 2"), True),
+        (SessionListFilter(person="shift 1"), False),
+        (SessionListFilter(bundle="box"), True),
+        (SessionListFilter(bundle="exported"), False),
+        (SessionListFilter(since=date(2030, 1, 1)), True),
+        (SessionListFilter(since=date(2031, 1, 1)), False),
+        (SessionListFilter(until=date(2029, 1, 1)), False),
+        (SessionListFilter(has_alerts=True, state="finished"), True),
+        (SessionListFilter(has_alerts=False), False),
+        (SessionListFilter(state="open"), False),
     ],
 )
-def test_filters(wanted: Wanted, is_wanted: bool) -> None:
+def test_filters(wanted: SessionListFilter, is_wanted: bool) -> None:
     assert wanted.fits(row()) is is_wanted
 
 

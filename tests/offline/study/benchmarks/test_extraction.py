@@ -1,4 +1,4 @@
-"""The extraction bench at a tiny size: three rates, and the right rule for what is possible."""
+"""The extraction benchmark at a tiny size: three rates, and the right rule for what is possible."""
 
 from __future__ import annotations
 

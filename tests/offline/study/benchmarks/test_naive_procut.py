@@ -1,4 +1,4 @@
-"""The bench at a small size: it labels every frame, and our cut is never beaten on the same energy."""
+"""The benchmark at a small size: it labels every frame, and our cut is never beaten on the same energy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from guide.teach.collection import Collection, Found
 from offline.keysteps.fcm import FuzzySettings, fuzzy_clusters
 from offline.keysteps.pcm import ProCut
-from offline.study.benchmarks import naive_procut as bench
+from offline.study.benchmarks import naive_procut
 from offline.study.benchmarks.naive_procut import drawn_collection, pcm_cost, race
 
 
@@ -45,14 +45,14 @@ def test_a_sample_of_the_frames_gives_nearly_the_energy_of_all(monkeypatch: pyte
     def small() -> FuzzySettings:
         return FuzzySettings(most_frames=1000)
 
-    monkeypatch.setattr(bench, "FuzzySettings", small)
+    monkeypatch.setattr(naive_procut, "FuzzySettings", small)
     result = race(4000, width=32, k=4)
     assert result.energy == pytest.approx(result.our_start.energy, rel=0.002)
 
 
 def test_our_energy_is_below_that_of_one_label_and_of_each_frame_alone() -> None:
     collection, settings = drawn_collection(2000, width=8, k=4), FuzzySettings()
-    unaries = bench._unaries(collection, fuzzy_clusters(collection, 4, 0, settings).centres, settings.fuzzifier)
-    alone = bench._total(unaries, [unary.argmin(1) for unary in unaries], collection)
+    unaries = naive_procut._unaries(collection, fuzzy_clusters(collection, 4, 0, settings).centres, settings.fuzzifier)
+    alone = naive_procut._total(unaries, [unary.argmin(1) for unary in unaries], collection)
     one_label = min(float(sum(unary[:, step].sum() for unary in unaries)) for step in range(4))
     assert race(2000, width=8, k=4).energy < min(alone, one_label)

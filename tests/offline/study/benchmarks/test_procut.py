@@ -1,4 +1,4 @@
-"""The ProCut bench at a tiny size: costs from processes of their own, and both rows of the race."""
+"""The ProCut benchmark at a tiny size: costs from processes of their own, and both rows of the race."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The training bench at a tiny size gives the step, its network and its parts."""
+"""The training benchmark at a tiny size gives the step, its network and its parts."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from offline.demo.recording import Recording
-from offline.demo.truth import tell as tell_drawn
+from offline.demo.truth import truth_of as truth_of_drawn
 from offline.study.counterfactual.faults import Variant, unchanged
 from offline.study.counterfactual.pieces import Layout
 from offline.study.counterfactual.truth import segments_of, tell
@@ -41,7 +41,7 @@ def test_a_clean_recording_has_no_moment_and_no_splice() -> None:
 
 
 def test_the_drawn_worlds_fields_come_first() -> None:
-    drawn = tell_drawn(Recording(1, "live", 2, 0.05).script)
+    drawn = truth_of_drawn(Recording(1, "live", 2, 0.05).script)
     told = tell(unchanged(Layout.of(LABELS)), "helmet", LABELS, TIMES, 2.0, NAMES)
     assert list(told)[: len(drawn)] == list(drawn)
 

@@ -10,7 +10,7 @@ import torch
 
 from offline.config import Recipe
 from offline.features import RecordingFeatures
-from offline.study.evaluation.auto import Chosen, choose_count
+from offline.study.evaluation.auto import ChosenCount, choose_count
 from offline.study.evaluation.embedders import Embedders
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.methods import RAW
@@ -55,6 +55,6 @@ def test_the_embedding_is_the_one_training_has_before_it_chooses(
         return task.collection()
 
     monkeypatch.setattr(Search, "collection", collection)
-    monkeypatch.setattr("offline.study.evaluation.auto.choose_k", lambda *_, **__: Chosen(6, "a knee"))
+    monkeypatch.setattr("offline.study.evaluation.auto.choose_k", lambda *_, **__: ChosenCount(6, "a knee"))
     chosen = choose_count(search(tmp_path), make_task(), "cidm", lambda _: None)
     assert (chosen.note, asked) == ("K = 6 chosen: a knee", [("cidm", Recipe().steps)])

@@ -11,11 +11,11 @@ import pytest
 from guide.domain import Labels
 from offline.features import RecordingFeatures
 from offline.metrics import same_numbers
-from offline.study.evaluation.evaluation_report import EXPECTED, LEFT_OUT, for_console, make_sheets, our_rows
+from offline.study.evaluation.evaluation_report import EXPECTED, LEFT_OUT, for_console, make_report_tables, our_rows
 from offline.study.evaluation.few import FewLabels
 from offline.study.evaluation.methods import Method
 from offline.study.evaluation.plan import Count, EvaluateOptions, Plan, make_plan
-from offline.study.evaluation.run import Outcome, Result
+from offline.study.evaluation.run import MethodOutcome, TaskResult
 from offline.study.evaluation.scoring import expectation, score
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.write import make_csv, make_markdown
@@ -29,15 +29,17 @@ def plan(k: str = "true", protocols: str = "A,D", labelled: str = "0") -> Plan:
     return make_plan(chosen)
 
 
-def result(word: str, found: Labels, count: Count = "true", subset: str | None = None) -> Result:
+def result(word: str, found: Labels, count: Count = "true", subset: str | None = None) -> TaskResult:
     seen = RecordingFeatures("a", 1.0, np.arange(4.0), np.zeros((4, 2), np.float32))
     task = LabelledTask(word, f"<{word}>", {1: "boil", 2: "pour"}, (seen,), (RIGHT,), (f"note on {word}",), subset)
     scores = (score([RIGHT], [found], ("A", "D")),)
     outcomes = tuple(
-        Outcome(method, scores if method.clusterer != "hc" else scores * 2, (found,), ("beware",))
+        MethodOutcome(method, scores if method.clusterer != "hc" else scores * 2, (found,), ("beware",))
         for method in (Method("random"), Method("equal"), Method("hc", "tc3i"))
     )
-    return Result(task, count, count if isinstance(count, int) else 2, outcomes, expectation([RIGHT], 2, ("A", "D")))
+    return TaskResult(
+        task, count, count if isinstance(count, int) else 2, outcomes, expectation([RIGHT], 2, ("A", "D"))
+    )
 
 
 def test_every_method_has_a_row_and_random_its_expectation() -> None:
@@ -46,8 +48,8 @@ def test_every_method_has_a_row_and_random_its_expectation() -> None:
 
 def test_one_task_has_one_table_two_have_a_mean() -> None:
     one, two = result("tea", RIGHT), result("coffee", WRONG)
-    assert [sheet.word for sheet in make_sheets([one], plan())] == ["tea"]
-    sheets = make_sheets([one, two], plan())
+    assert [sheet.word for sheet in make_report_tables([one], plan())] == ["tea"]
+    sheets = make_report_tables([one, two], plan())
     assert [sheet.word for sheet in sheets] == ["tea", "coffee", "mean"]
     mean = sheets[-1].table.rows[-1].summary("D", "f1")
     assert mean is not None
@@ -62,7 +64,7 @@ def test_tasks_of_sub_sets_are_averaged_within_first() -> None:
         result("b", RIGHT, subset="CMU-MMAC"),
         result("c", WRONG, subset="EGTEA"),
     ]
-    table = make_sheets(results, plan())[-1].table
+    table = make_report_tables(results, plan())[-1].table
     mean = next(row for row in table.rows if row.method == "tc3i + hc").summary("D", "f1")
     assert mean is not None
     assert mean.mean == pytest.approx(0.75)
@@ -71,23 +73,23 @@ def test_tasks_of_sub_sets_are_averaged_within_first() -> None:
 
 
 def test_published_rows_stand_beside_a_data_set_of_theirs_only() -> None:
-    assert not any(row.note for row in make_sheets([result("a", RIGHT)], plan())[0].table.rows)
-    table = make_sheets([result("a", RIGHT, subset="MECCANO")], plan())[0].table
+    assert not any(row.note for row in make_report_tables([result("a", RIGHT)], plan())[0].table.rows)
+    table = make_report_tables([result("a", RIGHT, subset="MECCANO")], plan())[0].table
     assert "CnC (paper, MECCANO, K = 7)" in [row.title for row in table.ordered]
-    pooled = make_sheets([result("a", RIGHT, subset="MECCANO")], plan())[0]
+    pooled = make_report_tables([result("a", RIGHT, subset="MECCANO")], plan())[0]
     assert "CnC" in make_csv([pooled])
 
 
 def test_several_k_are_studied_in_one_table() -> None:
     results = [result("tea", RIGHT, 2), result("tea", WRONG, 3)]
-    study = make_sheets(results, plan("2,3"))[-1]
+    study = make_report_tables(results, plan("2,3"))[-1]
     assert study.table.headings() == ["F1 for several K", "K = 2 A F1", "K = 2 D F1", "K = 3 A F1", "K = 3 D F1"]
     cells = study.table.cells(next(row for row in study.table.rows if row.method == "tc3i + hc"))
     assert cells[1:] == ["100.0 ± 0.0", "100.0 ± 0.0", "50.0 ± 0.0", "50.0 ± 0.0"]
 
 
 def study_cells(counts: tuple[Count, ...], subset: str, k: str) -> dict[str, list[str]]:
-    table = make_sheets([result("tea", RIGHT, count, subset) for count in counts], plan(k))[-1].table
+    table = make_report_tables([result("tea", RIGHT, count, subset) for count in counts], plan(k))[-1].table
     return {row.title: table.cells(row)[1:] for row in table.rows}
 
 
@@ -105,18 +107,18 @@ def test_where_k_differs_from_task_to_task_published_figures_say_theirs() -> Non
 
 
 def test_notes_say_what_was_said_of_the_task_and_of_its_labellings() -> None:
-    assert make_sheets([result("tea", RIGHT)], plan())[0].notes == (
+    assert make_report_tables([result("tea", RIGHT)], plan())[0].notes == (
         "note on tea", "random: beware", "equal: beware", "tc3i + hc: beware",
     )  # fmt: skip
 
 
 def test_a_chosen_number_of_key_steps_is_said() -> None:
-    chosen = make_sheets([replace(result("tea", RIGHT, "auto"), notes=("2, since ...",))], plan("auto"))[0]
+    chosen = make_report_tables([replace(result("tea", RIGHT, "auto"), notes=("2, since ...",))], plan("auto"))[0]
     assert "K = 2 (chosen)" in chosen.table.title
     assert "2, since ..." in chosen.notes
 
 
-def with_few(one: Result, labelled: dict[int, tuple[Labels, ...]]) -> Result:
+def with_few(one: TaskResult, labelled: dict[int, tuple[Labels, ...]]) -> TaskResult:
     few = [
         FewLabels(number, tuple(score([RIGHT], [each], ("A", "D"), same_numbers([each])) for each in found), len(found))
         for number, found in labelled.items()
@@ -126,7 +128,7 @@ def with_few(one: Result, labelled: dict[int, tuple[Labels, ...]]) -> Result:
 
 def test_labelled_recordings_have_rows_under_ours_with_their_spread_over_choices() -> None:
     one = with_few(result("tea", RIGHT), {1: (RIGHT, 3 - RIGHT), 2: (RIGHT,)})
-    (sheet,) = make_sheets([one], plan(labelled="1,2,4"))
+    (sheet,) = make_report_tables([one], plan(labelled="1,2,4"))
     assert [row.method for row in sheet.table.rows][-3:] == ["tc3i + hc", "1 labelled", "2 labelled"]
     few = sheet.table.rows[-2].summary("D", "f1")
     assert few is not None
@@ -143,7 +145,7 @@ def test_labelled_recordings_have_rows_under_ours_with_their_spread_over_choices
 def test_tasks_with_different_numbers_of_choices_have_a_mean_and_rows_that_not_all_have_are_left_out() -> None:
     one = with_few(result("tea", RIGHT), {1: (RIGHT, 3 - RIGHT), 2: (RIGHT,)})
     two = with_few(result("coffee", WRONG), {1: (RIGHT, RIGHT, RIGHT)})
-    mean = make_sheets([one, two], plan(labelled="1,2"))[-1]
+    mean = make_report_tables([one, two], plan(labelled="1,2"))[-1]
     assert [row.method for row in mean.table.rows][-2:] == ["tc3i + hc", "1 labelled"]
     few = mean.table.rows[-1].summary("D", "f1")
     assert few is not None
@@ -155,7 +157,7 @@ def test_views_are_compared_in_one_table_beside_the_paper_s() -> None:
     results = [result("tea", RIGHT, subset="CMU-MMAC"), result("tea", WRONG, subset="CMU-MMAC")]
     views = ("ego", "top")
     results = [replace(one, task=replace(one.task, view=view)) for one, view in zip(results, views, strict=True)]
-    sheets = make_sheets(results, plan())
+    sheets = make_report_tables(results, plan())
     assert [(sheet.word, sheet.view) for sheet in sheets] == [("tea", "ego"), ("tea", "top"), ("mean", "")]
     assert sheets[1].table.title == "tea <tea>, view top, K = 2"
     study = sheets[-1].table
@@ -168,7 +170,7 @@ def test_views_are_compared_in_one_table_beside_the_paper_s() -> None:
 
 
 def test_the_console_shows_f1_and_iou_the_files_everything() -> None:
-    sheet = make_sheets([result("tea", RIGHT)], plan())[0]
+    sheet = make_report_tables([result("tea", RIGHT)], plan())[0]
     assert for_console(sheet.table).headings()[1:5] == ["A F1", "A IoU", "D F1", "D IoU"]
     all_of_it = for_console(sheet.table)
     assert for_console(sheet.table, all_of_it.width) == all_of_it

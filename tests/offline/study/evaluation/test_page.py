@@ -15,12 +15,12 @@ from offline.features import RecordingFeatures
 from offline.metrics import Score
 from offline.study.evaluation.bars import coloured, draw, stretches
 from offline.study.evaluation.colours import step_colours
-from offline.study.evaluation.evaluation_report import make_sheets
+from offline.study.evaluation.evaluation_report import make_report_tables
 from offline.study.evaluation.methods import Method
-from offline.study.evaluation.page import make_page, usual_methods
+from offline.study.evaluation.page import make_page, preselected_methods
 from offline.study.evaluation.page_table import draw_table
 from offline.study.evaluation.plan import EvaluateOptions, make_plan
-from offline.study.evaluation.run import Outcome, Result
+from offline.study.evaluation.run import MethodOutcome, TaskResult
 from offline.study.evaluation.scoring import expectation, score
 from offline.study.evaluation.task import LabelledTask
 from offline.study.tables import ResultTable, Row
@@ -45,22 +45,24 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-def make_results() -> list[Result]:
+def make_results() -> list[TaskResult]:
     seen = RecordingFeatures(HOSTILE, 2.0, np.arange(6) / 2, np.zeros((6, 2), np.float32))
     task = LabelledTask("1", HOSTILE, {1: HOSTILE, 2: 'cut "it"'}, (seen,), (TRUTH,), (HOSTILE,))
     found = {"random": 3 - TRUTH, "equal": TRUTH, "hc": np.array([4, 4, 4, 9, 9, 0])}
     outcomes = tuple(
-        Outcome(Method(name, "tc3i" if name == "hc" else None), (score([TRUTH], [labels], ("A", "D")),), (labels,))
+        MethodOutcome(
+            Method(name, "tc3i" if name == "hc" else None), (score([TRUTH], [labels], ("A", "D")),), (labels,)
+        )
         for name, labels in found.items()
     )
-    return [Result(task, "true", 2, outcomes, expectation([TRUTH], 2, ("A", "D")))]
+    return [TaskResult(task, "true", 2, outcomes, expectation([TRUTH], 2, ("A", "D")))]
 
 
 @pytest.fixture(scope="module")
 def page() -> str:
     results = make_results()
     plan = make_plan(EvaluateOptions(features=Path("data"), cluster="hc", seeds=1, protocols="A,D"))
-    return make_page(results, make_sheets(results, plan), f"python -m offline.study.evaluate {HOSTILE}")
+    return make_page(results, make_report_tables(results, plan), f"python -m offline.study.evaluate {HOSTILE}")
 
 
 def test_the_page_is_whole(page: str) -> None:
@@ -181,4 +183,4 @@ def test_the_best_of_ours_is_marked_and_published_and_labelled_rows_never() -> N
 
 def test_the_bars_shown_first_are_the_equal_split_and_the_best_of_each_finder() -> None:
     outcomes = make_results()[0].outcomes
-    assert usual_methods(outcomes) == {"equal", "tc3i + hc"}
+    assert preselected_methods(outcomes) == {"equal", "tc3i + hc"}

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Page
 
 from offline.features import RecordingFeatures
-from offline.study.evaluation.evaluation_report import make_sheets
+from offline.study.evaluation.evaluation_report import make_report_tables
 from offline.study.evaluation.methods import Method
 from offline.study.evaluation.page import make_page
 from offline.study.evaluation.plan import EvaluateOptions, make_plan
-from offline.study.evaluation.run import Outcome, Result
+from offline.study.evaluation.run import MethodOutcome, TaskResult
 from offline.study.evaluation.scoring import expectation, score
 from offline.study.evaluation.task import LabelledTask
 from tests.dashboard import browse
@@ -29,13 +29,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     seen = RecordingFeatures("one", 2.0, np.arange(100) / 2, np.zeros((100, 2), np.float32))
     task = LabelledTask("tea", "tea", {1: "boil water", 2: "pour <it>"}, (seen,), (TRUTH,))
     outcomes = tuple(
-        Outcome(Method(name, "tc3i" if name == "ours" else None), (score([TRUTH], [labels], ("D",)),), (labels,))
+        MethodOutcome(Method(name, "tc3i" if name == "ours" else None), (score([TRUTH], [labels], ("D",)),), (labels,))
         for name, labels in FOUND.items()
     )
-    results = [Result(task, "true", 2, outcomes, expectation([TRUTH], 2, ("D",)))]
+    results = [TaskResult(task, "true", 2, outcomes, expectation([TRUTH], 2, ("D",)))]
     plan = make_plan(EvaluateOptions(features=Path("data"), cluster="ours", seeds=1, protocols="D"))
     path = tmp_path_factory.mktemp("page") / "results.html"
-    path.write_text(make_page(results, make_sheets(results, plan), "a command"), encoding="utf-8")
+    path.write_text(make_page(results, make_report_tables(results, plan), "a command"), encoding="utf-8")
     return path
 
 

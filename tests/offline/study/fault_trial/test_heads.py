@@ -12,7 +12,7 @@ import torch
 from guide.errors import InputError
 from offline.config import Recipe, resolve
 from offline.embedding import Inputs, StandardHead
-from offline.study.evaluation.embedders import Embedders, Telling, train_head
+from offline.study.evaluation.embedders import Embedders, TrainingProgress, train_head
 from offline.study.fault_trial import heads
 from offline.study.fault_trial.heads import CPU, SEED, read_head
 from tests.faulty_task import make_task
@@ -34,7 +34,7 @@ def test_a_head_that_was_trained_is_read(tmp_path: Path, monkeypatch: pytest.Mon
     looks: list[int] = []
 
     def listening(
-        inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, _: Telling
+        inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, _: TrainingProgress
     ) -> StandardHead:
         return train_head(inputs, recipe, seed, device, folder, lambda iteration, words: looks.append(iteration))
 

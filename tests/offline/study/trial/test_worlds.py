@@ -138,6 +138,6 @@ def test_the_code_that_decides_is_named() -> None:
         "offline.progress", "offline.videos", "guide.words",
     )  # fmt: skip
     used = imported_by("offline.study.trial.worlds") - {"offline"}
-    assert {"offline.demo.painter", "offline.extraction", "offline.onnx_trunk", "offline.study.trial.worlds"} <= used
+    assert {"offline.demo.painter", "offline.extraction", "offline.onnx_export", "offline.study.trial.worlds"} <= used
     rest = [one for one in used if not any(one == each or one.startswith(f"{each}.") for each in (*SOURCES, *harmless))]
     assert sorted(rest) == []

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from guide.serve import playing
-from guide.serve.playing import Playing
+from guide.serve import playback
+from guide.serve.playback import PacedPlayback
 
 
 class Time:
@@ -35,19 +35,19 @@ class Waiting(threading.Event):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
     made = Time()
-    monkeypatch.setattr(playing, "time", made)
+    monkeypatch.setattr(playback, "time", made)
     return made
 
 
 def test_each_frame_comes_when_it_was_taken(clock: Time) -> None:
-    played = Playing(Waiting(clock))
+    played = PacedPlayback(Waiting(clock))
     for at, now in ((0.0, 100.0), (1.5, 101.5), (2.0, 102.0)):
         played.wait_for(at)
         assert clock.now == now
 
 
 def test_a_frame_that_is_late_is_not_waited_for(clock: Time) -> None:
-    played = Playing(Waiting(clock))
+    played = PacedPlayback(Waiting(clock))
     played.wait_for(0.0)
     clock.now += 5.0
     played.wait_for(2.0)
@@ -55,26 +55,26 @@ def test_a_frame_that_is_late_is_not_waited_for(clock: Time) -> None:
 
 
 def test_the_time_of_a_pause_does_not_count(clock: Time, monkeypatch: pytest.MonkeyPatch) -> None:
-    played = Playing(Waiting(clock))
+    played = PacedPlayback(Waiting(clock))
     played.wait_for(0.0)
-    played.hold(True)
+    played.set_paused(True)
 
     def go_on() -> None:
         clock.now += 60.0
-        played.hold(False)
+        played.set_paused(False)
 
-    monkeypatch.setattr(played._free, "wait", go_on)
+    monkeypatch.setattr(played._resumed, "wait", go_on)
     played.wait_for(1.0)
     assert clock.now == 161.0
     played.wait_for(2.0)
     assert clock.now == 162.0  # not at once, as if it were late
 
 
-def test_nothing_holds_what_was_stopped() -> None:
+def test_a_stopped_playback_cannot_be_paused() -> None:
     stop = threading.Event()
-    played = Playing(stop)
-    played.hold(True)
+    played = PacedPlayback(stop)
+    played.set_paused(True)
     stop.set()
-    played.hold(True)
-    assert not played.is_held
+    played.set_paused(True)
+    assert not played.is_paused
     played.wait_for(1e6)

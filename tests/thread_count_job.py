@@ -1,4 +1,4 @@
-"""A job that tells where it ran, for other processes to import."""
+"""A job that reports its process and thread counts, for other processes to import."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from offline.study.keep import Plain
 
 
 @dataclass(frozen=True)
-class Telling:
+class ThreadCountJob:
     """Its row names the process and how many threads each library has there."""
 
     key: str
-    title: str = "telling"
+    title: str = "thread counts"
 
     def run(self) -> list[Plain]:
         threads = (torch.get_num_threads(), cv2.getNumThreads(), os.environ.get("OPENBLAS_NUM_THREADS"))

@@ -17,30 +17,30 @@ from guide.teach.edited import Review
 from guide.teach.edits import Edit, from_plain, to_plain
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.relearn import begin_review, is_quick, relearn
-from guide.teach.review_store import Desk
+from guide.teach.review_store import ReviewStore
 from guide.teach.stills import Still
 from guide.teach.videos import find_videos
 from guide.ui.state import review as state
 from guide.ui.state.folders import recordings_folder, stamp
 from guide.ui.state.learn import demo_folder
-from guide.ui.training import Workshop, cache_folder
+from guide.ui.training import TrainingJobs, cache_folder
 
 KEPT_BUNDLES = 2  # whose demonstrations are in memory: they may be large
 KEPT_EDITS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A bundle under review."""
+class ReviewedBundle:
+    """A bundle under review, with its waiting edits and the videos of its demonstrations."""
 
-    desk: Desk
+    store: ReviewStore
     bundle: Bundle
     review: Review
     videos: Mapping[str, Path]
 
     @property
     def name(self) -> str:
-        return self.desk.bundle.name
+        return self.store.bundle.name
 
     def add(self, *edits: Edit) -> None:
         """Adds edits to those there are now; a sentence is kept for the page where they make no sense.
@@ -48,7 +48,7 @@ class Opened:
         A click may come from a page that was drawn before the last edit, here or in another browser.
         """
         try:
-            review = open_bundle(self.desk.bundle).review.edited(*edits)
+            review = open_bundle(self.store.bundle).review.edited(*edits)
         except GuideError as error:
             st.session_state["review_problem"] = str(error)
             return
@@ -56,38 +56,38 @@ class Opened:
 
     def undo(self) -> None:
         """Takes the last edit back."""
-        self._keep(open_bundle(self.desk.bundle).review.undone())
+        self._keep(open_bundle(self.store.bundle).review.undone())
 
     def _keep(self, review: Review) -> None:
         try:
-            self.desk.keep_edits(review.edits)
+            self.store.keep_edits(review.edits)
         except GuideError as error:
             st.session_state["review_problem"] = str(error)
             return
-        self.desk.forget_draft()  # it no longer holds what was edited
+        self.store.forget_draft()  # it no longer holds what was edited
 
 
-def open_bundle(folder: Path) -> Opened:
+def open_bundle(folder: Path) -> ReviewedBundle:
     """The bundle in `folder` with its waiting edits; raises GuideError where it cannot be reviewed."""
-    desk = Desk(folder)
-    edits = json.dumps([to_plain(edit) for edit in desk.edits()])
+    store = ReviewStore(folder)
+    edits = json.dumps([to_plain(edit) for edit in store.edits()])
     bundle, review = _edited(str(folder), stamp(folder), edits)
     ids = [one.id for one in review.demonstrations.items]
-    return Opened(desk, bundle, review, find_videos(ids, video_places(desk)))
+    return ReviewedBundle(store, bundle, review, find_videos(ids, video_places(store)))
 
 
-def video_places(desk: Desk) -> tuple[Path, ...]:
+def video_places(store: ReviewStore) -> tuple[Path, ...]:
     """Where the videos of the demonstrations may lie."""
-    job = workshop(desk).look(desk.bundle.name)
-    inputs = () if job is None else job.wish.inputs
+    job = training_jobs(store).read(store.bundle.name)
+    inputs = () if job is None else job.request.inputs
     return state.video_places(
-        desk.bundle, desk.videos(), inputs, recordings_folder(os.environ), demo_folder(os.environ)
+        store.bundle, store.videos(), inputs, recordings_folder(os.environ), demo_folder(os.environ)
     )
 
 
-def workshop(desk: Desk) -> Workshop:
-    """Where the embedder of this bundle is trained."""
-    return Workshop(desk.bundle.parent, cache_folder(os.environ))
+def training_jobs(store: ReviewStore) -> TrainingJobs:
+    """The training jobs of the folder in which this bundle lies."""
+    return TrainingJobs(store.bundle.parent, cache_folder(os.environ))
 
 
 @st.cache_resource(max_entries=KEPT_BUNDLES, show_spinner="Reading the demonstrations")
@@ -107,9 +107,9 @@ def _edited(folder: str, stamped: tuple[tuple[str, int, int], ...], edits: str) 
         return bundle, review
 
 
-def pictures(opened: Opened) -> tuple[Still, ...]:
+def pictures(opened: ReviewedBundle) -> tuple[Still, ...]:
     """The pictures of the steps as the edits leave them."""
-    folder, places = opened.desk.bundle, tuple(sorted(opened.videos.items()))
+    folder, places = opened.store.bundle, tuple(sorted(opened.videos.items()))
     # Names and marks move no picture: nothing is cut out again for them.
     edits = json.dumps([to_plain(edit) for edit in opened.review.edits if not is_quick([edit])])
     return _pictures(str(folder), stamp(folder), edits, places, opened)
@@ -118,7 +118,7 @@ def pictures(opened: Opened) -> tuple[Still, ...]:
 @st.cache_resource(max_entries=KEPT_EDITS, show_spinner="Cutting pictures out of the videos")
 def _pictures(
     folder: str, stamped: tuple[tuple[str, int, int], ...], edits: str, videos: tuple[tuple[str, Path], ...],
-    _opened: Opened,
+    _opened: ReviewedBundle,
 ) -> tuple[Still, ...]:  # fmt: skip
     """Made anew when a file, an edit or a video's place changed: a step that was split may have none in the bundle."""
     return state.pictures(_opened.bundle, _opened.review, dict(videos))
@@ -126,14 +126,14 @@ def _pictures(
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def networks(folder: str, stamped: tuple[tuple[str, int, int], ...]) -> Networks:
-    """The networks of a version; they are what takes time to start."""
+    """The networks of a version, cached: starting them takes time."""
     return start_networks(read_bundle(Path(folder)), "cpu")
 
 
-def teach(opened: Opened, say: Tell = say_nothing) -> None:
+def teach(opened: ReviewedBundle, say: Tell = say_nothing) -> None:
     """Relearns and writes the draft; InputError where something was edited meanwhile."""
     taught = relearn(opened.bundle, opened.review, part_of(say, 0.0, 0.97))
-    if opened.desk.edits() != tuple(opened.review.edits):
-        raise InputError("What was learned anew was given up: changes were made meanwhile, here or in another window.")
+    if opened.store.edits() != tuple(opened.review.edits):
+        raise InputError("The result was discarded: changes were made meanwhile, here or in another window.")
     say(0.97)
-    opened.desk.write_draft(opened.bundle, opened.review, taught, opened.videos)
+    opened.store.write_draft(opened.bundle, opened.review, taught, opened.videos)

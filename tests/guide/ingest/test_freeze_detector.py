@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from guide.domain import Image
-from guide.ingest.stillness import CHECK_S, Stillness
+from guide.ingest.freeze_detector import CHECK_S, FreezeDetector
 from tests.fake_camera import noisy
 from tests.synth import plain
 
 
 def changes(images: list[Image], freeze_s: float = 3.0) -> list[tuple[float, str]]:
     """What is said of pictures that come every half second, with the time."""
-    still = Stillness(freeze_s)
+    still = FreezeDetector(freeze_s)
     told = [(number * CHECK_S, still.push(image, number * CHECK_S)) for number, image in enumerate(images)]
     return [(at, change) for at, change in told if change is not None]
 
@@ -44,7 +44,7 @@ def test_another_size_is_another_picture() -> None:
 
 
 def test_only_now_and_then_is_a_picture_looked_at() -> None:
-    still = Stillness(3.0)
+    still = FreezeDetector(3.0)
     due = []
     for at in np.arange(0, 2, 0.125):
         due.append(still.is_due(at))

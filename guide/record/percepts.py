@@ -1,4 +1,4 @@
-"""What the loop saw, frame by frame, in a file: the exact numbers that labels rest on.
+"""The percepts of a session in a file: the exact embedding of every processed frame.
 
 A replay must give the same alerts. Video cannot do that: it is lossy, and the networks on another machine round
 otherwise. So what recognition rests on is stored as it was used, in float32: the embedding of every processed frame
@@ -23,23 +23,23 @@ from typing import Final
 import numpy as np
 
 from guide.errors import InputError
-from guide.record.values import Seen
+from guide.record.values import StoredPercept
 
-SEEN: Final = "seen.bin"
+PERCEPTS_FILE: Final = "seen.bin"
 _MAGIC: Final = b"CNCSEEN2"
 _HEAD: Final = struct.Struct("<8sI")  # magic, width of the embedding
 _FRONT: Final = struct.Struct("<QdI")  # number, at, checksum of the rest
 WIDEST: Final = 1_000_000
 
 
-class SeenWriter:
-    """Appends what was seen; a write that fails leaves the file as it was before, and may be tried again.
+class PerceptWriter:
+    """Appends percepts; a write that fails leaves the file as it was and may be tried again.
 
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / SEEN
-    >>> with SeenWriter(path) as writer:
-    ...     writer.append([Seen(0, 0.5, np.ones(4, np.float32))])
-    >>> [(one.number, one.at, one.embedding.tolist()) for one in read_seen(path)]
+    >>> path = Path(tempfile.mkdtemp()) / PERCEPTS_FILE
+    >>> with PerceptWriter(path) as writer:
+    ...     writer.append([StoredPercept(0, 0.5, np.ones(4, np.float32))])
+    >>> [(one.number, one.at, one.embedding.tolist()) for one in read_percepts(path)]
     [(0, 0.5, [1.0, 1.0, 1.0, 1.0])]
     """
 
@@ -48,7 +48,7 @@ class SeenWriter:
         self._size = os.fstat(self._file).st_size
         self._width: int | None = None
 
-    def __enter__(self) -> SeenWriter:
+    def __enter__(self) -> PerceptWriter:
         return self
 
     def __exit__(
@@ -59,13 +59,13 @@ class SeenWriter:
     def close(self) -> None:
         os.close(self._file)
 
-    def append(self, seen: Sequence[Seen]) -> None:
+    def append(self, percepts: Sequence[StoredPercept]) -> None:
         """Adds records; raises OSError where the disk refuses."""
-        if not seen:
+        if not percepts:
             return
-        width = len(seen[0].embedding)
+        width = len(percepts[0].embedding)
         head = b"" if self._width else _HEAD.pack(_MAGIC, width)
-        self._write(head + b"".join(_record(one) for one in seen))
+        self._write(head + b"".join(_record(one) for one in percepts))
         self._width = width
 
     def _write(self, data: bytes) -> None:
@@ -82,13 +82,13 @@ class SeenWriter:
         self._size += len(data)
 
 
-def _record(seen: Seen) -> bytes:
-    numbers = seen.embedding.astype("<f4").tobytes()
-    return _FRONT.pack(seen.number, seen.at, zlib.crc32(numbers)) + numbers
+def _record(percept: StoredPercept) -> bytes:
+    numbers = percept.embedding.astype("<f4").tobytes()
+    return _FRONT.pack(percept.number, percept.at, zlib.crc32(numbers)) + numbers
 
 
-def read_seen(path: Path) -> Iterator[Seen]:
-    """What a file holds, up to the first record that is not whole; raises InputError where it is no such file."""
+def read_percepts(path: Path) -> Iterator[StoredPercept]:
+    """The percepts of a file up to the first incomplete record; raises InputError for any other file."""
     try:
         with path.open("rb") as stream:
             head = stream.read(_HEAD.size)
@@ -97,8 +97,8 @@ def read_seen(path: Path) -> Iterator[Seen]:
             yield from _records(stream.read, _width(head, path))
     except OSError as cause:
         raise InputError(
-            f"what this session saw cannot be read from {path} ({cause.strerror}): only sessions recorded with it can "
-            "be replayed."
+            f"the percepts of this session cannot be read from {path} ({cause.strerror}): only sessions recorded with "
+            "them can be replayed."
         ) from cause
 
 
@@ -106,15 +106,15 @@ def _width(head: bytes, path: Path) -> int:
     magic, width = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0)
     if magic != _MAGIC or not 0 < width <= WIDEST:
         raise InputError(
-            f"{path} does not hold what a session saw: it is damaged, of another kind, or recorded by an older version."
+            f"{path} does not hold the percepts of a session: it is damaged, of another kind, or recorded by an older version."
         )
     return int(width)
 
 
-def _records(read: Callable[[int], bytes], width: int) -> Iterator[Seen]:
+def _records(read: Callable[[int], bytes], width: int) -> Iterator[StoredPercept]:
     while len(front := read(_FRONT.size)) == _FRONT.size:
         number, at, checksum = _FRONT.unpack(front)
         data = read(4 * width)
         if len(data) != 4 * width or zlib.crc32(data) != checksum:
             return
-        yield Seen(number, at, np.frombuffer(data, "<f4").astype(np.float32))
+        yield StoredPercept(number, at, np.frombuffer(data, "<f4").astype(np.float32))

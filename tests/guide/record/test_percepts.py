@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from guide.errors import InputError
-from guide.record.seen import SeenWriter, read_seen
-from guide.record.values import Seen
+from guide.record.percepts import PerceptWriter, read_percepts
+from guide.record.values import StoredPercept
 
 
-def some(count: int, first: int = 0) -> list[Seen]:
+def some(count: int, first: int = 0) -> list[StoredPercept]:
     rng = np.random.default_rng(first)
     return [
-        Seen(first + n, 0.2 * (first + n) + 1e-9, *(rng.normal(size=w).astype(np.float32) for w in (6, 3)))
+        StoredPercept(first + n, 0.2 * (first + n) + 1e-9, *(rng.normal(size=w).astype(np.float32) for w in (6, 3)))
         for n in range(count)
     ]
 
 
-def same(found: list[Seen], wanted: list[Seen]) -> bool:
+def same(found: list[StoredPercept], wanted: list[StoredPercept]) -> bool:
     return len(found) == len(wanted) and all(
         (a.number, a.at) == (b.number, b.at)
         and a.appearance.tobytes() == b.appearance.tobytes()
@@ -33,47 +33,47 @@ def same(found: list[Seen], wanted: list[Seen]) -> bool:
 
 def test_it_comes_back_bit_by_bit(tmp_path: Path) -> None:
     seen = some(7)
-    with SeenWriter(tmp_path / "seen.bin") as writer:
+    with PerceptWriter(tmp_path / "seen.bin") as writer:
         writer.append(seen[:3])
         writer.append([])
-        assert same(list(read_seen(tmp_path / "seen.bin")), seen[:3]), "readable while it grows"
+        assert same(list(read_percepts(tmp_path / "seen.bin")), seen[:3]), "readable while it grows"
         writer.append(seen[3:])
-    assert same(list(read_seen(tmp_path / "seen.bin")), seen)
+    assert same(list(read_percepts(tmp_path / "seen.bin")), seen)
 
 
 def test_every_cut_off_file_gives_its_whole_records(tmp_path: Path) -> None:
     path = tmp_path / "seen.bin"
-    with SeenWriter(path) as writer:
+    with PerceptWriter(path) as writer:
         writer.append(some(3))
     data = path.read_bytes()
     for size in range(16, len(data)):
         path.write_bytes(data[:size])
-        assert same(list(read_seen(path)), some(3)[: (size - 16) // 56])
+        assert same(list(read_percepts(path)), some(3)[: (size - 16) // 56])
 
 
 def test_a_changed_record_is_not_believed(tmp_path: Path) -> None:
     path = tmp_path / "seen.bin"
-    with SeenWriter(path) as writer:
+    with PerceptWriter(path) as writer:
         writer.append(some(3))
     data = bytearray(path.read_bytes())
     data[16 + 56 + 30] ^= 1
     path.write_bytes(data)
-    assert same(list(read_seen(path)), some(1))
+    assert same(list(read_percepts(path)), some(1))
 
 
 @pytest.mark.parametrize("data", [b"x", b"CNCSEEN1", b"CNCSEEN1" + b"\xff" * 8, b"JUNKJUNK" + b"\0" * 8])
 def test_another_kind_of_file_is_a_sentence(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "seen.bin").write_bytes(data)
     with pytest.raises(InputError, match="damaged, or of another kind"):
-        list(read_seen(tmp_path / "seen.bin"))
+        list(read_percepts(tmp_path / "seen.bin"))
     with pytest.raises(InputError, match="can be replayed"):
-        list(read_seen(tmp_path / "missing.bin"))
+        list(read_percepts(tmp_path / "missing.bin"))
 
 
 def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "seen.bin"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with SeenWriter(path) as writer:
+    with PerceptWriter(path) as writer:
         writer.append(some(2))
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 70, before[1]))
         try:
@@ -82,7 +82,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         writer.append(some(3, first=2))
-    assert same(list(read_seen(path)), some(2) + some(3, first=2))
+    assert same(list(read_percepts(path)), some(2) + some(3, first=2))
 
 
 def test_a_disk_that_keeps_half_a_record_spoils_no_later_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_a_disk_that_keeps_half_a_record_spoils_no_later_one(tmp_path: Path, mon
             return write(file, data[:50])
         raise OSError("input/output error")
 
-    with SeenWriter(tmp_path / "seen.bin") as writer:
+    with PerceptWriter(tmp_path / "seen.bin") as writer:
         writer.append(seen[:2])
         with monkeypatch.context() as broken:
             broken.setattr(os, "ftruncate", refuse)
@@ -104,4 +104,4 @@ def test_a_disk_that_keeps_half_a_record_spoils_no_later_one(tmp_path: Path, mon
             with pytest.raises(OSError, match="input/output"):
                 writer.append(seen[2:])
         writer.append(seen[2:])
-    assert same(list(read_seen(tmp_path / "seen.bin")), seen)
+    assert same(list(read_percepts(tmp_path / "seen.bin")), seen)

@@ -1,22 +1,73 @@
-"""Writing a torch module as ONNX: dynamic batch, facts in the metadata, written aside and renamed."""
+"""ONNX export of torch modules: dynamic batch, metadata, parity with torch; written aside and renamed."""
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import logging
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import onnx
 import torch
 from torch import Tensor, nn
 
 from guide.errors import OutputError
+from guide.perceive.embedder import Floats
+from offline.backbones import Trunk
 
 INPUT_NAME = "inputs"
+OUTPUT_NAMES = ("map", "pooled")
+"""Of a trunk."""
 LARGEST_BATCH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """How closely an exported network agrees with torch.
+
+    >>> Parity.of(np.ones((1, 2), np.float32), np.ones((1, 2), np.float32)).cosine > 0.9999
+    True
+    """
+
+    cosine: float
+    largest_difference: float
+
+    @staticmethod
+    def of(expected: Floats, got: Floats) -> Parity:
+        """The smallest cosine similarity of any row and the largest absolute difference of any value."""
+        one, two = expected.reshape(len(expected), -1), got.reshape(len(got), -1)
+        norms = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
+        cosines = (one * two).sum(1) / np.maximum(norms, 1e-12)
+        return Parity(float(cosines.min()), float(np.abs(one - two).max()))
+
+
+def export_trunk(trunk: Trunk, path: str | Path, extra: Mapping[str, str] | None = None) -> Path:
+    """Writes `trunk` to `path`: `inputs` (N, 3, S, S) -> `map` (N, C, H, W), `pooled` (N, P), any N.
+
+    The metadata holds the preprocessing, the backbone's name and the hash of its weights, and what `extra` adds.
+    Parity is the caller's to check. Raises OutputError when the file cannot be written.
+    """
+    size = trunk.spec.preprocessing.size_px
+    example = torch.zeros(2, 3, size, size)
+    metadata = trunk_metadata(trunk) | dict(extra or {})
+    return export_module(copy.deepcopy(trunk), example, Path(path), OUTPUT_NAMES, metadata)
+
+
+def trunk_metadata(trunk: Trunk) -> dict[str, str]:
+    """What the live side must know of a trunk, as metadata of the ONNX file."""
+    spec = trunk.spec
+    return spec.preprocessing.to_metadata() | {
+        "backbone": spec.name,
+        "layout": spec.layout,
+        "weights": trunk.weights_hash(),
+        "map_shape": "x".join(str(length) for length in spec.map_shape),
+        "pooled_width": str(spec.pooled_width),
+    }
 
 
 def export_module(
@@ -33,7 +84,7 @@ def export_module(
         )  # fmt: skip
     assert program is not None, "the exporter gives a program unless a path is named"
     model = program.model_proto
-    _forget_origin(model)
+    _strip_origin(model)
     onnx.helper.set_model_props(model, dict(metadata))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +96,7 @@ def export_module(
     return path
 
 
-def _forget_origin(model: onnx.ModelProto) -> None:
+def _strip_origin(model: onnx.ModelProto) -> None:
     """Drops the exporter's notes on where each node came from: they name folders of the machine it ran on."""
     for graph in (model.graph, *model.functions):
         for part in (graph, *graph.node, *graph.value_info):
@@ -57,7 +108,7 @@ def _forget_origin(model: onnx.ModelProto) -> None:
 
 @contextlib.contextmanager
 def _quiet_exporter() -> Iterator[None]:
-    """The exporter speaks of its own inner workings, which no user can act on; its errors still come through."""
+    """Silences the exporter's messages about its internals; its errors still come through."""
     loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
     before = [logger.level for logger in loggers]
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
