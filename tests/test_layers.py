@@ -18,6 +18,7 @@ HOMES = {  # a heavy library and the only files that may import it
     "maxflow": ("guide/label/cut.py", "offline/study/benchmarks/naive_procut.py"),
     "onnxruntime": ("guide/perceive/embedder.py", "offline/quantize.py"),
     "streamlit": ("guide/ui/", "streamlit_app.py"),
+    "prometheus_client": ("guide/serve/metrics.py",),
     "sqlite3": ("guide/record/store.py",),
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -241,7 +240,6 @@ class _Site:
             ("guide_clients", {}, self.channels.count),
             ("guide_viewers", {}, self._viewers["pictures"]),
             ("guide_sessions", {}, len(self._runs.running())),
-            ("process_resident_memory_bytes", {}, resident_bytes()),
         ]
         for run in self._runs.running():
             labels = {"session": run.facts.id, "source": run.facts.source}
@@ -270,15 +268,6 @@ def _jpeg_file(path: Path | None, kept: str) -> Response:
     if path is None:
         raise HTTPException(404, "there is no such picture.")
     return FileResponse(path, media_type="image/jpeg", headers=HEADERS | {"Cache-Control": kept})
-
-
-def resident_bytes() -> float:
-    """Memory this process holds; 0 where the system does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0.0
-    return float(pages * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _brief(run: Run) -> dict[str, Any]:
