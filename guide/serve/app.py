@@ -25,12 +25,12 @@ from guide.serve.guard import COOKIE, Guard, Pauses, pass_of
 from guide.serve.limits import Limits
 from guide.serve.live_numbers import Watcher, beat_object
 from guide.serve.messages import read_object
+from guide.serve.openapi import description
 from guide.serve.run import Run
 from guide.serve.runs import FullError, Runs, TakenError, read_wish
 from guide.wire import dump
 
 PAGE = Path(__file__).parent / "page"
-OPENAPI = Path(__file__).parent / "openapi.json"
 FILES = {
     "page.js": "text/javascript",
     "page.css": "text/css",
@@ -104,7 +104,7 @@ class _Site:
         return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
 
     async def description(self, _: Request) -> Response:
-        return FileResponse(OPENAPI, media_type="application/json", headers=HEADERS)
+        return JSONResponse(description(), headers=HEADERS)
 
     async def health(self, _: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -230,10 +230,7 @@ class _Site:
             data += part
             if len(data) > self._limits.longest_text:
                 raise HTTPException(413, f"up to {self._limits.longest_text} bytes are taken.")
-        try:
-            return read_object(data.decode(), self._limits)
-        except UnicodeDecodeError as cause:
-            raise HTTPException(400, "a JSON object in UTF-8 was expected.") from cause
+        return read_object(data, self._limits)
 
     def _gauges(self) -> list[tuple[str, dict[str, str], float]]:
         gauges: list[tuple[str, dict[str, str], float]] = [
