@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 import shutil
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -228,18 +228,6 @@ def _read_json(path: Path) -> Json:
     try:
         if path.stat().st_size > LARGEST_JSON_BYTES:
             raise BundleError(f"{path} is far larger than any we write: do not use this bundle.")
-        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse, parse_float=_finite)
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except (OSError, ValueError, RecursionError) as cause:
-        raise BundleError(f"{path} is no readable JSON ({cause}): copy or export the bundle again.") from cause
-    if not isinstance(value, dict):
-        raise BundleError(f"{path} holds {type(value).__name__}, an object was expected: export the bundle again.")
-    return value
-
-
-def _refuse(word: str) -> float:
-    raise ValueError(f"{word} is no number here")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _refuse(text)
+        raise BundleError(f"{path} is no readable JSON object ({cause}): copy or export the bundle again.") from cause

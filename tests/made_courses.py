@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from guide.label.histories import Histories, HistoryModel, Expectations
+from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.history_model import Floats
 
 TICK_S = 0.5
@@ -46,7 +46,7 @@ def wide(model: HistoryModel) -> Histories:
 def follow(histories: Histories, rows: Floats, tick_s: float = TICK_S) -> Histories:
     for number, costs in enumerate(rows):
         histories.push(costs, number * tick_s)
-    return course
+    return histories
 
 
 def clear(columns: list[int], count: int, probability: float = 0.9) -> Floats:

@@ -11,13 +11,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("ingest", "perceive", "label", "procedure", "record", "teach", "serve", "ui")
-SHARED = ("guide", "guide.domain", "guide.errors", "guide.bundle", "guide.fading", "guide.words")  # for every room
+SHARED = ("guide", "guide.domain", "guide.errors", "guide.bundle", "guide.fading", "guide.words", "guide.validation")
 ABOVE_ROOMS = ("teach", "ui", "serve")  # these look at everything below them, like the commands
 FORBIDDEN_LIVE = ("torch", "torchvision", "skfuzzy", "onnx", "onnxscript", "offline")
 HOMES = {  # a heavy library and the only files that may import it
     "maxflow": ("guide/label/cut.py", "offline/study/benchmarks/naive_procut.py"),
     "onnxruntime": ("guide/perceive/embedder.py", "offline/quantize.py"),
     "streamlit": ("guide/ui/", "streamlit_app.py"),
+    "prometheus_client": ("guide/serve/metrics.py",),
     "sqlite3": ("guide/record/store.py",),
 }
 

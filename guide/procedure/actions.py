@@ -9,9 +9,12 @@ import math
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+from msgspec import Meta, Struct, ValidationError, convert
 
 from guide.errors import InputError
+from guide.validation import misfit
 
 ActionKind: TypeAlias = Literal[
     "acknowledge", "was_done", "false_alarm", "snooze", "mark_done", "not_yet", "next", "previous", "restart", "pause",
@@ -74,50 +77,47 @@ def _needs(kind: ActionKind) -> str:
     return "the number of an alert or question as its target" if kind in ABOUT_WORDS else "no target, step or answer"
 
 
+Number: TypeAlias = Annotated[int, Meta(gt=0, lt=LARGEST)]
+
+
+class ActionRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """An action as a client asks for it."""
+
+    kind: Annotated[ActionKind, Meta(description="What is done.")]
+    target: Annotated[
+        Number | None, Meta(description="The alert or question it is about; for undo, the number of an action.")
+    ] = None
+    step: Annotated[Number | None, Meta(description="The step, for mark_done and not_yet.")] = None
+    answer: Annotated[bool | None, Meta(description="Yes or no, to a question.")] = None
+    snooze_s: Annotated[float, Meta(ge=0, le=LONGEST_SNOOZE_S, description="Seconds.")] = SNOOZE_S
+    person: Annotated[str, Meta(max_length=LONGEST_TEXT, description="Who acts; without it, the session's person.")] = (
+        ""
+    )
+    comment: Annotated[str, Meta(max_length=LONGEST_TEXT, description="Why.")] = ""
+
+
 def read_action(plain: Mapping[str, Any], at: float, person: str = "") -> Action:
     """The action that a client asks for, taken at `at`; InputError with one sentence where it asks for nonsense.
 
     >>> read_action({"kind": "mark_done", "step": 2}, at=5.0).step
     2
     """
-    known = {"kind", "target", "step", "answer", "snooze_s", "person", "comment"}
-    if strange := sorted(str(key)[:40] for key in plain if key not in known):
-        raise InputError(f"an action has the fields {', '.join(sorted(known))}, got {strange[0]!r} as well.")
-    answer = plain.get("answer")
-    if answer is not None and not isinstance(answer, bool):
-        raise InputError(f"an answer is true or false, got {answer!r:.40}.")
-    snooze_s = plain.get("snooze_s", SNOOZE_S)
-    if type(snooze_s) not in (int, float) or snooze_s > LONGEST_SNOOZE_S:  # a whole number may be past all floats
-        raise InputError(f"snooze_s is a number of seconds, up to a day, got {snooze_s!r:.40}.")
-    kind = plain.get("kind")
-    if not isinstance(kind, str):
-        raise InputError(f"an action is one of {', '.join(KINDS)}, got {kind!r:.40}.")
+    if plain.get("kind") not in KINDS:
+        raise InputError(f"an action is one of {', '.join(KINDS)}, got {plain.get('kind')!r:.40}.")
+    try:
+        asked = convert(plain, ActionRequest)
+    except ValidationError as error:
+        raise InputError(f"an action cannot be taken: {misfit(error, plain)}.") from error
     return Action(
-        kind,  # type: ignore[arg-type]  # looked at by Action itself
-        at,
-        _number(plain, "target"),
-        _number(plain, "step"),
-        answer,
-        float(snooze_s),
-        _text(plain, "person") or person,
-        _text(plain, "comment"),
-    )
+        asked.kind, at, asked.target, asked.step, asked.answer, asked.snooze_s,
+        _shown(asked.person) or person, _shown(asked.comment),
+    )  # fmt: skip
 
 
-def _number(plain: Mapping[str, Any], name: str) -> int | None:
-    value = plain.get(name)
-    if value is not None and (type(value) is not int or not 0 < value < LARGEST):
-        raise InputError(f"{name} is a whole number from 1, got {value!r:.40}.")
-    return value
-
-
-def _text(plain: Mapping[str, Any], name: str) -> str:
+def _shown(text: str) -> str:
     """A text for people: no characters that terminals and pages would obey; line ends become blanks."""
-    value = plain.get(name, "")
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-        raise InputError(f"{name} is text of up to {LONGEST_TEXT} characters, got {value!r:.40}.")
-    shown = (" " if character.isspace() else character for character in value)
-    return "".join(one for one in shown if unicodedata.category(one) not in _UNSHOWN).strip()
+    spaced = (" " if character.isspace() else character for character in text)
+    return "".join(one for one in spaced if unicodedata.category(one) not in _UNSHOWN).strip()
 
 
 def in_force(actions: Iterable[Action]) -> tuple[Action, ...]:

@@ -106,7 +106,8 @@ def _width(head: bytes, path: Path) -> int:
     magic, width = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0)
     if magic != _MAGIC or not 0 < width <= WIDEST:
         raise InputError(
-            f"{path} does not hold the percepts of a session: it is damaged, of another kind, or recorded by an older version."
+            f"{path} does not hold the percepts of a session: it is damaged, of another kind, or recorded by an older "
+            "version."
         )
     return int(width)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -26,12 +25,12 @@ from guide.serve.guard import COOKIE, FailureDelays, Guard, page_cookie
 from guide.serve.limits import Limits
 from guide.serve.live_numbers import UpdateWaiter, live_numbers_object
 from guide.serve.messages import read_object
+from guide.serve.openapi import description
 from guide.serve.run import Run
 from guide.serve.runs import FullError, Runs, TakenError, read_session_request
 from guide.wire import dump
 
 PAGE = Path(__file__).parent / "page"
-OPENAPI = Path(__file__).parent / "openapi.json"
 FILES = {
     "page.js": "text/javascript",
     "page.css": "text/css",
@@ -105,7 +104,7 @@ class _Site:
         return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
 
     async def description(self, _: Request) -> Response:
-        return FileResponse(OPENAPI, media_type="application/json", headers=HEADERS)
+        return JSONResponse(description(), headers=HEADERS)
 
     async def health(self, _: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -231,17 +230,13 @@ class _Site:
             data += part
             if len(data) > self._limits.longest_text:
                 raise HTTPException(413, f"up to {self._limits.longest_text} bytes are taken.")
-        try:
-            return read_object(data.decode(), self._limits)
-        except UnicodeDecodeError as cause:
-            raise HTTPException(400, "a JSON object in UTF-8 was expected.") from cause
+        return read_object(data, self._limits)
 
     def _gauges(self) -> list[tuple[str, dict[str, str], float]]:
         gauges: list[tuple[str, dict[str, str], float]] = [
             ("guide_clients", {}, self.channels.count),
             ("guide_viewers", {}, self._viewers["pictures"]),
             ("guide_sessions", {}, len(self._runs.running())),
-            ("process_resident_memory_bytes", {}, resident_bytes()),
         ]
         for run in self._runs.running():
             labels = {"session": run.facts.id, "source": run.facts.source}
@@ -270,15 +265,6 @@ def _jpeg_file(path: Path | None, kept: str) -> Response:
     if path is None:
         raise HTTPException(404, "there is no such picture.")
     return FileResponse(path, media_type="image/jpeg", headers=HEADERS | {"Cache-Control": kept})
-
-
-def resident_bytes() -> float:
-    """Memory this process holds; 0 where the system does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0.0
-    return float(pages * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _brief(run: Run) -> dict[str, Any]:

@@ -13,17 +13,8 @@ from guide.serve.channel import Channel
 from guide.serve.guard import FailureDelays, address_of, is_right_token
 from guide.serve.limits import Limits
 from guide.serve.messages import BAD_REQUEST, FULL, WRONG_TOKEN, close, read_object, refuse
-from guide.serve.runs import (
-    HEADSET,
-    LONGEST_NAME,
-    LONGEST_SOURCE,
-    FullError,
-    Runs,
-    SessionRequest,
-    TakenError,
-    read_client,
-    read_text,
-)
+from guide.serve.runs import FullError, Runs, TakenError, read_client, read_session_request
+from guide.serve.schemas import HEADSET, SessionRequest
 
 GREET_S = 10.0
 
@@ -116,6 +107,5 @@ class Channels:
 
 
 def _session_request(greeting: dict[str, Any]) -> SessionRequest:
-    bundle = read_text(greeting, "bundle", LONGEST_SOURCE) if "bundle" in greeting else None
-    person = read_text(greeting, "person", LONGEST_NAME) if "person" in greeting else ""
-    return SessionRequest(HEADSET + read_client(greeting.get("client")), bundle, person)
+    asked = {name: value for name, value in greeting.items() if name in {"bundle", "person"}}
+    return read_session_request({"source": HEADSET + read_client(greeting.get("client")), **asked})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import struct
 from typing import Any
 
+import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from guide import wire
@@ -14,7 +14,6 @@ from guide.errors import InputError
 from guide.serve.limits import Limits
 
 SEND_S = 15.0
-LONGEST_NUMBER = 20  # digits and sign
 STAMP = struct.Struct("<d")
 
 # Codes that close a connection; docs/protocol.md says what each means.
@@ -28,28 +27,18 @@ def read_stamp(data: bytes) -> float:
     return float(STAMP.unpack_from(data)[0])
 
 
-def read_object(text: str | None, limits: Limits) -> dict[str, Any]:
-    """A JSON object; InputError where it is none or too long."""
+def read_object(text: str | bytes | None, limits: Limits) -> dict[str, Any]:
+    """A JSON object; InputError where it is none or too long.
+
+    >>> read_object('{"kind": "next"}', Limits())
+    {'kind': 'next'}
+    """
     if text is None or len(text) > limits.longest_text:
         raise InputError(f"a JSON object of up to {limits.longest_text} characters was expected.")
     try:
-        plain = json.loads(text, parse_int=_whole)
+        return msgspec.json.decode(text, type=dict[str, Any])
     except (ValueError, RecursionError) as cause:
-        raise InputError("a JSON object was expected, this is no JSON.") from cause
-    if not isinstance(plain, dict):
-        raise InputError("a JSON object was expected, another value came.")
-    return plain
-
-
-def _whole(text: str) -> int | float:
-    """A whole number; one out of all proportion becomes a float, perhaps infinite, which no reader of ours takes.
-
-    Arithmetic on whole numbers without end would fail in places that expect none.
-
-    >>> _whole("7"), _whole("9" * 5000)
-    (7, inf)
-    """
-    return int(text) if len(text) <= LONGEST_NUMBER else float(text)
+        raise InputError(f"a JSON object in UTF-8 was expected, got {text[:40]!r}.") from cause
 
 
 async def refuse(websocket: WebSocket, words: str, code: int) -> None:

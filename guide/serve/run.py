@@ -25,6 +25,7 @@ from guide.serve.closed_session import ClosedSession
 from guide.serve.metrics import Metrics
 from guide.serve.picture import annotated_jpeg, plain_jpeg
 from guide.serve.playback import PacedPlayback
+from guide.serve.schemas import RunState
 from guide.serve.state import Plain, answers_object, state_object, steps_object
 from guide.session import Session
 from guide.settings import Precision
@@ -37,7 +38,6 @@ MOST_STILLS = 9
 JOIN_S = 20.0  # longer than a recording waits for a disk that refuses
 
 Fate = Literal["seen", "passed", "dropped", "damaged", "refused"]
-RunState = Literal["running", "finished", "failed"]
 
 
 class SessionListener(Protocol):

@@ -6,8 +6,10 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
+
+import msgspec
 
 from guide.errors import InputError
 from guide.ingest.base import FrameSource, SourceNotice
@@ -19,14 +21,12 @@ from guide.recording import Recording, RecordingOptions, SourceFacts, name_sessi
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.run import Run, RunFacts
+from guide.serve.schemas import LONGEST_NAME, SessionRequest
 from guide.session import Session
 from guide.settings import LiveSettings
+from guide.validation import misfit
 
-HEADSET = "headset:"
-LONGEST_NAME = 64
-LONGEST_SOURCE = 2_000
 MOST_FINISHED = 32
-MOST_STILLS = 1_000  # a second: no folder holds more
 
 
 class FullError(InputError):
@@ -45,57 +45,21 @@ class TakenError(InputError):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRequest:
-    """A client's request for a new session.
-
-    >>> SessionRequest("headset: helmet").client
-    'helmet'
-    """
-
-    source: str
-    bundle: str | None = None
-    """The name of its folder among the bundles of the server; without it, the one the server was started with."""
-    person: str = ""
-    rate: float | None = None
-    """How many stills of a folder there are in a second."""
-    realtime: bool = True
-    """Whether a recording is played at its own speed."""
-
-    @property
-    def client(self) -> str | None:
-        return self.source.removeprefix(HEADSET).strip() if self.source.startswith(HEADSET) else None
-
-
 def read_session_request(plain: Mapping[str, Any]) -> SessionRequest:
-    """The session that a client asks for; InputError with one sentence where the request is invalid.
+    """The session that a client asks for; InputError with one sentence where it asks for nonsense.
 
     >>> read_session_request({"source": "0", "person": "shift 2"}).person
     'shift 2'
     """
-    known = {"source", "bundle", "person", "rate", "realtime"}
-    if strange := sorted(str(key)[:40] for key in plain if key not in known):
-        raise InputError(f"a session has the fields {', '.join(sorted(known))}, got {strange[0]!r} as well.")
-    rate, realtime, bundle = plain.get("rate"), plain.get("realtime", True), plain.get("bundle")
-    if rate is not None and (type(rate) not in (int, float) or not 0 < rate <= MOST_STILLS):
-        raise InputError(f"rate is a number of pictures a second, up to {MOST_STILLS}, got {rate!r:.40}.")
-    if not isinstance(realtime, bool):
-        raise InputError(f"realtime is true or false, got {realtime!r:.40}.")
-    return SessionRequest(
-        read_text(plain, "source", LONGEST_SOURCE),
-        None if bundle is None else read_text(plain, "bundle", LONGEST_SOURCE),
-        read_text(plain, "person", LONGEST_NAME) if "person" in plain else "",
-        None if rate is None else float(rate),
-        realtime,
-    )
-
-
-def read_text(plain: Mapping[str, Any], name: str, longest: int) -> str:
-    """A text of one line that may be shown: nothing in it that a terminal or page would obey."""
-    value = plain.get(name)
-    if not isinstance(value, str) or len(value) > longest or not value.isprintable():
-        raise InputError(f"{name} is one line of up to {longest} characters, got {value!r:.40}.")
-    return value.strip()
+    try:
+        wish = msgspec.convert(plain, SessionRequest)
+    except msgspec.ValidationError as error:
+        raise InputError(f"a session cannot be started: {misfit(error, plain)}.") from error
+    texts = {name: text for name in ("source", "bundle", "person") if (text := getattr(wish, name)) is not None}
+    for name, text in texts.items():
+        if not text.isprintable():  # a terminal or page would obey it
+            raise InputError(f"{name} is one line of characters that can be shown, got {text!r:.40}.")
+    return msgspec.structs.replace(wish, **{name: text.strip() for name, text in texts.items()})
 
 
 class Runs:
@@ -220,10 +184,9 @@ def read_client(name: object) -> str:
     >>> read_client(" helmet ")
     'helmet'
     """
-    client = read_text({"client": name}, "client", LONGEST_NAME)
-    if not client:
-        raise InputError("client is the headset's name, nothing came.")
-    return client
+    if not isinstance(name, str) or len(name) > LONGEST_NAME or not name.isprintable() or not name.strip():
+        raise InputError(f"client is the headset's name in up to {LONGEST_NAME} characters, got {name!r:.40}.")
+    return name.strip()
 
 
 class _Notes:

@@ -8,7 +8,7 @@ import pytest
 from guide.domain import KeyStep
 from guide.label.histories import Histories
 from guide.procedure.model import Procedure, Rules, StepStatistics
-from guide.task_model import PRIORS, Prior, histories_of, expectations
+from guide.task_model import PRIORS, Prior, expectations, histories_of
 
 STEPS = tuple(KeyStep(number, str(number)) for number in (1, 2, 3))
 TIMES = {1: (2.0, 3.0, 4.0, 5.0, 6.0), 2: (7.0, 7.5, 8.0, 8.5, 9.0)}
@@ -49,22 +49,22 @@ def test_each_prior_can_be_switched_off(prior: Prior, off: set[str]) -> None:
 
 def test_an_exchange_is_believed_when_it_is_clearly_seen() -> None:
     histories = histories_of(TASK, COLUMNS, smoothing_s=0.5, rate=5.0)
-    show(course, [2, 1])
+    show(histories, [2, 1])
     assert [step for step, _, _ in histories.likeliest() if step > 0] == [2, 1]
     assert histories.both(COLUMNS.index(1), COLUMNS.index(2)) > 0.9
 
 
 def test_what_is_hardly_seen_is_taken_for_the_usual_order() -> None:
     chances = [histories_of(TASK, COLUMNS, 0.5, 5.0, priors) for priors in (PRIORS, ())]
-    for course in chances:
-        show(course, [2, 1], clarity=0.12)
-    expected, plain = (histories.both(COLUMNS.index(1), COLUMNS.index(2)) for course in chances)
+    for histories in chances:
+        show(histories, [2, 1], clarity=0.12)
+    expected, plain = (histories.both(COLUMNS.index(1), COLUMNS.index(2)) for histories in chances)
     assert expected < plain
 
 
 def test_a_procedure_without_statistics_still_gives_a_course() -> None:
     histories = histories_of(Procedure(STEPS, 1), COLUMNS, smoothing_s=0.5, rate=5.0)
-    show(course, [3])
+    show(histories, [3])
     assert histories.done()[COLUMNS.index(3)] > 0.9
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.label import histories as course_module
-from guide.label.histories import Histories, Expectations
+from guide.label.histories import Expectations, Histories
 from tests.made_courses import TICK_S, clear, follow, model_of, plain_model, wide
 
 seeds = st.integers(0, 10_000)
@@ -35,11 +35,11 @@ def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
 
 def test_a_step_just_begun_does_not_make_up_for_its_lacking_at_the_end() -> None:
     model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
-    course = follow(Histories(model, TICK_S), np.vstack([clear([0] * 12, 3), clear([1], 3, probability=0.4)]))
+    histories = follow(Histories(model, TICK_S), np.vstack([clear([0] * 12, 3), clear([1], 3, probability=0.4)]))
     before = histories.done(is_over=True)[1]
     histories.end()
     assert histories.done(is_over=True)[1] < 0.1 < before
-    course = follow(Histories(model, TICK_S), clear([0] * 12 + [1] * 6, 3))
+    histories = follow(Histories(model, TICK_S), clear([0] * 12 + [1] * 6, 3))
     histories.end()
     assert histories.done(is_over=True)[1] > 0.9
 
@@ -48,19 +48,20 @@ def test_ending_twice_is_ending_once_and_a_reset_begins_anew() -> None:
     histories = Histories(plain_model((1, 2, 0)), TICK_S)
     histories.end()
     rows = clear([0] * 6 + [1] * 2, 3)
-    follow(course, rows)
+    follow(histories, rows)
     histories.end()
     once = histories.weights().tolist()
     histories.end()
     assert histories.weights().tolist() == once
     histories.reset()
     assert (
-        follow(course, rows).weights().tolist() == follow(Histories(histories.model, TICK_S), rows).weights().tolist()
+        follow(histories, rows).weights().tolist()
+        == follow(Histories(histories.model, TICK_S), rows).weights().tolist()
     )
 
 
 def test_worked_by_hand() -> None:
-    course = follow(Histories(plain_model((1, 0)), TICK_S), np.full((1, 2), 0.5))
+    histories = follow(Histories(plain_model((1, 0)), TICK_S), np.full((1, 2), 0.5))
     # Equal evidence and equal beginnings; nearly every step lasts a tick, exp(-0.5 / 2) = 0.7788 of background does.
     assert histories.now().tolist() == pytest.approx([1 / 1.7788, 0.7788 / 1.7788], abs=1e-4)
     assert histories.done().tolist() == pytest.approx([1 / 1.7788, 0.0], abs=1e-4)
@@ -90,7 +91,7 @@ def test_what_is_lacking_is_what_is_not_done(seed: int, is_over: bool) -> None:
     rng = np.random.default_rng(seed)
     histories = Histories(model_of((1, 2, 3, 0, -1), rng), TICK_S)
     np.testing.assert_array_equal(histories.lacking(is_over), np.ones(len(histories.model.steps)))
-    follow(course, rng.uniform(0, 1, (30, len(histories.model.steps))))
+    follow(histories, rng.uniform(0, 1, (30, len(histories.model.steps))))
     np.testing.assert_allclose(histories.lacking(is_over), 1 - histories.done(is_over), atol=1e-12)
 
 
@@ -98,7 +99,7 @@ def test_what_every_course_has_lacks_with_no_chance_at_all() -> None:
     rounded = 0
     for seed in range(20):
         rows = np.vstack([clear([0] * 20, 3, probability=0.9999), np.random.default_rng(seed).uniform(0, 1, (20, 3))])
-        course = follow(Histories(plain_model((1, 2, 0)), TICK_S, width=6.0), rows)
+        histories = follow(Histories(plain_model((1, 2, 0)), TICK_S, width=6.0), rows)
         assert histories.lacking()[0] == 0.0
         assert histories.lacking()[2] == pytest.approx(1.0)  # of background nothing is ever done
         rounded += 1 - histories.done()[0] != 0.0
@@ -125,7 +126,7 @@ def test_stretches_tile_the_time_and_neighbours_differ(seed: int, spread: float)
 @given(seeds)
 def test_certain_costs_stay_finite(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    course = follow(Histories(model_of((1, 2, 0, -1), rng), TICK_S), rng.integers(0, 2, (30, 4)).astype(np.float64))
+    histories = follow(Histories(model_of((1, 2, 0, -1), rng), TICK_S), rng.integers(0, 2, (30, 4)).astype(np.float64))
     for found in (histories.weights(), histories.done(), histories.again(True), histories.now(), histories.newest()):
         assert np.isfinite(found).all()
 
@@ -155,7 +156,7 @@ def test_clear_seconds_overrule_every_expectation(seed: int) -> None:
     model = plain_model(steps, before=rules.before, needed=rules.needed, single=rules.single)
     truth = [column for column, _ in groupby(rng.integers(0, 6, 7).tolist())]
     lasting = [column for column in truth for _ in range(int(rng.integers(6, 16)))]
-    course = follow(Histories(model, TICK_S), clear(lasting, 6))
+    histories = follow(Histories(model, TICK_S), clear(lasting, 6))
     assert [step for step, _, _ in histories.likeliest(is_over=True)] == [steps[column] for column in truth]
     done = [column in truth and steps[column] > 0 for column in range(6)]
     assert (histories.done(is_over=True) > 0.5).tolist() == done
@@ -171,14 +172,14 @@ def test_faint_evidence_is_left_to_expectations() -> None:
 
 def test_lacking_steps_speak_against_a_course_at_the_end() -> None:
     model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
-    course = follow(Histories(model, TICK_S), clear([0] * 8, 3, probability=0.5))
+    histories = follow(Histories(model, TICK_S), clear([0] * 8, 3, probability=0.5))
     assert (histories.done(is_over=True)[:2] > histories.done()[:2]).all()
 
 
 def test_back_after_background_is_no_repeat() -> None:
-    course = follow(Histories(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [2] * 8 + [0] * 8, 3))
+    histories = follow(Histories(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [2] * 8 + [0] * 8, 3))
     assert histories.again()[0] < 0.01
-    course = follow(Histories(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [1] * 8 + [0] * 8, 3))
+    histories = follow(Histories(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [1] * 8 + [0] * 8, 3))
     assert histories.again()[0] > 0.99
 
 
@@ -200,13 +201,13 @@ def test_gap_is_no_evidence(seed: int, gap_s: float) -> None:
 @given(seeds)
 def test_reset_gives_the_same_again(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    course, rows = Histories(model_of((1, 2, 0, -1), rng), TICK_S), 1 - rng.dirichlet(np.full(4, 0.3), 20)
-    follow(course, rows)
+    histories, rows = Histories(model_of((1, 2, 0, -1), rng), TICK_S), 1 - rng.dirichlet(np.full(4, 0.3), 20)
+    follow(histories, rows)
     histories.push(rows[0], 9.6)  # a tick that is not complete
     histories.weights()
     histories.reset()
     fresh = Histories(histories.model, TICK_S)
-    follow(course, rows)
+    follow(histories, rows)
     follow(fresh, rows)
     assert histories.weights().tolist() == fresh.weights().tolist()
     assert histories.likeliest() == fresh.likeliest()
@@ -228,7 +229,7 @@ def test_history_stays_bounded_however_long_it_lasts(monkeypatch: pytest.MonkeyP
     columns = [column for _ in range(200) for column in [0] * 8 + [1] * 8]
     for number, costs in enumerate(clear(columns, 3)):
         histories.push(costs, number * TICK_S)
-        assert len(course._past) <= 60 + 4 * 3
+        assert len(histories._past) <= 60 + 4 * 3
     stretches = histories.likeliest()
     assert 20 <= len(stretches) <= 60  # the oldest of 400 are forgotten, the newest are as they were
     assert stretches[-1] == (2, 199 * 8.0 + 4.0, 200 * 8.0 - TICK_S)

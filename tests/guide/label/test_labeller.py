@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from guide.label.elapsed import Elapsed
 from numpy.typing import NDArray
 
-from guide.label.elapsed import Elapsed
 from guide.label.energy import LinkSettings
 from guide.label.histories import Histories, HistoryModel
 from guide.label.labeller import Labelled, Labeller

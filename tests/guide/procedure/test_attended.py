@@ -30,7 +30,7 @@ chances = st.sampled_from([0.0, 0.5, 0.9])
 
 @st.composite
 def looks_back(draw: st.DrawFn) -> Reviewed:
-    """Any course until any time, with chances that need not fit it."""
+    """Any histories until any time, with chances that need not fit it."""
     at, steps = draw(times), draw(st.lists(st.integers(1, 5), max_size=6))
     visits = [Segment(step, at * n / len(steps), at * (n + 1) / len(steps)) for n, step in enumerate(steps)]
     lacking, again = ([(step, draw(chances)) for step in range(1, 6)] for _ in range(2))
@@ -147,12 +147,12 @@ def check_undos(
 
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(st.lists(st.one_of(events, events, actions(), st.integers(1, 5)), max_size=25))
-def test_people_can_follow_the_numbers(course: list[Event | Action | int]) -> None:
+def test_people_can_follow_the_numbers(histories: list[Event | Action | int]) -> None:
     """New things get new numbers; only what stands is resolved; what stands is just what was said and not resolved."""
     tracker = AttendedTracker(TASK)
     standing: dict[int, Guidance] = {}
     seen: set[int] = set()
-    for one in course:
+    for one in histories:
         entry = Action("undo", target=one) if isinstance(one, int) else one
         for said in play(tracker, [entry]):
             if isinstance(said, Resolution):
@@ -169,8 +169,8 @@ def test_people_can_follow_the_numbers(course: list[Event | Action | int]) -> No
 
 @settings(derandomize=True, deadline=None, max_examples=50)
 @given(entries)
-def test_the_same_course_gives_the_same_words(course: list[Event | Action]) -> None:
-    assert play(AttendedTracker(TASK), course) == play(AttendedTracker(TASK), course)
+def test_the_same_course_gives_the_same_words(histories: list[Event | Action]) -> None:
+    assert play(AttendedTracker(TASK), histories) == play(AttendedTracker(TASK), histories)
 
 
 @settings(derandomize=True, deadline=None, max_examples=50)

@@ -29,7 +29,7 @@ def belief(
     again: dict[int, float] | None = None,
     swapped: dict[tuple[int, int], float] | None = None,
 ) -> Belief:
-    """The course that did these steps for 4 s each, certain but where a chance is given."""
+    """The histories that did these steps for 4 s each, certain but where a chance is given."""
     visits = tuple(Segment(step, 4.0 * place, 4.0 * place + 4) for place, step in enumerate(steps))
     missing = {step: float(step not in steps) for step in range(1, 6)} | (lacking or {})
     twice = {step: float(steps.count(step) > 1) for step in range(1, 6)} | (again or {})
@@ -150,7 +150,7 @@ TIMED = replace(TASK, rules=replace(RULES, longest_s=((1, 5.0),), patience_s=30.
 
 
 def looked_back(at: float, *visits: tuple[int, float, float], since: float = -math.inf) -> Belief:
-    """The course of these visits, certain."""
+    """The histories of these visits, certain."""
     done = {step for step, _, _ in visits}
     lacking = tuple((step, float(step not in done)) for step in range(1, 6))
     return Belief(at, tuple(Segment(*visit) for visit in visits), lacking, since=since)
@@ -265,6 +265,6 @@ def test_what_a_person_left_running_lasts_until_a_look_back_sees_something_else(
     tracker.tick(8.0)
     tracker.act(Action("resume"))  # 3 s so far, and the 5 s of the pause count for nothing
     tracker.tick(10.0)
-    course = (Segment(1, 0.0, 12.0), Segment(2, 12.0, 13.0))
-    tracker.review(Belief(13.0, course, lacking=((1, 0.0), (2, 0.0))))
+    histories = (Segment(1, 0.0, 12.0), Segment(2, 12.0, 13.0))
+    tracker.review(Belief(13.0, histories, lacking=((1, 0.0), (2, 0.0))))
     assert [(visit.step, visit.busy_s) for visit in tracker.state.visits] == [(1, 7.0), (2, 1.0)]

@@ -66,8 +66,8 @@ def test_an_alert_that_comes_again_after_it_was_withdrawn_stands(tmp_path: Path)
     alert, gone = Alert(1, 4.0, "missed", 2, None, "warning", "not seen"), Resolution(1, 5.0, is_withdrawn=True)
     with Store(tmp_path) as store:
         fill(store)
-        course: list[tuple[list[Row], int]] = [([alert], 1), ([gone], 0), ([alert], 1), ([alert, gone], 0), ([], 0)]
-        for said, standing in course:
+        histories: list[tuple[list[Row], int]] = [([alert], 1), ([gone], 0), ([alert], 1), ([alert, gone], 0), ([], 0)]
+        for said, standing in histories:
             store.write(FIRST, said, 1, 5.0, 1e9)
             assert store.find(FIRST).alerts == standing
             assert len(store.contents(FIRST).final) == 1 - standing

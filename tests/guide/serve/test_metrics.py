@@ -9,12 +9,11 @@ def test_counts_are_grouped_under_one_head() -> None:
     metrics = Metrics()
     metrics.count("guide_alerts_total", kind="missed")
     metrics.count("guide_alerts_total", 2, kind="repeated")
-    assert metrics.value("guide_alerts_total", kind="repeated") == 2
-    assert metrics.text().splitlines() == [
+    assert [line for line in metrics.text().splitlines() if "alerts" in line] == [
         "# HELP guide_alerts_total Alerts that were raised.",
         "# TYPE guide_alerts_total counter",
-        'guide_alerts_total{kind="missed"} 1',
-        'guide_alerts_total{kind="repeated"} 2',
+        'guide_alerts_total{kind="missed"} 1.0',
+        'guide_alerts_total{kind="repeated"} 2.0',
     ]
 
 
@@ -23,10 +22,10 @@ def test_times_fall_into_buckets_that_add_up() -> None:
     for seconds in (0.004, 0.3, 99.0):
         metrics.time("see", seconds)
     lines = metrics.text().splitlines()
-    assert 'guide_stage_seconds_bucket{stage="see",le="0.005"} 1' in lines
-    assert 'guide_stage_seconds_bucket{stage="see",le="0.4"} 2' in lines
-    assert 'guide_stage_seconds_bucket{stage="see",le="+Inf"} 3' in lines
-    assert 'guide_stage_seconds_sum{stage="see"} 99.304000' in lines
+    assert 'guide_stage_seconds_bucket{le="0.005",stage="see"} 1.0' in lines
+    assert 'guide_stage_seconds_bucket{le="0.4",stage="see"} 2.0' in lines
+    assert 'guide_stage_seconds_bucket{le="+Inf",stage="see"} 3.0' in lines
+    assert 'guide_stage_seconds_sum{stage="see"} 99.304' in lines
     assert sum("bucket" in line for line in lines) == len(BOUNDS_S) + 1
 
 

@@ -17,7 +17,8 @@ from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.picture import decode
 from guide.serve.run import Run
-from guide.serve.runs import Runs, SessionRequest, TakenError
+from guide.serve.runs import Runs, TakenError
+from guide.serve.schemas import SessionRequest
 from tests.server import QUICK, step_picture
 from tests.tiny import Learned, write_steps
 

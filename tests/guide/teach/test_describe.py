@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from guide.teach.calibrate import LeftOut
 
 from guide.domain import KeyStep, Labels, Segment
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Rules
-from guide.teach.calibrate import LeftOut
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.describe import FEWEST_REHEARSED, MOST_REHEARSED, describe, some
 from guide.teach.rehearse import see_freely
@@ -157,9 +157,9 @@ def test_orders_that_are_learned_from_visits_that_labels_lack_are_looked_for_too
     labels[7] = np.where(labels[7] == 3, 0, labels[7])
     met = []
 
-    def see(costs, times, course, *rest):  # type: ignore[no-untyped-def]
+    def see(costs, times, histories, *rest):  # type: ignore[no-untyped-def]
         met.append(len(histories.model.pairs))
-        return see_freely(costs, times, course, *rest)
+        return see_freely(costs, times, histories, *rest)
 
     monkeypatch.setattr("guide.teach.describe.see_freely", see)
     learned = iter((((1, 2),), ((1, 2), (2, 3))))
@@ -227,9 +227,9 @@ def test_rules_that_are_doubted_count_as_learned_ones(monkeypatch: pytest.Monkey
 def test_without_rules_nothing_is_wanted(demonstrations: Demonstrations, monkeypatch: pytest.MonkeyPatch) -> None:
     met = []
 
-    def see(costs, times, course, traces, labels):  # type: ignore[no-untyped-def]
+    def see(costs, times, histories, traces, labels):  # type: ignore[no-untyped-def]
         met.append(histories.model)
-        return see_freely(costs, times, course, traces, labels)
+        return see_freely(costs, times, histories, traces, labels)
 
     monkeypatch.setattr("guide.teach.describe.see_freely", see)
     describe(demonstrations, TRUTH, STEPS, hold_slips=True)

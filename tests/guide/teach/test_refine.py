@@ -121,8 +121,8 @@ def test_what_only_one_person_does_is_background() -> None:
 
 def test_looking_again_forgets_the_person() -> None:
     rng = np.random.default_rng(3)
-    course = np.repeat(rng.random((4, 10)), 25, axis=0)
-    people = [course + 0.01 * rng.random((100, 10)) + offset for offset in (0.0, 2.0 * rng.random(10))]
+    histories = np.repeat(rng.random((4, 10)), 25, axis=0)
+    people = [histories + 0.01 * rng.random((100, 10)) + offset for offset in (0.0, 2.0 * rng.random(10))]
     times = [np.arange(100) / 5.0] * 2
     one, two = look_again(people, times, 5.0, RefineSettings())
     raw = np.corrcoef(people[0].ravel(), people[1].ravel())[0, 1]

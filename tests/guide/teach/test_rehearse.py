@@ -9,19 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from guide.label.recogniser import (
+    RecogniserSettings,
+    judge_left_out,
+    learn_recogniser,
+)
+from guide.label.unaries import AppearanceUnaries
 from numpy.typing import NDArray
 
 from guide.domain import KeyStep, Labels
 from guide.label.directions import Reduction, find_reduction, principal_directions
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labeller
-from guide.label.recogniser import (
-    RecogniserSettings,
-    judge_left_out,
-    learn_recogniser,
-)
 from guide.label.steps import StepSettings, StepTrack
-from guide.label.unaries import AppearanceUnaries
 from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed
@@ -104,7 +104,7 @@ def test_somebody_without_rules_sees_what_is_there(order: list[int], done: set[i
 
 def test_a_visit_that_labels_lack_is_told_where_it_is_sure() -> None:
     histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    seen = see_freely(*sights([1, 2, 0, 3]), course, labels=np.repeat([2, 0], 50))
+    seen = see_freely(*sights([1, 2, 0, 3]), histories, labels=np.repeat([2, 0], 50))
     assert [one.step for one in seen.unlabelled] == [1, 3]
     assert [one.start for one in seen.unlabelled] == pytest.approx([0.0, 75 / RATE], abs=1.0)
     assert [one.end for one in seen.unlabelled] == pytest.approx([25 / RATE, 100 / RATE], abs=1.0)
@@ -115,7 +115,7 @@ def test_a_visit_that_may_be_none_is_not_told(doubt: float, told: list[int]) -> 
     histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     costs, times = sights([1, 2, 0, 3])
     costs[75:, [0, 3]] = 1 - doubt, doubt  # rather the third step than nothing at all
-    seen = see_freely(costs, times, course, labels=np.repeat([1, 2, 0, 0], 25))
+    seen = see_freely(costs, times, histories, labels=np.repeat([1, 2, 0, 0], 25))
     assert histories.done()[3] > LEAST_OTHERWISE
     assert (histories.done()[3] >= LEAST_SURE) == bool(told)
     assert [one.step for one in seen.unlabelled] == told
@@ -125,7 +125,7 @@ def test_a_step_that_may_have_been_done_counts_as_done() -> None:
     histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     costs, times = sights([1, 2], doubt=0.05)
     costs[30:, 2:] = 0.5  # either the second or the third
-    seen, chances = see_freely(costs, times, course), histories.done()
+    seen, chances = see_freely(costs, times, histories), histories.done()
     assert LEAST_DONE < chances[3] < 0.5
     assert seen.done == {1, 2, 3}
 
@@ -133,14 +133,14 @@ def test_a_step_that_may_have_been_done_counts_as_done() -> None:
 def test_a_step_that_only_just_begins_at_the_end_is_not_done() -> None:
     costs, times = sights([1, 0, 2])
     histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    assert see_freely(costs[:53], times[:53], course).done == {1}
+    assert see_freely(costs[:53], times[:53], histories).done == {1}
 
 
 def test_a_return_that_is_less_likely_than_not_is_none() -> None:
     histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
     costs, times = sights([1, 2, 1])
     costs[50:] = [1.0, 0.55, 1.0, 0.45]  # rather the third
-    seen = see_freely(costs, times, course)
+    seen = see_freely(costs, times, histories)
     assert 0.001 < histories.again()[1] < LEAST_OTHERWISE
     assert not seen.again
 
@@ -168,7 +168,7 @@ def test_an_order_counts_as_broken_once_that_is_likelier_than_not(
     histories = histories_of(replace(PLAIN, rules=Rules(edges=((1, 2),))), (0, 1, 2, 3), 1.0, RATE, NO_ORDER)
     costs, times = sights([2, 1, 2])
     costs[:25] = [1.0, 1.0 - early, early, 1.0]  # the second, or the first already
-    seen = see_freely(costs, times, course)
+    seen = see_freely(costs, times, histories)
     assert least < histories.both(1, 2) < most
     assert bool(seen.swapped) == is_seen
 
@@ -179,7 +179,7 @@ def test_what_is_left_behind_is_seen_too() -> None:
     traces = np.zeros_like(costs)
     traces[50:75, 2] = -20.0
     histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    assert 2 in see_freely(costs, times, course).done
+    assert 2 in see_freely(costs, times, histories).done
     assert 2 not in see_freely(costs, times, histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE), traces).done
 
 
@@ -203,7 +203,7 @@ def test_a_rehearsal_hears_what_is_heard_live() -> None:
     for row, events in zip(costs, rehearsals_of(rows, labels), strict=True):
         histories = histories_of(PLAIN, steps, demonstrations.settings.smoothing_s, RATE)
         window = WindowCut(WindowSettings(), LinkSettings(weight=1.0, radius_s=1.0), RATE, steps)
-        labeller = Labeller(window, StepTrack(StepSettings()), course)
+        labeller = Labeller(window, StepTrack(StepSettings()), histories)
         heard = [event for at, one in enumerate(row) for event in rehearse_module._heard(labeller.push(one, at / RATE))]
         assert tuple(heard) == events[: len(heard)]
 

@@ -97,7 +97,7 @@ def test_bundles_in_the_making_are_not_listed(make_bundle: MakeBundle, tmp_path:
     ("name", "content", "problem"),
     [
         ("procedure.json", b"{", "not the file its manifest describes"),
-        ("manifest.json", b"[]", "an object was expected"),
+        ("manifest.json", b"[]", "no readable JSON object"),
         ("stills/01_1.jpg", b"", "not the file its manifest describes"),
     ],
 )

@@ -1,4 +1,4 @@
-"""MATLAB files: scipy writes them and is the oracle; damage gives sentences, never a crash."""
+"""MATLAB files: what scipy wrote comes back; damage gives sentences, never a crash."""
 
 from __future__ import annotations
 
@@ -92,6 +92,17 @@ def test_files_of_other_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         read_matlab(path)
     monkeypatch.setattr(matlab_file, "LARGEST_BYTES", 10)
     with pytest.raises(InputError, match="is larger than 0 MB"):
+        read_matlab(path)
+
+
+def test_reading_is_bounded_in_memory_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.mat"
+    savemat(path, {"zeros": np.zeros((2000, 2000))}, do_compression=True)
+    monkeypatch.setattr(matlab_file, "MEMORY_BYTES", 2**20)
+    with pytest.raises(InputError, match="MemoryError"):
+        read_matlab(path)
+    monkeypatch.setattr(matlab_file, "LONGEST_S", 0.0)
+    with pytest.raises(InputError, match="takes too long"):
         read_matlab(path)
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from offline.study.fault_trial.heads import CPU, SEED, read_head
 
 from guide.errors import InputError
 from offline.config import Recipe, resolve
 from offline.embedding import Inputs, StandardHead
 from offline.study.evaluation.embedders import Embedders, TrainingProgress, train_head
 from offline.study.fault_trial import heads
-from offline.study.fault_trial.heads import CPU, SEED, read_head
 from tests.faulty_task import make_task
 
 RECIPE = replace(resolve("default", None, {"k": 4}), most_iterations=4, evaluate_every=2, head_width=16)

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.label.histories import Histories, HistoryModel, Expectations
+from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.history_model import Floats
 from tests.made_courses import TICK_S, follow, model_of, wide
 
 seeds = st.integers(0, 10_000)
 
 
-# Every course there can be, one column a tick, in plain Python.
+# Every histories there can be, one column a tick, in plain Python.
 
 
 class Told:
-    """One course told from its beginning: its score, and what is true of it."""
+    """One histories told from its beginning: its score, and what is true of it."""
 
     def __init__(
         self, model: HistoryModel, path: tuple[int, ...], evidence: Floats, traces: Floats | None = None
@@ -148,10 +148,10 @@ def test_equals_every_course(steps: tuple[int, ...], ticks: int, seed: int, is_t
 def test_equals_every_course_with_two_frames_a_tick(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model, rows = model_of((1, 2, 0), rng), rng.random((9, 3))
-    course, logs = wide(model), TICK_S * np.log(1 - rows)
+    histories, logs = wide(model), TICK_S * np.log(1 - rows)
     changed = [histories.push(costs, number * TICK_S / 2) for number, costs in enumerate(rows)]
     assert changed == [True] + [False, True] * 4  # the first frame is a tick of its own
-    check_against_every_course(model, course, np.vstack([logs[:1], (logs[1::2] + logs[2::2]) / 2]))
+    check_against_every_course(model, histories, np.vstack([logs[:1], (logs[1::2] + logs[2::2]) / 2]))
 
 
 @settings(derandomize=True, deadline=None, max_examples=5)
@@ -160,8 +160,8 @@ def test_equals_every_course_with_traces(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = replace(model_of((1, 2, 3, 0), rng), trace_weight=float(rng.uniform(0.2, 2.0)))
     rows, traces = rng.random((5, 4)), rng.normal(size=(5, 4)) * 3 * model.is_step
-    course = wide(model)
+    histories = wide(model)
     for number, (costs, left) in enumerate(zip(rows, traces, strict=True)):
         histories.push(costs, number * TICK_S, left)
     busy = np.minimum((1 - rows) @ model.is_step, 1.0)[:, None]  # idle time adds nothing
-    check_against_every_course(model, course, TICK_S * np.log(1 - rows), TICK_S * busy * traces)
+    check_against_every_course(model, histories, TICK_S * np.log(1 - rows), TICK_S * busy * traces)

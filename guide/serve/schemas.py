@@ -1,0 +1,234 @@
+"""The JSON of the HTTP side: what is taken and what is answered. The served description is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from guide.domain import AlertKind, Severity
+from guide.procedure.actions import ActionKind
+
+HEADSET = "headset:"
+LONGEST_NAME = 64
+LONGEST_SOURCE = 2_000
+MOST_STILLS = 1_000  # a second: no folder holds more
+
+RunState = Literal["running", "finished", "failed"]
+Count = Annotated[int, Meta(ge=0)]
+Identity = Annotated[int, Meta(ge=1)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+StepNumber = Annotated[int, Meta(description="Its number, from 1.")]
+StepName = Annotated[str, Meta(description="Its name.")]
+SessionName = Annotated[str, Meta(description="Its name.", pattern="^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$")]
+
+
+class Closed(Struct, forbid_unknown_fields=True):
+    """An object with these fields and no others."""
+
+
+class Error(Closed):
+    error: Annotated[str, Meta(description="What was expected, what came and what to do, in one sentence.")]
+
+
+class Health(Closed):
+    status: Literal["ok"]
+
+
+class Bundles(Closed):
+    bundles: Annotated[list[str], Meta(description="Names that can be asked for.")]
+    default: Annotated[str, Meta(description="The one the server was started with.")]
+
+
+class SessionRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A session somebody asks for."""
+
+    source: Annotated[
+        str,
+        Meta(
+            max_length=LONGEST_SOURCE,
+            description="A camera (0 or name:...), a file or folder, an rtsp:// or http:// address, or headset:NAME.",
+        ),
+    ]
+    bundle: Annotated[
+        Annotated[str, Meta(max_length=LONGEST_SOURCE)] | None,
+        Meta(description="A name out of /bundles; without it, the default."),
+    ] = None
+    person: Annotated[str, Meta(max_length=LONGEST_NAME, description="Who does the work.")] = ""
+    rate: Annotated[
+        Annotated[float, Meta(gt=0, le=MOST_STILLS)] | None,
+        Meta(description="How many stills of a folder there are in a second."),
+    ] = None
+    realtime: Annotated[bool, Meta(description="Whether a recording keeps its own pace.")] = True
+
+    @property
+    def client(self) -> str | None:
+        """The headset it waits for.
+
+        >>> SessionRequest("headset: helmet").client
+        'helmet'
+        """
+        return self.source.removeprefix(HEADSET).strip() if self.source.startswith(HEADSET) else None
+
+
+class Taken(Closed, tag="action"):
+    """An action that was taken."""
+
+    number: Annotated[int, Meta(ge=1, description="1 for the first of a session.")]
+    at: Annotated[float, Meta(description="Seconds since the session began.")]
+    kind: ActionKind
+    target: int | None
+    step: int | None
+    answer: bool | None
+    person: str
+    comment: str
+
+
+class Durations(Closed):
+    """Seconds that the demonstrations took: least, 10 %, median, 90 %, most."""
+
+    shortest: float
+    low: float
+    usual: float
+    high: float
+    longest: float
+
+
+class Step(Closed):
+    step: StepNumber
+    name: StepName
+    optional: bool
+    repeatable: bool
+    expected_s: Durations | None
+    stills: Annotated[int, Meta(ge=0, description="Pictures of it from the demonstrations.")]
+
+
+class Current(Closed):
+    """The step being done."""
+
+    step: StepNumber
+    name: StepName
+    starting: Annotated[bool, Meta(description="It has only just begun and is not confirmed yet.")]
+    confidence: float | None
+    unsure: bool
+    elapsed_s: float
+    expected_s: Durations | None
+
+
+class Next(Closed):
+    step: StepNumber
+    name: StepName
+    count: Annotated[int, Meta(description="Demonstrations that went on so.")]
+    total: Annotated[int, Meta(description="Of so many.")]
+    ready: Annotated[bool, Meta(description="All that always came before it is done.")]
+    missed: Annotated[bool, Meta(description="It was said to be missed, and can still be done.")]
+    after: Annotated[list[int], Meta(description="What is to be done before it.")]
+
+
+class Progress(Closed):
+    done: list[int]
+    lacking: Annotated[list[int], Meta(description="Required, not done.")]
+    total: int
+    share: Share
+    marked: Annotated[list[int], Meta(description="Called done by a person.")]
+    denied: Annotated[list[int], Meta(description="Called not done by a person.")]
+
+
+class Visit(Closed):
+    step: StepNumber
+    name: StepName
+    start: float
+    end: Annotated[float | None, Meta(description="Null while it runs.")]
+    busy_s: Annotated[float, Meta(description="Seconds spent on it until it last rested, pauses left out.")]
+
+
+class Label(Closed, tag="label"):
+    at: float
+    step: Annotated[int | None, Meta(description="0 is no step, null is unknown activity.")]
+    confidence: Share
+
+
+class Alert(Closed, tag="alert"):
+    id: Identity
+    at: float
+    kind: AlertKind
+    step: StepNumber
+    name: StepName
+    before: int | None
+    severity: Severity
+    evidence: Annotated[str, Meta(description="Why, in words.")]
+    acknowledged: bool
+    snoozed: bool
+    snapshot: Annotated[bool, Meta(description="Whether a picture of its moment is kept.")]
+
+
+class Question(Closed, tag="question"):
+    id: Identity
+    at: float
+    step: int
+    text: str
+
+
+class Notice(Closed, tag="notice"):
+    at: float
+    kind: str
+    text: str
+
+
+class Fares(Closed):
+    """How the session fares."""
+
+    received: Count
+    taken: Count
+    dropped: Count
+    age_s: Annotated[float, Meta(description="Of the newest frame that was looked at; it grows while none comes.")]
+    p50_ms: float | None
+    p95_ms: float | None
+    provider: Annotated[str, Meta(description="What computes.")]
+    precision: Annotated[Literal["float", "mixed", "int8"], Meta(description="How precisely.")]
+    reason: Annotated[str, Meta(description="Why nothing better does.")]
+    processed: Count
+    rate: Annotated[float, Meta(description="Frames a second that are looked at.")]
+    is_live: bool
+    recording: Annotated[str, Meta(description="ok, off, or what is wrong.")]
+    notices: list[Notice]
+
+
+class _Facts(Closed):
+    session: SessionName
+    state: RunState
+    problem: Annotated[str, Meta(description="Why it failed.")]
+    started: Annotated[float, Meta(description="Seconds since 1970.")]
+    source: str
+    bundle: str
+    person: str
+    client: Annotated[str | None, Meta(description="The headset's name.")]
+    at: float
+    step: Current | None
+    progress: Progress
+    paused: bool
+
+
+class State(_Facts):
+    """Where a session stands."""
+
+    label: Label | None
+    next: list[Next]
+    timeline: list[Visit]
+    alerts: list[Alert]
+    question: Question | None
+    questions: list[Question]
+    actions: list[Taken]
+    health: Fares
+    steps: list[Step] | UnsetType = UNSET
+
+
+class Brief(_Facts):
+    """A session in brief."""
+
+    alerts: Annotated[int, Meta(ge=0, description="How many stand.")]
+
+
+class Sessions(Closed):
+    sessions: Annotated[list[Brief], Meta(description="Oldest first.")]
+    program: Annotated[str, Meta(description="The server's version.")]
