@@ -166,7 +166,7 @@ def _sort(report: SessionReport, story: AlertHistory, by: DeviationBy) -> str:
     facts = report.session.facts
     words: Mapping[DeviationBy, str] = {
         "step": story.name,
-        "kind": TITLES[story.alert.kind],
+        "kind": TITLES.get(story.alert.kind, story.alert.kind),
         "person": facts.person or NOBODY,
         "version": f"{Path(facts.bundle).name} {facts.bundle_hash[:8]}",
     }
