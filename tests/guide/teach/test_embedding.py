@@ -67,6 +67,14 @@ def test_a_feature_that_never_changed_may_change_later() -> None:
     np.testing.assert_allclose(found - np.square(embedder.embed(rows)).sum(1), 25.0, rtol=1e-3)
 
 
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_still_picture_is_embedded_too(count: int) -> None:
+    rows = np.full((count, 4), 2.0, np.float32)
+    embedder = fit_embedder([rows])
+    np.testing.assert_array_equal(embedder.embed(rows), np.zeros((count, 2)))
+    np.testing.assert_allclose(embedder.embed(rows + np.float32([0, 3, 0, 4])), [[0.0, 5.0]] * count)
+
+
 def test_no_order_and_no_label_has_a_part_in_it() -> None:
     rows = make_features(1, (50,), 6)[0]
     mixed = rows[np.random.default_rng(0).permutation(50)]
