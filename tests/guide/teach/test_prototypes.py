@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.label.discriminant import fit_discriminant
-from guide.label.prototypes import mean_nearest
+from guide.label.prototypes import Prototypes, mean_nearest
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach import prototypes as module
 from guide.teach.demonstrations import Demonstrations, demonstrate
@@ -167,6 +167,18 @@ def test_no_demonstration_lies_beyond_the_limit() -> None:
     assert taught.prototypes.far == pytest.approx(HEADROOM * max(farthest))
     for one in taught.judged:
         assert (1 - one.costs[:, -1] < 1e-9).all()
+
+
+@pytest.mark.parametrize("is_moving", [(True, False, False, False), (False, False), (False,)])
+def test_still_pictures_teach_what_a_bundle_can_hold(is_moving: tuple[bool, ...]) -> None:
+    rng = np.random.default_rng(0)
+    pooled = [rng.normal(size=(100, 8)) if each else np.ones((100, 8)) for each in is_moving]
+    labels, times = [np.repeat([1, 2, 0, 3], 25)] * len(pooled), [np.arange(100) / RATE] * len(pooled)
+    demonstrations = demonstrate([str(number) for number in range(len(pooled))], times, pooled, RATE, SETTINGS)
+    taught = learn_prototypes(demonstrations, labels)
+    assert all(np.isfinite(one.costs).all() for one in taught.judged)
+    read = Prototypes.from_arrays(taught.prototypes.to_arrays())
+    assert read.far == taught.prototypes.far
 
 
 def test_what_nobody_showed_lies_beyond_the_limit() -> None:
