@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from guide.label.directions import find_reduction
 from guide.perceive.appearance import AppearanceSettings, appearance
 from guide.teach import embedding as module
 from guide.teach.embedding import LinearEmbedder, embed_recording, fit_embedder
@@ -72,7 +73,8 @@ def test_a_still_picture_is_embedded_too(count: int) -> None:
     rows = np.full((count, 4), 2.0, np.float32)
     embedder = fit_embedder([rows])
     np.testing.assert_array_equal(embedder.embed(rows), np.zeros((count, 2)))
-    np.testing.assert_allclose(embedder.embed(rows + np.float32([0, 3, 0, 4])), [[0.0, 5.0]] * count)
+    moved = rows + np.array([0.0, 3.0, 0.0, 4.0], np.float32)
+    np.testing.assert_allclose(embedder.embed(moved), np.array([[0.0, 5.0]] * count))
 
 
 def test_no_order_and_no_label_has_a_part_in_it() -> None:
@@ -91,7 +93,8 @@ def test_in_parts_it_is_what_it_is_at_once(count: int, monkeypatch: pytest.Monke
     whole = embedder.embed(appearance(pooled.astype(np.float32), times, SETTINGS))
     monkeypatch.setattr(module, "ROWS_AT_ONCE", 4)
     found = embed_recording(pooled, times, SETTINGS, embedder)
-    assert (found.shape, found.dtype) == ((count, 11), np.float32)
+    assert found.shape == (count, 11)
+    assert found.dtype == np.float32
     np.testing.assert_allclose(found, whole, atol=1e-5)
 
 
@@ -125,9 +128,8 @@ def test_as_many_frames_teach_the_directions_as_there_is_room_for(monkeypatch: p
 
     def find(recordings, components):  # type: ignore[no-untyped-def]
         met.append(sum(map(len, recordings)))
-        return found(recordings, components)
+        return find_reduction(recordings, components)
 
-    found = module.find_reduction
     monkeypatch.setattr(module, "find_reduction", find)
     monkeypatch.setattr(module, "MOST_FITTED", 30)
     fit_embedder(make_features(0, (20, 10), 4))

@@ -53,7 +53,7 @@ def record_copies(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[NDArray[np
 
 
 def nearest(taught: Taught, embedding: NDArray[Any]) -> Labels:
-    return taught.prototypes.numbers[taught.prototypes.distances(embedding).argmin(1)]
+    return np.asarray(taught.prototypes.numbers[taught.prototypes.distances(embedding).argmin(1)])
 
 
 def test_every_frame_is_nearest_to_its_step() -> None:
@@ -275,9 +275,14 @@ def test_there_are_as_many_copies_as_there_is_room_for(
 @given(st.integers(1, 40), st.integers(1, 60), st.integers(1, 4000))
 def test_copies_stay_within_their_bound_and_are_spread_evenly(count: int, frames: int, most: int) -> None:
     made: list[int] = []
+
+    def count_copies(*arguments: Any) -> Any:
+        made.append(arguments[3])
+        return iter(())
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_COPIED", most)
-        patch.setattr(module, "_copies", lambda *arguments: made.append(arguments[3]) or iter(()))
+        patch.setattr(module, "_copies", count_copies)
         demonstrations, labels = make_task(((1,),) * count, each=frames)
         module._sums(demonstrations, demonstrations.items, labels, np.array([1]), np.random.default_rng(0))
     assert max(made) <= WAYS
