@@ -143,7 +143,7 @@ FIVE = [KeyStep(number, f"step {number}") for number in range(1, 6)]
 
 
 def test_a_step_that_our_labels_hold_and_nobody_sees_is_asked_about() -> None:
-    shown, labels = eight_recordings(hard=0.69)
+    shown, labels = eight_recordings(hard=0.71)
     given = describe(shown, labels, FIVE).procedure.rules
     ours = describe(shown, labels, FIVE, hold_slips=True).procedure.rules
     by_person = describe(shown, labels, FIVE, hold_slips=True, given=[7]).procedure.rules
