@@ -6,7 +6,7 @@ import numpy as np
 
 from guide.domain import KeyStep, Labels
 from guide.perceive.appearance import AppearanceSettings
-from guide.teach.demonstrations import Demonstration, Demonstrations
+from guide.teach.demonstrations import Demonstrations, demonstrate
 from guide.teach.edited import Review, Reviewed
 
 RATE = 2.0
@@ -20,12 +20,12 @@ def make_labels() -> tuple[Labels, ...]:
 
 def make_demonstrations() -> Demonstrations:
     prototypes = np.random.default_rng(1).normal(0, 3, (4, 6))
-    items = []
-    for number, labels in enumerate(make_labels()):
-        rng = np.random.default_rng(number)
-        pooled = (prototypes[labels] + rng.normal(0, 0.3, (len(labels), 6))).astype(np.float32)
-        items.append(Demonstration(f"{number + 1:02d}", np.arange(len(labels)) / RATE, pooled, pooled[:, :4].copy()))
-    return Demonstrations(tuple(items), RATE, AppearanceSettings.for_step(10.0))
+    labels, pooled = make_labels(), []
+    for number, own in enumerate(labels):
+        noise = np.random.default_rng(number).normal(0, 0.3, (len(own), 6))
+        pooled.append((prototypes[own] + noise).astype(np.float32))
+    times = [np.arange(len(own)) / RATE for own in labels]
+    return demonstrate(["01", "02", "03"], times, pooled, RATE, AppearanceSettings.for_step(10.0))
 
 
 def make_review() -> Review:

@@ -128,7 +128,7 @@ def describe(
     if hold_slips:
         readings = rehearsed.freely(procedure, given, part_of(tell, 0.7, 0.85))
         procedure = question_rules(loosened(procedure), readings)
-    rehearsals = rehearsed.under(procedure, part_of(tell, 0.85, 1.0))
+    rehearsals = rehearsed.under(procedure, part_of(tell, 0.85, 0.95))
     trust = calibrate_steps(rehearsed.judged, rehearsals)
     heard = [heard_with(each, trust) for each in rehearsals]
     quiet = silence_rules(procedure, heard, FALSE_ALARM_RATE, hidden(rehearsed.judged))

@@ -53,11 +53,11 @@ class Reviewed:
 class Review:
     """A list of edits over a start; the last can be taken back.
 
-    >>> from guide.teach.demonstrations import Demonstration
+    >>> from guide.teach.demonstrations import demonstrate
     >>> from guide.perceive.appearance import AppearanceSettings
-    >>> one = Demonstration("a", np.arange(2.0), np.ones((2, 3)), np.ones((2, 2), np.float32))
+    >>> one = demonstrate(["a"], [np.arange(2.0)], [np.ones((2, 3))], 1.0, AppearanceSettings())
     >>> start = Reviewed((np.array([1, 2]),), (KeyStep(1, "fold"), KeyStep(2, "cut")))
-    >>> review = Review(Demonstrations((one,), 1.0, AppearanceSettings()), start).edited(Merge((1, 2)))
+    >>> review = Review(one, start).edited(Merge((1, 2)))
     >>> review.result.labels[0].tolist(), review.undone().result.labels[0].tolist()
     ([1, 1], [1, 2])
     """

@@ -53,7 +53,10 @@ def fit_embedder(recordings: Sequence[NDArray[Any]]) -> LinearEmbedder:
     """The embedder of recordings' order-free features (T, 2P)."""
     stride = -(-sum(len(each) for each in recordings) // MOST_FITTED)
     found = find_reduction([each[::stride] for each in recordings], COMPONENTS)
-    return LinearEmbedder(found.mean, found.scale, found.directions / found.scale[:, None])
+    directions = found.directions / found.scale[:, None]
+    if not directions.shape[1]:  # a still picture: nothing varies, so any direction will do
+        directions = np.eye(len(directions), 1)
+    return LinearEmbedder(found.mean, found.scale, directions)
 
 
 def embed_recording(pooled: NDArray[Any], times: Times, settings: AppearanceSettings, embedder: Embedder) -> Features:

@@ -30,6 +30,7 @@ LONGEST_COPY = 6_000  # frames: of a longer recording a part is shown again
 HEADROOM = 2.0  # of the limit for unknown activity over the farthest demonstration: strangers lie farther than those
 TEMPERATURES = tuple(2.0 ** (n / 2) for n in range(15))  # 1 to 128
 BACKGROUNDS = tuple(float(np.exp(-n / 2)) for n in range(9))  # what background may count for, beside a step
+FARTHEST = 1e5  # that the limit may be, where others hardly vary: bundles hold no larger number
 _TINY = 1e-9
 
 
@@ -66,7 +67,9 @@ def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], s
     far = HEADROOM * max(float(mean_nearest(each, one.times).max()) for each, one in zip(distances, items, strict=True))
     background = max(BACKGROUNDS, key=lambda share: _fairness(distances, own, numbers, temperature, share))
     clock = learn_clock_prior(own, [one.times for one in items], numbers, background)
-    learned = replace(_prototypes(total.discriminant(SHRINKAGE), temperature, max(far, _TINY)), clock=clock)
+    learned = replace(
+        _prototypes(total.discriminant(SHRINKAGE), temperature, min(max(far, _TINY), FARTHEST)), clock=clock
+    )
     judged = [
         Judged(place, one.times, each, found, costs_of(learned, found, one.times))
         for place, one, each, found in zip(places, items, own, distances, strict=True)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from guide.domain import Belief, KeyStep, Segment
 from guide.procedure.events import Confirmed, Ended, Event, Finished, Reviewed
 from guide.procedure.model import Procedure, Rules
-from guide.procedure.rule_selection import LIMITS, Seen, _alarms, _breach, doubt, hush
+from guide.procedure.rule_selection import LIMITS, FreeReading, _alarms, _breach, question_rules, silence_rules
 from guide.procedure.thresholds import expected
 
 STEPS = tuple(KeyStep(number, f"step {number}") for number in (1, 2, 3))
@@ -26,22 +26,22 @@ def rehearsal(steps: Sequence[int]) -> list[Event]:
 
 
 def test_quiet_rehearsals_change_nothing() -> None:
-    assert hush(TASK, [rehearsal([1, 2, 3])] * 4, 0.2) is TASK
+    assert silence_rules(TASK, [rehearsal([1, 2, 3])] * 4, 0.2) is TASK
 
 
 def test_a_step_that_is_never_made_out_is_asked_about_from_then_on() -> None:
-    hushed = hush(TASK, [rehearsal([1, 3])] * 4, 0.2).rules
-    assert hushed.required == (1, 3)
-    assert hushed.asked_steps == (2,)
-    assert hushed.edges == RULES.edges
+    quiet = silence_rules(TASK, [rehearsal([1, 3])] * 4, 0.2).rules
+    assert quiet.required == (1, 3)
+    assert quiet.asked_steps == (2,)
+    assert quiet.edges == RULES.edges
 
 
 def test_a_step_seen_twice_may_be_done_twice() -> None:
-    assert hush(TASK, [rehearsal([1, 2, 1, 3])] * 4, 0.2).rules.single == (2, 3)
+    assert silence_rules(TASK, [rehearsal([1, 2, 1, 3])] * 4, 0.2).rules.single == (2, 3)
 
 
 def test_one_slip_among_many_is_within_the_rate() -> None:
-    assert hush(TASK, [*[rehearsal([1, 2, 3])] * 19, rehearsal([1, 3])], 0.2) is TASK
+    assert silence_rules(TASK, [*[rehearsal([1, 2, 3])] * 19, rehearsal([1, 3])], 0.2) is TASK
 
 
 @pytest.mark.parametrize(("clean", "required"), [(9, (1, 3)), (18, (1, 3)), (19, (1, 2, 3))])
@@ -50,18 +50,18 @@ def test_a_rule_that_slips_in_more_than_one_of_twenty_is_silenced_though_the_rat
 ) -> None:
     rehearsals = [*[rehearsal([1, 2, 3])] * clean, rehearsal([1, 3])]
     assert expected(1, clean + 1) <= 0.2
-    assert hush(TASK, rehearsals, 0.2).rules.required == required
+    assert silence_rules(TASK, rehearsals, 0.2).rules.required == required
 
 
 def test_a_step_that_a_demonstration_hardly_shows_may_be_missed_there() -> None:
     rehearsals = [*[rehearsal([1, 2, 3])] * 9, rehearsal([1, 3])]
-    assert hush(TASK, rehearsals, 0.2, [(), *[()] * 8, (2,)]) is TASK
-    assert hush(TASK, rehearsals, 0.2, [(2,), *[()] * 8, (1, 3)]).rules.required == (1, 3)
+    assert silence_rules(TASK, rehearsals, 0.2, [(), *[()] * 8, (2,)]) is TASK
+    assert silence_rules(TASK, rehearsals, 0.2, [(2,), *[()] * 8, (1, 3)]).rules.required == (1, 3)
 
 
 def test_what_is_hidden_excuses_no_other_alert() -> None:
     rehearsals = [*[rehearsal([1, 2, 3])] * 9, rehearsal([1, 2, 1, 3])]
-    assert hush(TASK, rehearsals, 0.2, [(1, 2, 3)] * 10).rules.single == (2, 3)
+    assert silence_rules(TASK, rehearsals, 0.2, [(1, 2, 3)] * 10).rules.single == (2, 3)
 
 
 def believed(lacking: Mapping[int, float], again: Mapping[int, float] | None = None, early: float = 0.0) -> list[Event]:
@@ -79,75 +79,77 @@ CRIES = believed({2: 0.9})
 def test_rules_that_came_near_to_crying_ask_where_the_next_recording_would_cry() -> None:
     # Of four rehearsals one cries, so the fifth would in one of four cases: more than the rate bears. The others held
     # for possible, by .2, what it cried about; so all that is as near as that falls silent.
-    hushed = hush(TASK, [CRIES, believed({2: 0.2}), believed({3: 0.15}), believed({1: 0.05}, {1: 0.2, 2: 0.02})], 0.2)
-    assert hushed.rules.required == (1,)
-    assert hushed.rules.asked_steps == (2, 3)
-    assert hushed.rules.single == (2, 3)
-    assert hushed.rules.edges == RULES.edges
+    quiet = silence_rules(
+        TASK, [CRIES, believed({2: 0.2}), believed({3: 0.15}), believed({1: 0.05}, {1: 0.2, 2: 0.02})], 0.2
+    )
+    assert quiet.rules.required == (1,)
+    assert quiet.rules.asked_steps == (2, 3)
+    assert quiet.rules.single == (2, 3)
+    assert quiet.rules.edges == RULES.edges
 
 
 def test_an_order_that_was_nearly_broken_asks_too() -> None:
-    hushed = hush(TASK, [CRIES, believed({2: 0.2}), believed({}, early=0.15), believed({})], 0.2)
-    assert hushed.rules.edges == ((2, 3), (1, 3))
-    assert hushed.rules.asked_edges == ((1, 2),)
+    quiet = silence_rules(TASK, [CRIES, believed({2: 0.2}), believed({}, early=0.15), believed({})], 0.2)
+    assert quiet.rules.edges == ((2, 3), (1, 3))
+    assert quiet.rules.asked_edges == ((1, 2),)
 
 
 def test_where_the_rate_is_kept_what_came_near_stays() -> None:
-    hushed = hush(TASK, [CRIES, *[believed({3: 0.4})] * 9], 0.2)
-    assert hushed.rules.required == (1, 3)
+    quiet = silence_rules(TASK, [CRIES, *[believed({3: 0.4})] * 9], 0.2)
+    assert quiet.rules.required == (1, 3)
 
 
 def test_what_others_cry_about_too_says_nothing_of_the_next_recording() -> None:
-    assert hush(TASK, [CRIES, CRIES, believed({3: 0.4}), believed({})], 0.2).rules.required == (1, 3)
+    assert silence_rules(TASK, [CRIES, CRIES, believed({3: 0.4}), believed({})], 0.2).rules.required == (1, 3)
 
 
 def test_what_no_rehearsal_held_for_possible_stays() -> None:
     rehearsals = [CRIES, believed({2: 1e-7}), believed({3: 1e-9}), believed({}, {3: 1e-9})]
-    hushed = hush(TASK, rehearsals, 0.2).rules
-    assert (hushed.required, hushed.edges, hushed.single) == ((1,), RULES.edges, (1, 2))
+    quiet = silence_rules(TASK, rehearsals, 0.2).rules
+    assert (quiet.required, quiet.edges, quiet.single) == ((1,), RULES.edges, (1, 2))
 
 
-@pytest.mark.parametrize(("quiet", "required"), [(3, ()), (4, (1, 3))])
+@pytest.mark.parametrize(("others", "required"), [(3, ()), (4, (1, 3))])
 def test_where_nobody_saw_it_coming_all_fall_silent_unless_the_rate_bears_it(
-    quiet: int, required: tuple[int, ...]
+    others: int, required: tuple[int, ...]
 ) -> None:
-    hushed = hush(TASK, [CRIES, *[believed({})] * quiet], 0.2).rules
-    assert hushed.required == required
-    assert set(hushed.asked_steps) == {1, 2, 3} - set(required)
-    assert (hushed.edges, hushed.single) == ((RULES.edges, RULES.single) if required else ((), ()))
-    assert hushed.asked_edges == (() if required else RULES.edges)
+    quiet = silence_rules(TASK, [CRIES, *[believed({})] * others], 0.2).rules
+    assert quiet.required == required
+    assert set(quiet.asked_steps) == {1, 2, 3} - set(required)
+    assert (quiet.edges, quiet.single) == ((RULES.edges, RULES.single) if required else ((), ()))
+    assert quiet.asked_edges == (() if required else RULES.edges)
 
 
 def test_the_last_look_back_counts() -> None:
     thought_before = Reviewed(30.0, Belief(30.0, (Segment(1, 10.0, 18.0),), ((1, 0.0), (2, 0.0), (3, 0.4))))
     rehearsals = [CRIES, [thought_before, *believed({2: 0.2})], believed({}), believed({})]
-    assert hush(TASK, rehearsals, 0.2).rules.required == (1, 3)
+    assert silence_rules(TASK, rehearsals, 0.2).rules.required == (1, 3)
 
 
 def test_what_came_less_near_than_what_must_fall_silent_stays() -> None:
     rehearsals = [CRIES, believed({2: 5e-6}), believed({3: 2e-6}), believed({1: 5e-7})]
-    assert hush(TASK, rehearsals, 0.2).rules.required == (1,)
+    assert silence_rules(TASK, rehearsals, 0.2).rules.required == (1,)
 
 
 def test_other_alerts_do_not_make_rules_timid() -> None:
     flagged = replace(TASK, rules=replace(RULES, is_unknown_flagged=True))
     strange = [Confirmed(-1, 10.0), Ended(-1, 12.0), *believed({3: 0.1})]
-    hushed = hush(flagged, [strange, *[believed({3: 0.1})] * 3], 0.2).rules
-    assert hushed == replace(RULES, is_unknown_flagged=False)
+    quiet = silence_rules(flagged, [strange, *[believed({3: 0.1})] * 3], 0.2).rules
+    assert quiet == replace(RULES, is_unknown_flagged=False)
 
 
 def test_among_many_a_cry_that_others_share_is_counted_while_its_rule_stays() -> None:
     # Two of 45 cry about step 2: each is one of 44 others for the other, less than a twentieth, so its rule stays; a
     # rate of .02 bears no two cries, and what came near falls silent.
     rehearsals = [CRIES, CRIES, *[believed({3: 0.4})] * 43]
-    assert hush(TASK, rehearsals, 0.06).rules.required == (1, 2, 3)
-    assert hush(TASK, rehearsals, 0.02).rules.required == (1,)
+    assert silence_rules(TASK, rehearsals, 0.06).rules.required == (1, 2, 3)
+    assert silence_rules(TASK, rehearsals, 0.02).rules.required == (1,)
 
 
 def test_what_is_hidden_came_near_to_nothing() -> None:
     rehearsals = [CRIES, believed({2: 0.2}), believed({3: 0.15}), believed({1: 0.15})]
-    assert hush(TASK, rehearsals, 0.2).rules.required == ()
-    assert hush(TASK, rehearsals, 0.2, [(), (), (3,), ()]).rules.required == (3,)
+    assert silence_rules(TASK, rehearsals, 0.2).rules.required == ()
+    assert silence_rules(TASK, rehearsals, 0.2, [(), (), (3,), ()]).rules.required == (3,)
 
 
 CHANCES = st.sampled_from([0.0, 0.0, 0.0005, 0.02, 0.2, 0.9])
@@ -172,25 +174,25 @@ def test_silencing_is_as_timid_as_leaving_each_rehearsal_out_asks_for(
             alarms += len(_alarms(replace(TASK, rules=Rules(required=tuple(required))), rehearsals[number]))
         if alarms <= rate * count:
             break
-    assert set(hush(TASK, rehearsals, rate).rules.required) == kept(range(count), limit)
+    assert set(silence_rules(TASK, rehearsals, rate).rules.required) == kept(range(count), limit)
 
 
-def seen(*steps: int) -> Seen:
+def seen(*steps: int) -> FreeReading:
     """What somebody without rules saw, in this order."""
-    return Seen(frozenset(steps), frozenset(step for step in steps if steps.count(step) > 1))
+    return FreeReading(frozenset(steps), frozenset(step for step in steps if steps.count(step) > 1))
 
 
 @pytest.mark.parametrize(("clean", "required"), [(9, (1, 3)), (18, (1, 3)), (19, (1, 2, 3))])
 def test_a_step_that_more_than_one_of_twenty_do_not_show_is_asked_about(clean: int, required: tuple[int, ...]) -> None:
-    doubted = doubt(TASK, [*[seen(1, 2, 3)] * clean, seen(1, 3)]).rules
-    assert doubted.required == required
-    assert doubted.asked_steps == tuple({1, 2, 3} - set(required))
-    assert (doubted.single, doubted.edges) == (RULES.single, RULES.edges)
+    questioned = question_rules(TASK, [*[seen(1, 2, 3)] * clean, seen(1, 3)]).rules
+    assert questioned.required == required
+    assert questioned.asked_steps == tuple({1, 2, 3} - set(required))
+    assert (questioned.single, questioned.edges) == (RULES.single, RULES.edges)
 
 
 def test_a_step_that_is_seen_again_may_be_done_again() -> None:
-    doubted = doubt(TASK, [seen(1, 2, 3)] * 3 + [seen(1, 2, 1, 3)]).rules
-    assert doubted == replace(RULES, single=(2, 3))
+    questioned = question_rules(TASK, [seen(1, 2, 3)] * 3 + [seen(1, 2, 1, 3)]).rules
+    assert questioned == replace(RULES, single=(2, 3))
 
 
 @pytest.mark.parametrize(("clean", "edges"), [(9, ((2, 3), (1, 3))), (18, ((2, 3), (1, 3))), (19, RULES.edges)])
@@ -198,20 +200,20 @@ def test_an_order_that_more_than_one_of_twenty_do_not_keep_is_asked_about(
     clean: int, edges: tuple[tuple[int, int], ...]
 ) -> None:
     swapped = seen(2, 1, 3)._replace(swapped=frozenset({(1, 2)}))
-    doubted = doubt(TASK, [*[seen(1, 2, 3)] * clean, swapped]).rules
-    assert doubted.edges == edges
-    assert doubted.asked_edges == tuple(set(RULES.edges) - set(edges))
-    assert (doubted.required, doubted.single) == (RULES.required, RULES.single)
+    questioned = question_rules(TASK, [*[seen(1, 2, 3)] * clean, swapped]).rules
+    assert questioned.edges == edges
+    assert questioned.asked_edges == tuple(set(RULES.edges) - set(edges))
+    assert (questioned.required, questioned.single) == (RULES.required, RULES.single)
 
 
 def test_what_every_demonstration_shows_once_is_not_doubted() -> None:
-    assert doubt(TASK, [seen(3, 1, 2)] * 3) == TASK
-    assert doubt(TASK, []) == TASK
+    assert question_rules(TASK, [seen(3, 1, 2)] * 3) == TASK
+    assert question_rules(TASK, []) == TASK
 
 
 def test_steps_without_a_rule_are_not_asked_about() -> None:
     loose = replace(TASK, rules=replace(RULES, required=(1, 3), single=(1,)))
-    assert doubt(loose, [seen(3, 1, 3)] * 4) == loose
+    assert question_rules(loose, [seen(3, 1, 3)] * 4) == loose
 
 
 def test_what_is_told_twice_in_one_rehearsal_was_wrong_in_one() -> None:
@@ -219,7 +221,7 @@ def test_what_is_told_twice_in_one_rehearsal_was_wrong_in_one() -> None:
     strange: list[Event] = [Confirmed(-1, 10.0), Ended(-1, 12.0), Confirmed(-1, 60.0), Ended(-1, 62.0), Finished(70.0)]
     twice = [*rehearsal([1, 2, 3])[:-1], *strange]
     assert len(_alarms(flagged, twice)) == 2
-    assert hush(flagged, [*[rehearsal([1, 2, 3])] * 19, twice], 0.2).rules.is_unknown_flagged
+    assert silence_rules(flagged, [*[rehearsal([1, 2, 3])] * 19, twice], 0.2).rules.is_unknown_flagged
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
@@ -229,10 +231,10 @@ def test_what_is_told_twice_in_one_rehearsal_was_wrong_in_one() -> None:
 )
 def test_afterwards_the_limits_are_kept_or_nothing_is_left_to_silence(orders: list[list[int]], clean: int) -> None:
     rehearsals = [rehearsal(order) for order in (*orders, *[[1, 2, 3]] * clean)]
-    hushed = hush(TASK, rehearsals, 0.2)
-    alarms = [alert for events in rehearsals for alert in _alarms(hushed, events)]
+    quiet = silence_rules(TASK, rehearsals, 0.2)
+    alarms = [alert for events in rehearsals for alert in _alarms(quiet, events)]
     assert not alarms or expected(len(alarms), len(rehearsals)) <= 0.2
     breaches = Counter(_breach(alert) for alert in alarms)
     assert all(count <= 0.05 * len(rehearsals) for count in breaches.values())
-    assert set(hushed.rules.required) <= set(RULES.required)
-    assert set(hushed.rules.edges) <= set(RULES.edges)
+    assert set(quiet.rules.required) <= set(RULES.required)
+    assert set(quiet.rules.edges) <= set(RULES.edges)

@@ -9,9 +9,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from guide.domain import Labels
-from guide.label.after_effects import Traces, Trail
+from guide.label.after_effects import AfterEffects, AfterEffectsWatch
 from guide.perceive.appearance import AppearanceSettings, appearance
-from guide.teach.after_effects import MOST_ROWS, RELIABLE, Shown, _bench, _judged, _levels, _pieces, _Side, learn_traces
+from guide.teach.after_effects import (
+    MOST_ROWS,
+    RELIABLE,
+    Sample,
+    _judged,
+    _levels,
+    _pieces,
+    _Side,
+    _workplace,
+    learn_after_effects,
+)
 
 RATE, WIDTH, STEP_S = 4.0, 24, 5.0
 SETTINGS = AppearanceSettings.for_step(STEP_S)
@@ -20,7 +30,7 @@ ORDERS = ((1, 2, 3), (2, 1, 3), (1, 3, 2), (3, 1, 2), (1, 2, 3), (2, 3, 1))
 seeds = st.integers(0, 10_000)
 
 
-def recording(order: tuple[int, ...], seed: int, mark: float = 2.0) -> Shown:
+def recording(order: tuple[int, ...], seed: int, mark: float = 2.0) -> Sample:
     """Steps of five seconds with pauses between; only step 1 leaves something, for good."""
     world, rng = np.random.default_rng(7).normal(size=(5, WIDTH)), np.random.default_rng(seed)
     labels: Labels = np.concatenate([np.repeat([0, step], (8, 20)) for step in order] + [np.zeros(8, np.int64)])
@@ -28,31 +38,32 @@ def recording(order: tuple[int, ...], seed: int, mark: float = 2.0) -> Shown:
     rows = 4.0 + 0.3 * rng.normal(size=WIDTH) + world[labels] * (labels > 0)[:, None]  # a room of its own
     rows = rows + mark * world[4] * after[:, None] + 0.3 * rng.normal(size=(len(labels), WIDTH))
     times = np.arange(len(labels)) / RATE
-    return Shown(appearance(rows.astype(np.float32), times, SETTINGS), labels, times)
+    seen = appearance(rows.astype(np.float32), times, SETTINGS)[:, :WIDTH]  # what is seen now: the rest remembers
+    return Sample(seen, labels, times)
 
 
-def demonstrations(mark: float = 2.0) -> list[Shown]:
+def demonstrations(mark: float = 2.0) -> list[Sample]:
     return [recording(order, seed, mark) for seed, order in enumerate(ORDERS)]
 
 
-def seen_live(traces: Traces | None, one: Shown) -> NDArray[np.float64]:
-    """What a session makes of the bench in a recording, (T, C)."""
-    assert traces is not None
-    trail = Trail(traces, COLUMNS)
-    return np.stack([trail.push(row, float(at)) for row, at in zip(one.features, one.times, strict=True)])
+def seen_live(effects: AfterEffects | None, one: Sample) -> NDArray[np.float64]:
+    """What a session makes of the workplace in a recording, (T, C)."""
+    assert effects is not None
+    watch = AfterEffectsWatch(effects, COLUMNS)
+    return np.stack([watch.push(row, float(at)) for row, at in zip(one.embedding, one.times, strict=True)])
 
 
-def test_only_what_leaves_something_has_a_trace() -> None:
-    found = learn_traces(demonstrations(), SETTINGS, COLUMNS)
-    assert found.traces is not None
-    assert found.traces.steps == (1,)
-    assert learn_traces(demonstrations(mark=0.0), SETTINGS, COLUMNS).traces is None
+def test_only_what_leaves_something_has_an_after_effect() -> None:
+    found = learn_after_effects(demonstrations(), SETTINGS, COLUMNS)
+    assert found.effects is not None
+    assert found.effects.steps == (1,)
+    assert learn_after_effects(demonstrations(mark=0.0), SETTINGS, COLUMNS).effects is None
 
 
 @pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1)])
 def test_a_stranger_leaves_it_too(order: tuple[int, ...]) -> None:
     one = recording(order, seed=99)
-    odds = seen_live(learn_traces(demonstrations(), SETTINGS, COLUMNS).traces, one)
+    odds = seen_live(learn_after_effects(demonstrations(), SETTINGS, COLUMNS).effects, one)
     frames = np.flatnonzero(one.labels == 1)
     assert (odds[: frames[0], 1] < 0).mean() > 0.9
     assert (odds[frames[-1] + 8 :, 1] > 0).all()
@@ -60,13 +71,13 @@ def test_a_stranger_leaves_it_too(order: tuple[int, ...]) -> None:
 
 
 def test_whoever_leaves_the_step_out_leaves_nothing() -> None:
-    odds = seen_live(learn_traces(demonstrations(), SETTINGS, COLUMNS).traces, recording((2, 3), seed=98))
+    odds = seen_live(learn_after_effects(demonstrations(), SETTINGS, COLUMNS).effects, recording((2, 3), seed=98))
     assert odds[8:, 1].mean() < -1.0
 
 
 def test_left_out_demonstrations_show_it_as_strangers_do() -> None:
     shown = demonstrations()
-    for one, odds in zip(shown, learn_traces(shown, SETTINGS, COLUMNS).left_out, strict=True):
+    for one, odds in zip(shown, learn_after_effects(shown, SETTINGS, COLUMNS).left_out, strict=True):
         frames = np.flatnonzero(one.labels == 1)
         assert odds.shape == (len(one.labels), len(COLUMNS))
         assert odds[: frames[0], 1].mean() < -3 < 0 < odds[frames[-1] + 4 :, 1].mean()
@@ -79,8 +90,8 @@ def test_own_labels_have_no_part_in_what_a_demonstration_is_judged_along(number:
     shown, values = demonstrations(), []
     for labels in (shown[number].labels, np.random.default_rng(seed).permutation(shown[number].labels)):
         shown[number] = shown[number]._replace(labels=labels)
-        bench = _bench(shown, SETTINGS.smoothing_s, STEP_S)
-        values.append(_judged(shown, bench, (1, 2, 3), STEP_S)[number].values)
+        workplace = _workplace(shown, SETTINGS.smoothing_s, STEP_S)
+        values.append(_judged(shown, workplace, (1, 2, 3), STEP_S)[number].values)
     for step in (1, 2, 3):
         np.testing.assert_array_equal(values[0][step], values[1][step])
         assert values[0][step].any()
@@ -89,25 +100,25 @@ def test_own_labels_have_no_part_in_what_a_demonstration_is_judged_along(number:
 def test_live_sees_along_the_learned_direction_as_demonstrations_do() -> None:
     """What the bundle keeps, not centred and in full width, gives the values that the levels are of."""
     shown = demonstrations()
-    traces, left_out = learn_traces(shown, SETTINGS, COLUMNS)
-    assert np.corrcoef(seen_live(traces, shown[0])[:, 1], left_out[0][:, 1])[0, 1] > 0.95
+    effects, left_out = learn_after_effects(shown, SETTINGS, COLUMNS)
+    assert np.corrcoef(seen_live(effects, shown[0])[:, 1], left_out[0][:, 1])[0, 1] > 0.95
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_too_few_show_nothing(count: int) -> None:
     shown = demonstrations()[:count]
-    found = learn_traces(shown, SETTINGS, COLUMNS)
-    assert found.traces is None
+    found = learn_after_effects(shown, SETTINGS, COLUMNS)
+    assert found.effects is None
     assert not any(odds.any() for odds in found.left_out)
 
 
-def test_constant_features_and_single_frames_are_lived_through() -> None:
-    one = Shown(np.zeros((1, 8), np.float32), np.array([1]), np.array([0.0]))
-    still = Shown(np.ones((40, 8), np.float32), np.repeat([0, 1, 2, 0], 10), np.arange(40) / RATE)
+def test_constant_embeddings_and_single_frames_are_lived_through() -> None:
+    one = Sample(np.zeros((1, 8), np.float32), np.array([1]), np.array([0.0]))
+    still = Sample(np.ones((40, 8), np.float32), np.repeat([0, 1, 2, 0], 10), np.arange(40) / RATE)
     late = one._replace(times=np.array([1e5]))
     for shown in ([one, still, still, still, one], [still] * 3, [late] * 3):
-        found = learn_traces(shown, SETTINGS, COLUMNS)
-        assert found.traces is None
+        found = learn_after_effects(shown, SETTINGS, COLUMNS)
+        assert found.effects is None
         assert all(np.isfinite(odds).all() for odds in found.left_out)
 
 
@@ -115,8 +126,8 @@ def test_a_demonstration_that_the_others_teach_nothing_of_shows_nothing() -> Non
     """Only the first has pauses, so without it there is nothing to weigh the step against."""
     first = recording((1,), 0)
     others = [recording((1,), seed) for seed in (1, 2, 3)]
-    others = [Shown(one.features[5:-5], one.labels[5:-5], one.times[5:-5]) for one in others]
-    found = learn_traces([first, *others], SETTINGS, COLUMNS)
+    others = [Sample(one.embedding[5:-5], one.labels[5:-5], one.times[5:-5]) for one in others]
+    found = learn_after_effects([first, *others], SETTINGS, COLUMNS)
     assert not found.left_out[0].any()
     assert found.left_out[1].any()
 
@@ -124,7 +135,7 @@ def test_a_demonstration_that_the_others_teach_nothing_of_shows_nothing() -> Non
 def test_a_stray_frame_of_a_step_is_no_visit() -> None:
     shown = demonstrations()
     stray = [one._replace(labels=np.where(np.arange(len(one.labels)) == 2, 1, one.labels)) for one in shown]
-    found = [learn_traces(each, SETTINGS, COLUMNS).left_out for each in (shown, stray)]
+    found = [learn_after_effects(each, SETTINGS, COLUMNS).left_out for each in (shown, stray)]
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -153,8 +164,8 @@ def test_levels_lie_clearly_apart_and_rise(apart: float, is_reliable: bool) -> N
 def test_pieces_of_a_long_collection_are_few_and_reach_to_its_end() -> None:
     times = np.arange(60_000) / RATE
     features = np.repeat(np.arange(60_000, dtype=np.float32)[:, None], 2, axis=1)
-    pieces = np.concatenate(list(_pieces([Shown(features, np.zeros(60_000, np.int64), times)] * 2, 1.0, 1)))
+    pieces = np.stack(list(_pieces([Sample(features, np.zeros(60_000, np.int64), times)] * 2, 1.0)))
     assert MOST_ROWS - 2 <= len(pieces) <= MOST_ROWS + 2
     assert pieces.max() > 59_000
-    few = list(_pieces([Shown(features[:8], np.zeros(8, np.int64), times[:8])], 1.0, 1))
-    np.testing.assert_allclose(np.concatenate(few), [1.5, 5.5])
+    few = list(_pieces([Sample(features[:8], np.zeros(8, np.int64), times[:8])], 1.0))
+    np.testing.assert_allclose(np.stack(few), [[1.5, 1.5], [5.5, 5.5]])

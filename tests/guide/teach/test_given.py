@@ -10,7 +10,7 @@ import pytest
 
 from guide.errors import InputError
 from guide.session import Session, follow_features, start_networks
-from guide.settings import LiveSettings, RecogniserKind
+from guide.settings import LiveSettings
 from guide.teach.annotations import read_labels
 from offline.train import TrainOptions
 from tests.tiny import FEATURE_RATE, ORDERS, STEP_S, Learned, learn_again
@@ -103,13 +103,12 @@ def test_lenient_reading_says_what_it_changed(features_task: Learned, first_id: 
     assert "changed: " in learn_again(options).said
 
 
-@pytest.mark.parametrize("recogniser", ["appearance", "embedding", "both"])
 def test_steps_with_gaps_in_their_numbers_are_followed_live(
-    features_task: Learned, first_id: str, tmp_path: Path, recogniser: RecogniserKind
+    features_task: Learned, first_id: str, tmp_path: Path
 ) -> None:
     write_order(tmp_path / "labels" / f"{first_id}.csv", ORDERS[0])
     bundle = learn_again(options_with(features_task, tmp_path / "labels", tmp_path / "out")).bundle
-    session = Session(bundle, start_networks(bundle, "cpu"), LiveSettings(recogniser=recogniser))
+    session = Session(bundle, start_networks(bundle, "cpu"), LiveSettings())
     rows = np.load(Path(features_task.options.inputs[0]) / f"{first_id}.npy")
     updates = list(follow_features(rows, FEATURE_RATE, session))
     assert {update.label.step for update in updates} <= {-1, 0, 11, 12, 13, 14}

@@ -10,10 +10,12 @@ import pytest
 
 from guide.domain import KeyStep
 from guide.errors import BundleError
-from guide.label.recogniser import Recogniser
+from guide.label.prototypes import Prototypes
+from guide.perceive.appearance import appearance
 from guide.procedure.export import to_plain
 from guide.procedure.reading import from_plain
 from guide.teach.annotations import read_labels, segments_to_labels
+from guide.teach.demonstrations import demonstrate
 from guide.teach.describe import Learned as Taught
 from guide.teach.describe import describe
 from guide.teach.reading import read_demonstrations
@@ -38,15 +40,38 @@ def test_taught_again_it_is_the_same_up_to_half_precision(kind: str, request: py
     task: Learned = request.getfixturevalue(kind)
     again = taught_again(task)
     assert to_plain(again.procedure) == task.bundle.json("procedure.json")
-    arrays = task.bundle.arrays("recogniser.npz")
-    before = Recogniser.from_arrays(arrays)
-    assert again.recogniser.numbers.tolist() == before.numbers.tolist()
-    np.testing.assert_allclose(again.recogniser.mean, before.mean, atol=2e-3)
+    before = Prototypes.from_arrays(task.bundle.arrays("prototypes.npz"))
+    assert again.prototypes.numbers.tolist() == before.numbers.tolist()
     demonstrations, _ = read_demonstrations(task.bundle)
-    for features in demonstrations.features:
-        was, now = (one.log_posterior(features).argmax(1) for one in (before, again.recogniser))
+    for embedding in demonstrations.embeddings:
+        was, now = (one.distances(embedding).argmin(1) for one in (before, again.prototypes))
         assert (was == now).mean() > 0.98
-    np.testing.assert_allclose(again.centres, task.bundle.arrays("prototypes.npz")["centres"], atol=2e-3)
+    scale = np.abs(before.centres).max()
+    np.testing.assert_allclose(again.prototypes.centres, before.centres, atol=5e-3 * scale)
+    assert again.prototypes.far == pytest.approx(before.far, rel=0.02)
+
+
+@pytest.mark.parametrize("kind", ["features_task", "frames_task"])
+def test_what_is_read_embeds_as_what_was_exported(kind: str, request: pytest.FixtureRequest) -> None:
+    """The network in the bundle against embeddings made while it was learned, and any order of the same frames."""
+    demonstrations, _ = read_demonstrations(request.getfixturevalue(kind).bundle)
+    scale = max(float(np.abs(one.embedding).max()) for one in demonstrations.items)
+    fitted = demonstrate(
+        [one.id for one in demonstrations.items],
+        demonstrations.times,
+        [one.pooled for one in demonstrations.items],
+        demonstrations.rate,
+        demonstrations.settings,
+    )
+    for one in demonstrations.items:
+        found = demonstrations.embed(one.pooled, one.times)
+        assert found.shape == one.embedding.shape
+        np.testing.assert_allclose(found, one.embedding, atol=0.01 * scale)
+        seen = appearance(np.asarray(one.pooled[::-1], np.float32), one.times, demonstrations.settings)
+        lengths = [
+            np.square(each.embed(seen).astype(np.float64)).sum(1) for each in (demonstrations.embedder, fitted.embedder)
+        ]
+        np.testing.assert_allclose(lengths[0], lengths[1], rtol=0.05)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_names_marks_and_switches_need_no_teaching(
     assert version_of(new) == 2
     assert told_of(new)[0] == "named step 1 “open box”"
     assert new.facts["files"]["head.onnx"] == features_task.bundle.facts["files"]["head.onnx"]
-    old, now = (one.arrays("recogniser.npz")["projection"] for one in (features_task.bundle, new))
+    old, now = (one.arrays("prototypes.npz")["centres"] for one in (features_task.bundle, new))
     np.testing.assert_array_equal(old, now)
 
 
@@ -78,7 +78,7 @@ def test_merged_split_and_dropped_steps_are_followed_live(features_task: Learned
     written(features_task, tmp_path / "new", Merge((1, 2)), Split(3, 0.5), Drop(4))
     new = read_bundle(tmp_path / "new")
     assert from_plain(new.json("procedure.json")).numbers == (1, 3, 5)
-    session = Session(new, start_networks(new, "cpu", threads=1), LiveSettings(recogniser="both"))
+    session = Session(new, start_networks(new, "cpu", threads=1), LiveSettings())
     rows = np.load(Path(features_task.options.inputs[0]) / "a.npy")
     seen = {update.label.step for update in follow_features(rows, FEATURE_RATE, session)}
     assert seen <= {-1, 0, 1, 3, 5}

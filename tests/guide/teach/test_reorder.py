@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from guide.teach.reorder import shuffled, stretches, turned
+from guide.teach.reorder import elsewhere, levelled, shuffled, stretches, turned
 
 
 @settings(derandomize=True, deadline=None)
@@ -30,3 +31,38 @@ def test_turning_starts_elsewhere() -> None:
 @pytest.mark.parametrize("reorder", [turned, shuffled])
 def test_a_recording_of_one_stretch_stays_as_it_is(reorder: object) -> None:
     assert reorder(np.ones(3, np.int64), np.random.default_rng(0)).tolist() == [0, 1, 2]  # type: ignore[operator]
+
+
+def made(seed: int = 0) -> NDArray[np.float64]:
+    return np.random.default_rng(seed).normal(size=(40, 6)) + 3.0
+
+
+def test_elsewhere_the_workplace_is_that_of_another_moment() -> None:
+    """What is done, less the mean over the span, stays as it is; all frames move by the way to one other moment."""
+    rows = made()
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    padded = np.pad(unit, ((2, 2), (0, 0)), "edge")
+    place = np.stack([padded[number : number + 5].mean(0) for number in range(40)])
+    moved = elsewhere(rows, 5.0, np.random.default_rng(1))
+    found = moved - unit + place
+    np.testing.assert_allclose(found, np.tile(found[0], (40, 1)), atol=1e-5)
+    assert np.isclose(found[0], place, atol=1e-5).all(1).any()
+
+
+def test_levelled_the_workplace_is_the_same_throughout() -> None:
+    """A workplace that changes for good is hardly to be seen any more, what is done for a moment is."""
+    rows = np.tile([3.0, 0.0, 0.0], (60, 1))
+    rows[30:, 1] = 2.0
+    rows[15] += [0.0, 0.0, 1.0]
+    found = levelled(rows, 5.0)
+    np.testing.assert_allclose(found[5], found[55], atol=1e-6)
+    assert found[15, 2] - found[5, 2] > 0.2
+
+
+@pytest.mark.parametrize(
+    "change", [lambda rows: elsewhere(rows, 5.0, np.random.default_rng(0)), lambda r: levelled(r, 5.0)]
+)
+def test_brightness_means_nothing_and_a_single_frame_stays(change: object) -> None:
+    np.testing.assert_allclose(change(made()), change(7 * made()), atol=1e-5)  # type: ignore[operator]
+    one = made()[:1]
+    np.testing.assert_allclose(change(one), one / np.linalg.norm(one), atol=1e-6)  # type: ignore[operator]

@@ -97,7 +97,7 @@ class Huge(io.BytesIO):
 
 
 def test_two_gigabytes_are_refused_unread(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has 2\.0 GB, and 1 GB go .* name the folder instead\.$"):
+    with pytest.raises(InputError, match=r"has 2\.0 GB, a browser may send at most 1 GB: .* the folder instead\.$"):
         store(Huge(), "long.mp4", tmp_path)
 
 
