@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from guide.domain import Features
 from guide.label.directions import principal_directions
 from guide.perceive.appearance import Appearance, AppearanceSettings, difference
-from guide.perceive.context import context_indices
 from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.embedding import LinearEmbedder, fit_embedder
 from offline.batches import Clip
 from offline.config import Recipe
+from offline.context import context_indices
 from offline.features import RecordingFeatures, collection_of
 from offline.losses.batch import Loss
 from offline.losses.registry import LossSettings, build_loss
