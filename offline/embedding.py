@@ -86,7 +86,7 @@ class LiveEmbedder(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What recogniser and head see in each recording, memory-mapped, and when it was taken."""
+    """What live embedder and trained head see in each recording, memory-mapped, and when it was taken."""
 
     recordings: tuple[RecordingFeatures, ...]
     appearance: tuple[NDArray[np.float32], ...]  # each (T, 2P), order-free features
@@ -119,7 +119,7 @@ class Inputs:
 
 
 def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, folder: Path) -> Inputs:
-    """What recogniser and head see; features are kept in `folder`, since a long collection does not fit into memory."""
+    """What both embedders see; features are kept in `folder`, since a long collection does not fit into memory."""
     step_s = float(np.median([recording.duration_s for recording in recordings])) / recipe.steps
     settings = AppearanceSettings.for_step(step_s)
     features = tuple(_written(recording, Appearance(settings), folder) for recording in recordings)

@@ -98,7 +98,7 @@ class TrainOptions:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The recordings of a task, and what trunk, head and recogniser see in them; `folder` is the run's.
+    """The recordings of a task, and what trunk, head and live embedder see in them; `folder` is the run's.
 
     `recipe` is what was asked for, with as many steps as given labels name.
     """
