@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 LARGEST = 1e6  # no rate, no span of time and no weight in a manifest is larger; beyond it arithmetic would overflow
 LACKS: Mapping[Precision, str] = {
     "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
-    "int8": "no 8-bit networks: use --precision auto, or learn it again with --quantize.",
+    "int8": "no 8-bit network: use --precision auto, or learn it again from pictures with --quantize.",
 }
 
 
@@ -69,9 +69,8 @@ def start_networks(
     trunk = None
     if bundle.has("trunk.onnx"):
         trunk = trunk_type(bundle.path(network_name("trunk.onnx", used)), device, threads)
-    # The head takes a hundredth of the trunk's time: it stays whole where the trunk is mixed.
-    head = bundle.path(network_name("head.onnx", "float" if used == "mixed" else used))
-    networks = Networks(head_type(head, device, threads), trunk, used)
+    # The head is one product of matrices, a hundredth of the trunk's time: it is always whole.
+    networks = Networks(head_type(bundle.path("head.onnx"), device, threads), trunk, used)
     if networks.reason:
         log.warning("%s", networks.reason)  # once for all networks: they share one fate
     return networks
@@ -94,10 +93,8 @@ def choose_precision(bundle: Bundle, device: Device, wanted: Precision) -> Preci
 
 
 def has_networks(bundle: Bundle, precision: Precision) -> bool:
-    """Whether a bundle can run so precisely."""
-    if precision == "mixed":
-        return bundle.has("trunk.onnx") and bundle.has(network_name("trunk.onnx", precision))
-    return all(bundle.has(network_name(name, precision)) for name in ("trunk.onnx", "head.onnx") if bundle.has(name))
+    """Whether a bundle can run so precisely; one of features has no trunk that could be anything but whole."""
+    return precision == "float" or (bundle.has("trunk.onnx") and bundle.has(network_name("trunk.onnx", precision)))
 
 
 class Listener(Protocol):

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from guide.domain import Features
 from guide.label.directions import principal_directions
 from guide.perceive.appearance import Appearance, AppearanceSettings, difference
-from guide.perceive.context import context_indices
 from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.embedding import LinearEmbedder, fit_embedder
 from offline.batches import Clip
 from offline.config import Recipe
+from offline.context import context_indices
 from offline.features import RecordingFeatures, collection_of
 from offline.losses.batch import Loss
 from offline.losses.registry import LossSettings, build_loss
@@ -86,7 +86,7 @@ class LiveEmbedder(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What recogniser and head see in each recording, memory-mapped, and when it was taken."""
+    """What live embedder and trained head see in each recording, memory-mapped, and when it was taken."""
 
     recordings: tuple[RecordingFeatures, ...]
     appearance: tuple[NDArray[np.float32], ...]  # each (T, 2P), order-free features
@@ -119,7 +119,7 @@ class Inputs:
 
 
 def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, folder: Path) -> Inputs:
-    """What recogniser and head see; features are kept in `folder`, since a long collection does not fit into memory."""
+    """What both embedders see; features are kept in `folder`, since a long collection does not fit into memory."""
     step_s = float(np.median([recording.duration_s for recording in recordings])) / recipe.steps
     settings = AppearanceSettings.for_step(step_s)
     features = tuple(_written(recording, Appearance(settings), folder) for recording in recordings)

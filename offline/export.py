@@ -54,7 +54,7 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How closely the networks of a bundle give what torch gives, and its 8-bit ones what the others give."""
+    """How closely the networks of a bundle give what torch gives, and its 8-bit trunk what the other gives."""
 
     parities: Mapping[str, Parity]
     agreement: Agreement | None = None
@@ -71,16 +71,15 @@ def write_bundle(export: Export, out: Path) -> Written:
         _write_files(export.pictures, folder / "pictures")
         facts = _facts(export, out.name, parities)
         write_manifest(folder, facts)
-        agreement = _quantize(export, folder, facts) if export.is_quantized else None
+        agreement = _quantize(export, export.trunk, folder, facts) if export.is_quantized and export.trunk else None
     return Written(parities, agreement)
 
 
-def _quantize(export: Export, folder: Path, facts: Mapping[str, Any]) -> Agreement:
-    """Adds the 8-bit networks and writes into the manifest how far they agree with the others."""
+def _quantize(export: Export, trunk: Trunk, folder: Path, facts: Mapping[str, Any]) -> Agreement:
+    """Adds the 8-bit trunk and writes into the manifest how far it agrees with the other."""
     seen = export.inputs.recordings
-    if export.trunk is not None:
-        samples = trunk_samples(export.recordings, seen, export.trunk.spec.preprocessing)
-        quantize(folder / "trunk.onnx", samples, exact_from="MatMul")  # roots of small products need all digits
+    samples = trunk_samples(export.recordings, seen, trunk.spec.preprocessing)
+    quantize(folder / "trunk.onnx", samples, exact_from="MatMul")  # roots of small products need all digits
     write_manifest(folder, facts)
     agreement = compare(read_bundle(folder), export.recordings, seen)
     # Times are this machine's and no fact of the bundle: two runs with one seed give one bundle.

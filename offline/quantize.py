@@ -1,4 +1,4 @@
-"""8-bit networks beside the others: calibrated on the user's own frames, and measured as the live side runs them."""
+"""An 8-bit trunk beside the other: calibrated on the user's own frames, and measured as the live side runs it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import io
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,9 +18,9 @@ from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, Q
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from guide.bundle import Bundle
+from guide.domain import Frame
 from guide.perceive.embedder import Floats
 from guide.perceive.pace import Pace
-from guide.perceive.perceiver import Percept
 from guide.perceive.preprocess import Preprocessing, to_network_input
 from guide.session import Networks, Session, network_name, start_networks
 from guide.settings import LiveSettings
@@ -30,13 +30,13 @@ from offline.onnx_export import INPUT_NAME, Parity
 from offline.videos import Recording, open_frames
 
 CALIBRATION_FRAMES = 32  # spread over the recordings: more change the ranges no longer
-MOST_RECORDINGS = 4  # that the 8-bit networks are compared on
+MOST_RECORDINGS = 4  # that the 8-bit trunk is compared on
 MOST_FRAMES = 300  # of each of them
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far the 8-bit networks agree with the others on demonstrations, and what a frame costs with either.
+    """How far the 8-bit trunk agrees with the other on demonstrations, and what a frame costs with either.
 
     >>> Agreement(120, 2, 0.998, 0.97, 0.99, 30.0, 10.0).speed
     '3.0 times as fast here'
@@ -111,17 +111,14 @@ def trunk_samples(
 
 
 def compare(bundle: Bundle, recordings: Sequence[Recording], seen: Sequence[RecordingFeatures]) -> Agreement:
-    """Follows demonstrations with both kinds of networks side by side, as the live side would.
-
-    `recordings` are the demonstrations' pictures; where there are none, the rows of `seen` are followed.
-    """
+    """Follows demonstrations with both trunks side by side, as the live side would."""
     networks = (start_networks(bundle, "cpu", precision="float"), start_networks(bundle, "cpu", precision="int8"))
     pairs = []
     for number in _spread(len(seen), MOST_RECORDINGS):
         pair = _Pair(bundle, networks)
-        moments = _pictures(recordings[number], seen[number].rate) if recordings else _rows(seen[number])
-        for perceive in islice(moments, MOST_FRAMES):
-            pair.push(perceive)
+        pace = Pace(seen[number].rate)
+        for frame in islice(open_frames(recordings[number]).frames(pace.push), MOST_FRAMES):
+            pair.push(frame)
         pair.finish()
         pairs.append(pair)
     cosines = np.concatenate([pair.cosines for pair in pairs])
@@ -133,11 +130,8 @@ def compare(bundle: Bundle, recordings: Sequence[Recording], seen: Sequence[Reco
     )  # fmt: skip
 
 
-Perceive = Callable[[Session], Percept]
-
-
 class _Pair:
-    """Two sessions on one demonstration, the first with the full networks, the second with the 8-bit ones."""
+    """Two sessions on one demonstration, the first with the full trunk, the second with the 8-bit one."""
 
     def __init__(self, bundle: Bundle, networks: tuple[Networks, Networks]) -> None:
         self._sessions = [Session(bundle, each, LiveSettings()) for each in networks]
@@ -145,11 +139,11 @@ class _Pair:
         self.cosines: list[float] = []
         self.took_ms: list[list[float]] = []
 
-    def push(self, perceive: Perceive) -> None:
+    def push(self, frame: Frame) -> None:
         embeddings, took_ms = [], []
         for session, labels in zip(self._sessions, self.labels, strict=True):
             began = time.perf_counter()
-            percept = perceive(session)
+            percept = session.perceiver.see(frame)
             took_ms.append(1000 * (time.perf_counter() - began))
             labels.extend(update.label.step for update in session.perceived(percept))
             embeddings.append(percept.embedding)
@@ -159,17 +153,6 @@ class _Pair:
     def finish(self) -> None:
         for session, labels in zip(self._sessions, self.labels, strict=True):
             labels.extend(update.label.step for update in session.finish())
-
-
-def _pictures(recording: Recording, rate: float) -> Iterator[Perceive]:
-    for frame in open_frames(recording).frames(Pace(rate).push):
-        yield lambda session, frame=frame: session.perceiver.see(frame)  # type: ignore[misc]
-
-
-def _rows(seen: RecordingFeatures) -> Iterator[Perceive]:
-    for row, at in zip(seen.pooled, seen.times, strict=True):
-        values = np.asarray(row, np.float32)
-        yield lambda session, values=values, at=float(at): session.perceiver.take(values, at)  # type: ignore[misc]
 
 
 class _Samples(CalibrationDataReader):  # type: ignore[misc]

@@ -89,7 +89,7 @@ class TrainOptions:
     config: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: none)")] = None
     """A TOML file with settings, for example loss = "tc3i"; --dry-run lists them, docs/training.md explains them."""
     quantize: bool = False
-    """Add 8-bit networks, calibrated on these recordings, and say how far they agree with the others."""
+    """Add an 8-bit network for pictures, calibrated on these recordings, and say how far it agrees with the other."""
     cache: Path = Path(".cache/cnc")
     """Where features and checkpoints are kept between runs."""
     dry_run: bool = False
@@ -98,7 +98,7 @@ class TrainOptions:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The recordings of a task, and what trunk, head and recogniser see in them; `folder` is the run's.
+    """The recordings of a task, and what trunk, head and live embedder see in them; `folder` is the run's.
 
     `recipe` is what was asked for, with as many steps as given labels name.
     """
@@ -172,7 +172,7 @@ def _learn(options: TrainOptions, task: Task, out: Path, console: Console, group
         demonstrations = task.inputs.demonstrations()
         learned = find_steps(task.inputs, demonstrations, embeddings, recipe, options.seed, task.kept, task.given)
     print_learned(learned, console)
-    with working(console, "writing the bundle" + " with 8-bit networks" * options.quantize):
+    with working(console, "writing the bundle" + " with an 8-bit network" * options.quantize):
         written = _export(options, recipe, task, Result(trained, embeddings, demonstrations, learned), out)
     print_written(written, console)
     print_curves(task.folder, console)
@@ -211,6 +211,8 @@ def _gather(
         recipe = _with_given(recipe, given, options.k)
         _require_cache(options.cache)
         extractor = None if facts[0].recording.kind == "features" else _extractor(options, recipe)
+        if options.quantize and extractor is None:
+            raise InputError("--quantize is for networks that see pictures, but features were given: leave it out.")
         cache = FeatureCache(options.cache / "features")
         recordings = see_task(facts, extractor, recipe, cache, console, options.skip_bad)
         facts = seen_of(recordings, facts)

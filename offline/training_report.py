@@ -66,7 +66,7 @@ def print_written(written: Written, console: Console) -> None:
     if written.agreement is not None:
         agreement = written.agreement
         console.print(
-            f"8-bit networks, on {agreement.frames} frames of {agreement.recordings} demonstrations: embedding cosine "
+            f"8-bit network, on {agreement.frames} frames of {agreement.recordings} demonstrations: embedding cosine "
             f"{agreement.cosine:.4f} (least {agreement.least_cosine:.4f}), "
             f"{100 * agreement.same_labels:.1f} % of labels the same, "
             f"{agreement.int8_ms:.1f} ms a frame instead of {agreement.float_ms:.1f}: {agreement.speed}",

@@ -7,6 +7,7 @@ outputs alone, over the past only, so the same picture gives the same features w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,12 @@ class Appearance:
     def reset(self) -> None:
         self._present.reset()
         self._past.reset()
+
+
+class Embedder(Protocol):
+    """Anything that turns such features (N, 2P) into embeddings (N, D)."""
+
+    def embed(self, features: NDArray[np.float32]) -> NDArray[np.float32]: ...
 
 
 def appearance(pooled: Features, times: Times, settings: AppearanceSettings) -> Features:

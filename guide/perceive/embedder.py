@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import onnxruntime as ort
@@ -32,12 +32,6 @@ _RUNTIME_ERRORS: tuple[type[Exception], ...] = (
     ValueError,
     *(getattr(ort.capi.onnxruntime_pybind11_state, name) for name in _RUNTIME_ERROR_NAMES),
 )
-
-
-class Embedder(Protocol):
-    """Anything that turns order-free features (N, 2P) into embeddings (N, D)."""
-
-    def embed(self, features: Floats) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from guide.domain import Frame
 from guide.errors import InputError
-from guide.perceive.appearance import Appearance, AppearanceSettings
-from guide.perceive.embedder import Embedder, Floats, OnnxTrunk
+from guide.perceive.appearance import Appearance, AppearanceSettings, Embedder
+from guide.perceive.embedder import Floats, OnnxTrunk
 from guide.perceive.pace import Pace
 from guide.perceive.preprocess import Preprocessing, to_network_input
 

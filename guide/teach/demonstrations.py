@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Features, Times
-from guide.perceive.appearance import AppearanceSettings, appearance
-from guide.perceive.embedder import Embedder
+from guide.perceive.appearance import AppearanceSettings, Embedder, appearance
 from guide.teach.collection import Collection
 from guide.teach.embedding import embed_recording, fit_embedder
 

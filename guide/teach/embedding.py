@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Features, Times
 from guide.label.directions import Floats, find_reduction
-from guide.perceive.appearance import Appearance, AppearanceSettings
-from guide.perceive.embedder import Embedder
+from guide.perceive.appearance import Appearance, AppearanceSettings, Embedder
 
 COMPONENTS = 200  # principal directions: recordings are few and features many
 MOST_FITTED = 8_000  # frames that the directions come from: more do not change them

@@ -30,7 +30,7 @@ from offline.keysteps.opening import without_waiting
 
 @dataclass(frozen=True, slots=True)
 class Ours:
-    """Finds with time, then looks again without it: the recogniser of each round sees no clock, only the prior does.
+    """Finds with time, then looks again without it: what judges in each round sees no clock, only the prior does.
 
     How much of the history there is in the look of a step differs from task to task. So several starts mix embedding
     and features in different proportions, each is refined, and the one that makes most sense as a task is kept.

@@ -12,10 +12,12 @@ import torch
 from torch import nn
 
 from guide.perceive.appearance import appearance
+from guide.teach.embedding import LinearEmbedder
 from offline.config import PRESETS, Recipe, resolve
 from offline.embedding import (
     ROWS_AT_ONCE,
     Inputs,
+    LiveEmbedder,
     StandardHead,
     _statistics,
     build_embedder,
@@ -69,7 +71,27 @@ def test_heads_and_finders_go_by_the_means_and_recognition_by_all(tmp_path: Path
         np.testing.assert_array_equal(rows, seen[:, 5:8])
     embeddings = [np.zeros((len(one), 2), np.float32) for one in both]
     assert [rows.shape[1] for rows in made.collection(embeddings).features] == [3, 3]
-    assert [rows.shape[1] for rows in made.demonstrations(embeddings).collection().features] == [5, 5]
+    assert [rows.shape[1] for rows in made.demonstrations().collection().features] == [5, 5]
+
+
+def test_demonstrations_are_embedded_as_the_live_side_embeds_them(inputs: Inputs) -> None:
+    made = inputs.demonstrations()
+    assert isinstance(made.embedder, LinearEmbedder)
+    network = LiveEmbedder(made.embedder).eval()
+    for one, other, seen in zip(made.items, inputs.recordings, inputs.appearance, strict=True):
+        assert one.id == other.id
+        np.testing.assert_allclose(made.embed(other.pooled, other.times), one.embedding, atol=1e-4)
+        with torch.inference_mode():
+            found = network(torch.from_numpy(np.array(seen))).numpy()
+        np.testing.assert_allclose(found, one.embedding, atol=0.01, err_msg="the root of a rounded nothing is small")
+
+
+def test_what_lies_outside_the_directions_is_their_last_number() -> None:
+    plain = LinearEmbedder(np.array([1.0, 0.0, 0.0]), np.array([0.5, 1.0, 1.0]), np.eye(3)[:, :1])
+    rows = np.array([[5.0, 3.0, 4.0], [1.0, 0.0, 0.0]], np.float32)
+    found = LiveEmbedder(plain)(torch.from_numpy(rows)).numpy()
+    np.testing.assert_allclose(found, [[2.0, 5.0], [0.0, 0.0]], atol=1e-6)
+    np.testing.assert_allclose(found, plain.embed(rows), atol=1e-6)
 
 
 def test_every_frame_has_one_embedding_however_it_is_cut_up(inputs: Inputs) -> None:

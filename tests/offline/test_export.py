@@ -45,9 +45,11 @@ def test_the_files_say_what_they_are(frames_task: Learned, maps_task: Learned, f
     assert trunk["backbone"] == "random-tiny"
     assert trunk["size_px"] == "64"
     assert trunk["weights"] == load_trunk("random-tiny").weights_hash()
-    for task, kind in ((frames_task, "pooled"), (maps_task, "conv"), (features_task, "pooled")):
-        assert OnnxHead(task.bundle.path("head.onnx"), "cpu", 1).metadata["kind"] == kind
-        assert task.bundle.facts["head"]["kind"] == kind
+    for task in (frames_task, maps_task, features_task):
+        head, width = OnnxHead(task.bundle.path("head.onnx"), "cpu", 1), task.bundle.facts["input"]["width"]
+        assert head.metadata["kind"] == task.bundle.facts["head"]["kind"] == "linear"
+        embedded = head.embed(np.zeros((2, 2 * width), np.float32))
+        assert embedded.shape == (2, task.bundle.facts["head"]["embedding_width"])
     assert features_task.bundle.facts["input"] == {"kind": "features", "backbone": None, "width": 6}
     assert frames_task.bundle.facts["input"]["kind"] == "frames"
 

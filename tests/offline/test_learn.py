@@ -37,10 +37,13 @@ def embeddings(inputs: Inputs) -> list[Features]:
 
 @pytest.mark.parametrize("clusterer", ["pcm", "ours", "equal"])
 def test_steps_are_found_by_any_clusterer(inputs: Inputs, embeddings: list[Features], clusterer: str) -> None:
-    learned = find_steps(inputs, embeddings, resolve("default", None, {"k": 3, "clusterer": clusterer}), seed=0)
+    recipe = resolve("default", None, {"k": 3, "clusterer": clusterer})
+    demonstrations = inputs.demonstrations()
+    learned = find_steps(inputs, demonstrations, embeddings, recipe, seed=0)
     assert [step.label for step in learned.procedure.steps] == ["1 step 1", "2 step 2", "3 step 3"]
     assert all(set(labels.tolist()) <= {0, 1, 2, 3} for labels in learned.labels)
-    assert learned.centres.shape == (3, 4)
+    assert set(learned.prototypes.numbers.tolist()) == set(np.concatenate(learned.labels).tolist())
+    assert learned.prototypes.centres.shape[1] == demonstrations.embeddings[0].shape[1]
     shortest_step_s = inputs.recordings[0].duration_s / 3
     assert 0 < learned.links.weight <= shortest_step_s
 
@@ -65,5 +68,6 @@ def test_which_recordings_people_labelled_is_told(
     if labelled is not None:
         segments = {str(n): labels_to_segments(TRUTH[n], inputs.recordings[n].times, RATE) for n in labelled}
         given = Given({id_: LabelFile(tuple(own), {}) for id_, own in segments.items()})
-    find_steps(inputs, embeddings, resolve("default", None, {"k": 3, "clusterer": "equal"}), seed=0, given=given)
+    recipe = resolve("default", None, {"k": 3, "clusterer": "equal"})
+    find_steps(inputs, inputs.demonstrations(), embeddings, recipe, seed=0, given=given)
     assert heard == [told]

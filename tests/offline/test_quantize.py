@@ -1,4 +1,4 @@
-"""8-bit networks: in the bundle, in the manifest, and run by the live side."""
+"""An 8-bit trunk: in the bundle, in the manifest, and run by the live side."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 from guide.bundle import read_bundle
 from guide.commands import check
-from guide.errors import BundleError
+from guide.errors import BundleError, InputError
 from guide.perceive.embedder import OnnxTrunk
-from guide.session import start_networks
+from guide.session import has_networks, start_networks
 from offline.backbones import Trunk, load_trunk
 from offline.covariance_pooling import CovariancePooling
 from offline.onnx_export import export_trunk
@@ -21,9 +21,9 @@ from offline.quantize import Agreement, quantize
 from tests.tiny import Learned, learn_again
 
 
-@pytest.fixture(scope="module", params=["frames_task", "maps_task", "features_task"])
+@pytest.fixture(scope="module", params=["frames_task", "maps_task"])
 def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Learned:
-    """A shared task learned again from its caches, with 8-bit networks."""
+    """A shared task learned again from its caches, with an 8-bit trunk."""
     task: Learned = request.getfixturevalue(request.param)
     out = tmp_path_factory.mktemp("small") / "task"
     return learn_again(replace(task.options, out=out, quantize=True))
@@ -31,13 +31,13 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_the_bundle_holds_both_and_says_how_far_they_agree(small: Learned) -> None:
     files, facts = small.bundle.facts["files"], small.bundle.facts["quantized"]
-    assert "head.int8.onnx" in files
-    assert ("trunk.int8.onnx" in files) == ("trunk.onnx" in files)
+    assert {"trunk.int8.onnx", "trunk.onnx", "head.onnx"} <= set(files)
+    assert "head.int8.onnx" not in files, "one product of matrices stays whole"
     assert sorted(facts) == ["cosine", "frames", "least_cosine", "recordings", "same_labels"]
     assert facts["cosine"] > 0.98
     assert facts["same_labels"] > 0.9
     assert facts["frames"] > 50
-    assert "8-bit networks, on" in small.said
+    assert "8-bit network, on" in small.said
     assert f"{100 * facts['same_labels']:.1f} % of labels the same" in small.said
 
 
@@ -45,15 +45,25 @@ def test_the_live_side_runs_them(small: Learned, capsys: pytest.CaptureFixture[s
     check.main(check.CheckOptions(small.folder, "cpu", "int8"))
     assert "is sound" in capsys.readouterr().out
     networks = start_networks(small.bundle, "cpu", 1, "int8")
-    assert networks.head.path.name == "head.int8.onnx"
-    if networks.trunk is not None:
-        full = OnnxTrunk(small.bundle.path("trunk.onnx"), "cpu", 1)
-        assert networks.trunk.metadata == full.metadata, "it says how pictures are prepared"
+    assert networks.head.path.name == "head.onnx"
+    assert networks.trunk is not None
+    assert networks.trunk.path.name == "trunk.int8.onnx"
+    full = OnnxTrunk(small.bundle.path("trunk.onnx"), "cpu", 1)
+    assert networks.trunk.metadata == full.metadata, "it says how pictures are prepared"
 
 
-def test_a_bundle_without_them_says_what_to_do(features_task: Learned) -> None:
-    with pytest.raises(BundleError, match="has no 8-bit networks: use --precision auto, or learn it again"):
-        start_networks(read_bundle(features_task.folder), precision="int8")
+@pytest.mark.parametrize("name", ["frames_task", "features_task"])
+def test_a_bundle_without_it_says_what_to_do(name: str, request: pytest.FixtureRequest) -> None:
+    task: Learned = request.getfixturevalue(name)
+    assert (has_networks(task.bundle, "float"), has_networks(task.bundle, "int8")) == (True, False)
+    with pytest.raises(BundleError, match="has no 8-bit network: use --precision auto, or learn it again from pict"):
+        start_networks(read_bundle(task.folder), precision="int8")
+
+
+def test_of_features_there_is_nothing_to_make_smaller(features_task: Learned, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--quantize is for networks that see pictures, but features were given"):
+        learn_again(replace(features_task.options, out=tmp_path / "task", quantize=True))
+    assert not (tmp_path / "task").exists()
 
 
 @pytest.mark.parametrize(("times", "words"), [((30.0, 10.0), "3.0 times as fast"), ((10.0, 15.0), "1.5 times SLOWER")])

@@ -19,6 +19,7 @@ import pytest
 import torch
 from rich.console import Console
 
+from guide.bundle import SCHEMA
 from guide.commands import check
 from guide.commands.entry import entry
 from guide.domain import BACKGROUND
@@ -36,8 +37,8 @@ from tests.tiny import FEATURE_WIDTH, RECIPE, Learned, learn_again, write_featur
 
 Say = Callable[..., str]
 
-LISTED = {"head.onnx", "prototypes.npz", "recogniser.npz", "demonstrations.npz", "procedure.json"}
-LEARNED = ("head.onnx", "prototypes.npz", "recogniser.npz", "demonstrations.npz", "procedure.json")
+LISTED = {"head.onnx", "prototypes.npz", "demonstrations.npz", "procedure.json"}
+LEARNED = ("head.onnx", "prototypes.npz", "demonstrations.npz", "procedure.json")
 KILLED_AFTER = 2  # checkpoints
 KILLER = f"""
 import os, signal, sys
@@ -78,7 +79,7 @@ def test_the_bundle_holds_what_was_promised(frames_task: Learned, features_task:
     assert {"pictures/alignment.png", "pictures/embedding.png"} <= frames & features
     assert any(re.fullmatch(r"stills/\d\d_\d\.jpg", name) for name in frames)
     facts = frames_task.bundle.facts
-    assert facts["schema"] == 1
+    assert facts["schema"] == SCHEMA
     assert facts["rate"] == 5.0
     assert facts["training"]["iterations"] == 6
     assert facts["training"]["weights_hash"] in frames_task.said
@@ -136,7 +137,7 @@ def test_killed_in_the_middle_it_continues_to_the_same_weights(
     continued = learn_again(options)
     assert drawn == list(range(2 * KILLED_AFTER, 6)), "two iterations to a checkpoint, six in all"
     assert f"resuming from the checkpoint of an earlier run, at about iteration {2 * KILLED_AFTER}" in continued.said
-    assert "going on" not in features_task.said
+    assert "resuming" not in features_task.said
     metrics = next(tmp_path.glob("cache/runs/*/" + METRICS)).read_text().splitlines()
     looks = [json.loads(line)["iteration"] for line in metrics]
     assert looks == sorted(set(looks))

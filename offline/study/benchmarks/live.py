@@ -1,4 +1,4 @@
-"""The live loop against the plain way: every context frame through the trunk anew in torch, the whole past relabelled.
+"""The live loop against the plain way: the trunk in torch, and with every frame the whole past labelled anew.
 
 What the plain way costs grows with the recording: it is measured at several moments of one, and its rate over the
 whole recording follows from their mean. Ours costs the same at every moment. Both see the same frames in turns, so a
@@ -7,16 +7,14 @@ busy machine slows both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from guide.benchmarks.clocks import Span, now, on_cores
 from guide.benchmarks.figures import Figure, Part, processor
@@ -26,14 +24,13 @@ from guide.domain import Frame
 from guide.errors import InputError
 from guide.label.cut import expand
 from guide.label.energy import LinkSettings, build_links
-from guide.label.membership import memberships
-from guide.perceive.context import Context
+from guide.label.prototypes import Prototypes
+from guide.perceive.appearance import Appearance, Embedder
 from guide.perceive.pace import Pace
 from guide.perceive.preprocess import to_network_input
-from guide.session import Session, choose_precision, start_networks
+from guide.session import Session, choose_precision, perception_settings, start_networks
 from guide.settings import LiveSettings
 from offline.backbones import Trunk, load_trunk
-from offline.model import HeadSettings, build_head
 
 LEAST_TIMES_FASTER = 5.0
 
@@ -76,32 +73,27 @@ class Moment:
 
 
 class PlainWay:
-    """The loop as the method's text has it, without anything kept but the pictures and the embeddings so far."""
+    """The loop as the method's text has it: a frame through the trunk in torch, its order-free features and embedding
+    kept with all before it, then memberships of all frames so far, and expansions from the nearest prototype of each.
+    """
 
-    def __init__(self, bundle: Bundle, trunk: Trunk, longest: int) -> None:
-        facts = bundle.facts
-        self._rate, self._links = float(facts["rate"]), LinkSettings(**facts["links"])
-        self._trunk, self._uses_maps = trunk, facts["head"]["kind"] == "conv"
-        count, stride_s = int(facts["head"]["context_count"]), float(facts["head"]["context_stride_s"])
-        self._head = _head(facts, trunk)
-        self._context = Context[Frame](count, stride_s, self._rate)
-        arrays = bundle.arrays("prototypes.npz")
-        self._centres, self._fuzzifier = np.asarray(arrays["centres"], np.float64), float(arrays["fuzzifier"])
+    def __init__(self, bundle: Bundle, trunk: Trunk, head: Embedder, longest: int) -> None:
+        self._rate, self._links = float(bundle.facts["rate"]), LinkSettings(**bundle.facts["links"])
+        self._trunk, self._head = trunk, head
+        self._appearance = Appearance(perception_settings(bundle).appearance)
+        self._prototypes = Prototypes.from_arrays(bundle.arrays("prototypes.npz"))
         seen = _embeddings(bundle)
         self._past = np.resize(seen, (longest, seen.shape[1]))  # over and over, until they fill the recording
 
     def see(self, frame: Frame, past: int) -> int:
-        """The label of a frame that `past` frames came before."""
-        pictures = [
-            to_network_input(each.image, self._trunk.spec.preprocessing) for each in self._context.push(frame, frame.at)
-        ]
+        """The step of a frame that `past` frames came before."""
+        picture = to_network_input(frame.image, self._trunk.spec.preprocessing)[None]
         with torch.inference_mode():
-            maps, pooled = self._trunk(torch.from_numpy(np.stack(pictures)))
-            means = pooled[:, : self._trunk.spec.mean_width or None]
-            embedding = self._head((maps if self._uses_maps else means)[None])[0].numpy()
-        rows = np.concatenate([self._past[:past], embedding[None]])
-        unary = 1.0 - memberships(rows, self._centres, self._fuzzifier)
-        return int(expand(unary, build_links(np.arange(past + 1) / self._rate, self._rate, self._links))[-1])
+            pooled = self._trunk(torch.from_numpy(picture))[1][0].numpy()
+        embedding = self._head.embed(self._appearance.push(pooled, frame.at)[None])
+        unary = 1.0 - self._prototypes.memberships(np.concatenate([self._past[:past], embedding]))
+        labels = expand(unary, build_links(np.arange(past + 1) / self._rate, self._rate, self._links))
+        return int(self._prototypes.numbers[labels[-1]])
 
 
 def measure_live(sizes: LiveSizes) -> list[Part]:
@@ -132,9 +124,10 @@ def torch_threads(count: int) -> Iterator[None]:
 def measure_moments(bundle: Bundle, sizes: LiveSizes, threads: int) -> list[Moment]:
     """Both ways at each moment, in turns."""
     rate = float(bundle.facts["rate"])
-    session = Session(bundle, start_networks(bundle, "cpu", threads), LiveSettings())
+    networks = start_networks(bundle, "cpu", threads)
+    session = Session(bundle, networks, LiveSettings())
     total = round(sizes.minutes * 60 * rate)
-    plain = PlainWay(bundle, load_trunk(bundle.facts["input"]["backbone"], sizes.weights), total)
+    plain = PlainWay(bundle, load_trunk(bundle.facts["input"]["backbone"], sizes.weights), networks.head, total)
     warm = session.settings.window_frames
     frames = frames_of(sizes.video, rate, warm + sizes.moments * sizes.frames, Pace(rate).push)
     for _ in range(warm):
@@ -175,19 +168,9 @@ def _figures(moments: list[Moment], rate: float) -> tuple[Figure, ...]:
 
 def _notes() -> tuple[str, ...]:
     return (
-        "plain: torch, each context frame through the trunk anew, memberships and expansions over the whole past",
-        "the head's weights are random in the plain way, and its past is the demonstrations' embeddings",
+        "plain: the trunk in torch, memberships and expansions over the whole past with every frame",
+        "the past of the plain way is the demonstrations' embeddings",
     )
-
-
-def _head(facts: Mapping[str, Any], trunk: Trunk) -> nn.Module:
-    """A head of the bundle's shape."""
-    uses_maps = facts["head"]["kind"] == "conv"
-    spec = trunk.spec
-    channels = spec.map_shape[0] if uses_maps else spec.mean_width or spec.pooled_width
-    width, embedding = int(facts["recipe"]["head_width"]), int(facts["head"]["embedding_width"])
-    settings = HeadSettings(channels=channels, width=width, embedding=embedding)
-    return build_head(settings, 3 if uses_maps else 1).eval()
 
 
 def _embeddings(bundle: Bundle) -> NDArray[np.float32]:

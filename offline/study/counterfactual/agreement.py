@@ -1,4 +1,4 @@
-"""Does a recogniser go by what it sees, or by when? Frames in order and shuffled should get the same labels."""
+"""Do prototypes go by what they see, or by when? Frames in order and shuffled should get the same labels."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ TrainingProgress = Callable[[int, str], None]  # iterations done, and a few word
 
 UNSEEN = ("clusterer", "fuzzifier")  # settings of the recipe that no embedder sees
 SOURCES = (
-    "offline.embedding", "offline.model", "offline.loop", "offline.batches", "offline.losses",
-    "guide.fading", "guide.perceive.appearance", "guide.perceive.context",
+    "offline.embedding", "offline.model", "offline.loop", "offline.batches", "offline.context", "offline.losses",
+    "guide.fading", "guide.label.directions", "guide.perceive.appearance",
 )  # fmt: skip
 
 

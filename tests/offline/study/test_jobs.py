@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from guide.errors import InputError
-from offline.study.fault_trial.conditions import Bench
+from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.mistakes import Mistaken
 from offline.study.jobs import Job, Shift, _single_threads, do_all, require_from, require_workers
 from offline.study.keep import Kept, Plain
@@ -88,7 +88,7 @@ def test_damaged_results_are_made_again(tmp_path: Path) -> None:
 
 def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
     tasks = [make_task([(1, 2, 4)], first=80), make_task([(1, 2, 3, 4)], first=90)]
-    jobs: list[Job] = [Mistaken(make_task([(1, 2, 3, 4)] * 3), each, Bench(tmp_path)) for each in tasks]
+    jobs: list[Job] = [Mistaken(make_task([(1, 2, 3, 4)] * 3), each, Conditions(tmp_path)) for each in tasks]
     alone = [job.run() for job in jobs]
     assert do_all(jobs, Kept(tmp_path), Shift(2), quiet()) == alone
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -46,13 +45,6 @@ def test_steps_with_a_look_of_their_own_are_recognised(tmp_path: Path) -> None:
     assert np.mean([one.accuracy for one in scores["all labelled, 2 s"]]) > 0.85
     assert np.mean([one.accuracy for one in scores["1 labelled, 2 s"]]) > 0.6
     assert np.mean([one.accuracy for one in scores[ELAPSED]]) < 0.8, "orders differ, so the clock alone is wrong"
-
-
-@pytest.mark.parametrize(("labelled", "is_told"), [("all", True), ("1", False)])
-def test_how_sure_labels_are_is_told_where_all_are_labelled(tmp_path: Path, labelled: str, is_told: bool) -> None:
-    told = StringIO()
-    _task(make_task(), [labelled], [2.0], search(tmp_path), 1, Console(file=told, width=200))
-    assert ("tea, all labelled, 2 s: calibration error" in told.getvalue()) == is_told
 
 
 def test_a_longer_wait_is_no_worse(tmp_path: Path) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from guide.benchmarks.clocks import Span
+from guide.benchmarks.frames import frames_of
 from guide.errors import InputError
-from offline.study.benchmarks.live import LiveSizes, Moment, measure_live, measure_moments
+from guide.label.prototypes import Prototypes
+from guide.session import Session, start_networks
+from guide.settings import LiveSettings
+from offline.backbones import load_trunk
+from offline.study.benchmarks.live import LiveSizes, Moment, PlainWay, measure_live, measure_moments
 from tests.tiny import Learned
 
 
@@ -17,11 +23,20 @@ def test_times_faster() -> None:
     assert (moment.times_faster(by_clock=True), moment.times_faster(by_clock=False)) == (4.0, 10.0)
 
 
-@pytest.mark.parametrize("name", ["frames_task", "maps_task"])
-def test_both_ways_are_measured(name: str, request: pytest.FixtureRequest) -> None:
-    learned: Learned = request.getfixturevalue(name)
-    sizes = LiveSizes(learned.folder, minutes=0.2, moments=2, frames=1, cores=1)
-    moments = measure_moments(learned.bundle, sizes, 1)
+def test_the_plain_way_sees_what_a_session_sees(frames_task: Learned) -> None:
+    bundle, networks = frames_task.bundle, start_networks(frames_task.bundle, "cpu", 1)
+    plain = PlainWay(bundle, load_trunk("random-tiny"), networks.head, longest=30)
+    perceiver = Session(bundle, networks, LiveSettings()).perceiver
+    prototypes = Prototypes.from_arrays(bundle.arrays("prototypes.npz"))
+    for frame in frames_of(None, 5.0, 3, lambda at: True):
+        nearest = prototypes.memberships(perceiver.see(frame).embedding[None]).argmax()
+        assert plain.see(frame, past=0) == prototypes.numbers[nearest]
+    assert plain.see(replace(frame, at=9.0), past=30) in prototypes.numbers
+
+
+def test_both_ways_are_measured(frames_task: Learned) -> None:
+    sizes = LiveSizes(frames_task.folder, minutes=0.2, moments=2, frames=1, cores=1)
+    moments = measure_moments(frames_task.bundle, sizes, 1)
     assert [one.past for one in moments] == [6, 60]
     assert all(one.plain.wall_s > 0 and one.ours.wall_s > 0 for one in moments)
 

@@ -50,9 +50,9 @@ def test_demonstrations_look_back_as_long_as_a_step_takes() -> None:
     task = make_task()
     found = demonstrations_of(task)
     assert found.settings.memory_s == pytest.approx(2 * task.recordings[0].duration_s / 4)
-    assert found.embeddings[0].shape == (len(task.recordings[0]), 1)
-    given = [np.ones((len(one), 5), np.float32) for one in task.recordings]
-    assert demonstrations_of(task, given).embeddings[0].shape[1] == 5
+    assert [one.id for one in found.items] == [one.id for one in task.recordings]
+    one = task.recordings[0]
+    np.testing.assert_allclose(found.embed(one.pooled, one.times), found.embeddings[0], atol=1e-4)
 
 
 @pytest.mark.parametrize("text", ["", "two", "1.5", "-1", "²"])

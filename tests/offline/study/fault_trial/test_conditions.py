@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-import pytest
+import numpy as np
 
 from guide.task_model import PRIORS
 from offline.study.evaluation.teaching import ALL, NONE, Taught, Way
-from offline.study.fault_trial.conditions import PRIOR_SETS, SOURCES, Bench, Training, learn
+from offline.study.fault_trial.conditions import PRIOR_SETS, SOURCES, learn, unaries_of
 from tests.faulty_task import NAMES, USUAL, make_task
 from tests.imported import imported_by
 
 DECIDE: Final = (
-    "guide.task_model", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.perceive.context",
-    "guide.procedure",
-    "guide.teach", "offline.batches", "offline.study.counterfactual", "offline.embedding", "offline.study.fault_trial",
+    "guide.task_model", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.procedure",
+    "guide.teach", "offline.batches", "offline.context", "offline.study.counterfactual", "offline.embedding",
+    "offline.study.fault_trial",
     "offline.study.flags", "offline.study.following", "offline.keysteps", "offline.loop", "offline.losses",
     "offline.metrics", "offline.model",
 )  # fmt: skip
@@ -39,17 +38,18 @@ def test_priors_are_all_none_or_one() -> None:
     assert {PRIOR_SETS[name] for name in PRIORS} == {(name,) for name in PRIORS}
 
 
-@pytest.mark.parametrize(("kinds", "needed"), [(("appearance",), False), (("appearance", "both"), True)])
-def test_only_who_embeds_needs_an_embedder(kinds: tuple[str, ...], needed: bool, tmp_path: Path) -> None:
-    bench = Bench(tmp_path, kinds)  # type: ignore[arg-type]
-    assert bench.needs_head is needed
-    if not needed:
-        assert bench.head(make_task()) is None
-        assert Training(make_task(), bench).run() == []
-
-
 def test_steps_that_were_found_have_no_names() -> None:
     task = make_task([USUAL] * 3)
-    given, found = (learn(task, Way(count), Taught(task.truth, {}), None) for count in (ALL, NONE))
+    given, found = (learn(task, Way(count), Taught(task.truth, {})) for count in (ALL, NONE))
     assert [step.name for step in given.learned.procedure.steps] == list(NAMES.values())
     assert [step.name for step in found.learned.procedure.steps] == [f"step {number}" for number in NAMES]
+
+
+def test_unaries_are_one_minus_memberships_of_each_frame() -> None:
+    task = make_task([USUAL] * 3)
+    lesson = learn(task, Way(ALL), Taught(task.truth, {}))
+    found = unaries_of(lesson, task.recordings[0])
+    assert found.shape == (len(task.recordings[0]), 5)
+    np.testing.assert_allclose((1.0 - found).sum(1), 1.0)
+    named = lesson.learned.prototypes.numbers[found.argmin(1)]
+    assert (named == task.truth[0]).mean() > 0.8

@@ -11,7 +11,7 @@ from offline.study.keep import Plain
 def followed(kind: str, found: int, flags: int, **more: str | float | None) -> Plain:
     is_clean = kind == "none"
     row: Plain = {
-        "task": "tea", "labelled": "all", "recogniser": "appearance", "priors": "on", "kind": kind,
+        "task": "tea", "labelled": "all", "priors": "on", "kind": kind,
         "faults": int(not is_clean), "found": found, "flags": flags, "clean": int(is_clean),
         "clean_alarms": flags if is_clean else 0, "late_s": 2.0 if found else None, "questions": 1,
     }  # fmt: skip
@@ -54,9 +54,9 @@ def test_nothing_flagged_is_no_precision() -> None:
 
 def test_agreement_is_a_mean_over_recordings() -> None:
     rows: list[Plain] = [
-        {"task": "tea", "recogniser": "both", "kind": "shuffled", "agreement": share} for share in (0.75, 1.0, None)
+        {"task": "tea", "labelled": "1", "kind": "shuffled", "agreement": share} for share in (0.75, 1.0, None)
     ]
-    assert cells(agreement_table(rows, "", ("recogniser",))) == [["tea", "both", "2", "0.875", "0.750"]]
+    assert cells(agreement_table(rows, "", ("labelled",))) == [["tea", "1", "2", "0.875", "0.750"]]
 
 
 def test_missed_steps_are_scored_step_by_step() -> None:

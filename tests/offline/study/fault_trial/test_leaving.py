@@ -1,4 +1,4 @@
-"""Recordings left out: a recogniser that sees all finds all, and what it is shown decides, not when."""
+"""Recordings left out: prototypes that see all find all, and what they are shown decides, not when."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from offline.study.evaluation.teaching import ALL, Way
-from offline.study.fault_trial.conditions import Bench
+from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.leaving import LeavingOut
 from offline.study.flags import score_of
 from offline.study.keep import Plain
@@ -16,18 +16,18 @@ from tests.faulty_task import make_task
 
 @pytest.fixture(scope="module")
 def perfect(tmp_path_factory: pytest.TempPathFactory) -> list[Plain]:
-    bench = Bench(tmp_path_factory.mktemp("cache"), priors=("on",), each=4, shuffles=1)
-    return LeavingOut(make_task(), 3, Way(ALL), bench).run()
+    conditions = Conditions(tmp_path_factory.mktemp("cache"), priors=("on",), each=4, shuffles=1)
+    return LeavingOut(make_task(), 3, Way(ALL), conditions).run()
 
 
-def test_a_perfect_recogniser_finds_all_faults_and_nothing_else(perfect: list[Plain]) -> None:
+def test_perfect_prototypes_find_all_faults_and_nothing_else(perfect: list[Plain]) -> None:
     score = score_of(row for row in perfect if row["kind"] != "shuffled")
     assert (score.faults, score.clean) == (4 + 3 + 4, 1), "only neighbours can be exchanged without breaking more"
     assert score.precision == score.recall == 1.0
     assert score.clean_alarms == 0
 
 
-def test_its_unaries_do_not_depend_on_the_order(perfect: list[Plain]) -> None:
+def test_their_unaries_do_not_depend_on_the_order(perfect: list[Plain]) -> None:
     shares = [row["agreement"] for row in perfect if row["kind"] == "shuffled"]
     assert len(shares) == 1
     assert min(float(share or 0) for share in shares) > 0.95
@@ -36,32 +36,31 @@ def test_its_unaries_do_not_depend_on_the_order(perfect: list[Plain]) -> None:
 def test_rows_say_where_they_come_from(perfect: list[Plain]) -> None:
     assert {row["task"] for row in perfect} == {"toy"}
     assert {row["labelled"] for row in perfect} == {"all"}
-    assert {row["recogniser"] for row in perfect} == {"appearance"}
     assert {row.get("priors") for row in perfect} == {"on", None}
 
 
-def test_a_recogniser_that_sees_nothing_finds_little(tmp_path: Path) -> None:
+def test_prototypes_that_see_nothing_find_little(tmp_path: Path) -> None:
     task = make_task(noise=200.0)
-    rows = LeavingOut(task, 0, Way(ALL), Bench(tmp_path, priors=("on",), each=1), is_shuffled=False).run()
+    rows = LeavingOut(task, 0, Way(ALL), Conditions(tmp_path, priors=("on",), each=1), is_shuffled=False).run()
     assert score_of(rows).found < 3
 
 
 def test_parts_that_are_not_asked_for_are_left_out(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, each=1, shuffles=1)
-    rows = LeavingOut(make_task(), 0, Way(ALL), bench, is_followed=False).run()
+    conditions = Conditions(tmp_path, each=1, shuffles=1)
+    rows = LeavingOut(make_task(), 0, Way(ALL), conditions, is_followed=False).run()
     assert {row["kind"] for row in rows} == {"shuffled"}
 
 
 def test_labels_of_others_name_the_result(tmp_path: Path) -> None:
-    task, bench = make_task(), Bench(tmp_path)
+    task, conditions = make_task(), Conditions(tmp_path)
     keys = {
-        LeavingOut(task, 0, Way(ALL), bench).key,
-        LeavingOut(task, 1, Way(ALL), bench).key,
-        LeavingOut(task, 0, Way("1", (0,)), bench).key,
-        LeavingOut(task, 0, Way("1", (1,)), bench).key,
-        LeavingOut(task, 0, Way(ALL), Bench(tmp_path, each=1)).key,
-        LeavingOut(make_task(first=50), 0, Way(ALL), bench).key,
+        LeavingOut(task, 0, Way(ALL), conditions).key,
+        LeavingOut(task, 1, Way(ALL), conditions).key,
+        LeavingOut(task, 0, Way("1", (0,)), conditions).key,
+        LeavingOut(task, 0, Way("1", (1,)), conditions).key,
+        LeavingOut(task, 0, Way(ALL), Conditions(tmp_path, each=1)).key,
+        LeavingOut(make_task(first=50), 0, Way(ALL), conditions).key,
     }
     assert len(keys) == 6
-    other = Bench(tmp_path / "elsewhere")
-    assert LeavingOut(task, 0, Way(ALL), bench).key == LeavingOut(task, 0, Way(ALL), other).key
+    other = Conditions(tmp_path / "elsewhere")
+    assert LeavingOut(task, 0, Way(ALL), conditions).key == LeavingOut(task, 0, Way(ALL), other).key

@@ -14,16 +14,15 @@ from rich.console import Console
 
 from guide.commands.entry import entry
 from offline.demo.recording import Recording
-from offline.study.evaluation.task import LabelledTask
-from offline.study.fault_trial.__main__ import _comparing, _leaving, _trainings, main
-from offline.study.fault_trial.mistakes import Mistaken
+from offline.study.fault_trial.__main__ import _leaving, main
+from offline.study.fault_trial.leaving import LeavingOut
 from offline.study.fault_trial.options import FaultTrialOptions, make_plan
 from offline.study.fault_trial.sources import read_clean, write_features
 from offline.study.flags import Planted
 from offline.study.trial.worlds import Drawn, Entry, Worlds
 from tests.faulty_task import USUAL, make_recording, make_task
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SMALL = ("--labelled", "all", "--each", "1", "--shuffles", "1", "--priors", "on")
 
 
@@ -64,7 +63,7 @@ def test_the_command_prints_its_tables_and_goes_on_where_it_was(
     assert "3 of 3: toy: r2 left out, all labelled" in first
     assert "flags on faults made in recordings left out" in first
     assert "agreement of unaries" in first
-    assert "recognisers" not in first
+    assert "missed steps in recordings with mistakes" not in first
     entry(FaultTrialOptions, main, [*args, "--minutes", "0"])
     again = capsys.readouterr().out
     assert again.startswith("3 of 3 parts were done before")
@@ -92,19 +91,17 @@ def test_demonstrations_of_a_drawn_world_are_a_task(monkeypatch: pytest.MonkeyPa
     assert (task.title, len(task.recordings), task.k) == ("drawn-7", 12, 4)
 
 
-def plan_jobs(task: LabelledTask, **more: object) -> tuple[int, int, int]:
+def plan_jobs(**more: object) -> list[LeavingOut]:
     plan = make_plan(FaultTrialOptions(features=Path("somewhere"), **more))  # type: ignore[arg-type]
-    leaving, comparing = _leaving(plan, [task], 2), _comparing(plan, [task])
-    return len(leaving), len(comparing), len(_trainings(leaving, comparing, [Mistaken(task, task, plan.bench)]))
+    return _leaving(plan, [make_task([USUAL] * 4)], 2)
 
 
 def test_parts_decide_what_is_done() -> None:
-    task = make_task([USUAL] * 4)
-    assert plan_jobs(task, labelled="0,1,all") == (4 * (1 + 2 + 1), 4, 4 + 1)
-    assert plan_jobs(task, only="errors") == (0, 0, 1)
-    assert plan_jobs(task, only="agreement", labelled="all") == (4, 0, 1)
-    assert plan_jobs(task, only="recognisers", recogniser="appearance") == (0, 4, 0), "no embedder, no training"
-    assert plan_jobs(task, only="counterfactual", recogniser="embedding", labelled="9") == (4, 0, 5)
+    assert len(plan_jobs(labelled="0,1,all")) == 4 * (1 + 2 + 1)
+    assert plan_jobs(only="errors") == []
+    agreement, followed = plan_jobs(only="agreement", labelled="all"), plan_jobs(only="counterfactual", labelled="9")
+    assert [(job.is_followed, job.is_shuffled) for job in agreement] == [(False, True)] * 4
+    assert [(job.is_followed, job.is_shuffled) for job in followed] == [(True, False)] * 4, "nine of three are all"
 
 
 def test_numbers_come_as_they_were_asked_for_and_first_choices_before_second_ones() -> None:
@@ -124,7 +121,6 @@ def test_numbers_come_as_they_were_asked_for_and_first_choices_before_second_one
         (["--drawn", "1", "--videos", "b"], "--videos and --drawn came"),
         (["--videos", "b", "--only", "everything"], "parts (--only)"),
         (["--videos", "b", "--only", "errors"], "--only errors needs recordings with mistakes"),
-        (["--videos", "b", "--recogniser", "eye"], "recognisers (--recogniser)"),
         (["--videos", "b", "--priors", "some"], "priors (--priors)"),
         (["--videos", "b", "--labelled", "few"], "--labelled takes numbers"),
         (["--videos", "b", "--each", "0"], "--each is a whole number from 1"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offline.study.fault_trial.conditions import Bench
+from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.mistakes import Mistaken, area_under_curve, without_clean
 from tests.faulty_task import USUAL, make_task
 
@@ -19,7 +19,7 @@ SCORES = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.booleans(
 
 def test_missed_steps_are_flagged_and_certain(tmp_path: Path) -> None:
     mistaken = make_task([(1, 2, 4), (1, 2, 3, 4)], first=80)
-    rows = Mistaken(make_task(), mistaken, Bench(tmp_path)).run()
+    rows = Mistaken(make_task(), mistaken, Conditions(tmp_path)).run()
     usual = [row for row in rows if row["priors"] == "on"]
     assert [(row["recording"], row["step"]) for row in usual] == [(id_, s) for id_ in ("r80", "r81") for s in USUAL]
     assert [row["is_missed"] for row in usual] == [row["is_flagged"] for row in usual]

@@ -19,7 +19,6 @@ from offline.demo.recording import Recording
 from offline.demo.task import TASK
 from offline.features import RecordingFeatures
 from offline.study.flags import Judged, Planted
-from offline.study.following import Lesson
 from offline.study.trial.trying import SOURCES, Trying, follow, learn, row_of, settings_of
 from offline.study.trial.worlds import Drawn, Entry, Worlds
 from tests.imported import imported_by
@@ -48,9 +47,8 @@ def made(order: list[int], seed: int, planted: Planted = CLEAN) -> Drawn:
 
 def test_planted_faults_are_found_and_clean_recordings_left_alone(tmp_path: Path) -> None:
     task = [made(USUAL if seed % 2 else OTHER, seed) for seed in range(8)]
-    learned, names = learn(task, len(task), tmp_path)
+    lesson, names = learn(task, len(task), tmp_path)
     unseen = [made(order, 50 + number, planted) for number, (order, planted) in enumerate(UNSEEN)]
-    lesson = Lesson(learned, settings_of(task), RATE)
     judged = list(follow(unseen, lesson, names, ("duration", "done", "order")))
     assert [each.is_found for _, each, _ in judged] == [False, True, True]
     assert not any(each.false_alarms for _, each, _ in judged)

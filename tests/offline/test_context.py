@@ -1,19 +1,26 @@
-"""The context: the same choice live and offline, by time and never by count."""
+"""The context: what a plain look back over the past chooses, by time and never by count."""
 
 from __future__ import annotations
+
+from itertools import accumulate
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.perceive.context import Context, context_indices
 from guide.perceive.pace import Pace
+from offline.context import context_indices
 
 
-def live_indices(times: list[float], count: int, stride_s: float, rate: float) -> list[tuple[int, ...]]:
-    context = Context[int](count, stride_s, rate)
-    return [context.push(number, at) for number, at in enumerate(times)]
+def plain_indices(times: list[float], count: int, stride_s: float, rate: float) -> list[list[int]]:
+    """Frame by frame: the newest that is old enough, or the first; a clock that goes back stands still."""
+    at = list(accumulate(times, max))
+    found = []
+    for now in range(len(at)):
+        ages = [max(0.0, k * stride_s - 1 / (3 * rate)) for k in range(count - 1, 0, -1)]
+        found.append([max((n for n in range(now + 1) if at[n] <= at[now] - age), default=0) for age in ages] + [now])
+    return found
 
 
 @settings(derandomize=True, deadline=None, max_examples=300)
@@ -25,15 +32,15 @@ def live_indices(times: list[float], count: int, stride_s: float, rate: float) -
     dropped=st.sets(st.integers(0, 150)),
     milliseconds=st.booleans(),
 )
-def test_live_and_offline_agree_at_odd_rates_with_dropped_frames(
+def test_the_choice_is_the_plain_one_at_odd_rates_with_dropped_frames(
     source: float, rate: float, count: int, stride_s: float, dropped: set[int], milliseconds: bool
 ) -> None:
     pace = Pace(rate)
     all_times = [round(n / source, 3) if milliseconds else n / source for n in range(150) if n not in dropped]
     times = [at for at in all_times if pace.push(at)]
-    offline = context_indices(np.array(times), count, stride_s, rate)
-    assert offline.shape == (len(times), count)
-    assert [tuple(row) for row in offline.tolist()] == live_indices(times, count, stride_s, rate)
+    found = context_indices(np.array(times), count, stride_s, rate)
+    assert found.shape == (len(times), count)
+    assert found.tolist() == plain_indices(times, count, stride_s, rate)
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)
@@ -43,12 +50,12 @@ def test_live_and_offline_agree_at_odd_rates_with_dropped_frames(
     stride_s=st.floats(0.0, 2.0),
     rate=st.floats(0.5, 30.0),
 )
-def test_live_and_offline_agree_on_any_times_even_going_back(
+def test_the_choice_is_the_plain_one_on_any_times_even_going_back(
     gaps: list[float], count: int, stride_s: float, rate: float
 ) -> None:
     times = np.cumsum([0.0, *gaps])
-    offline = context_indices(times, count, stride_s, rate)
-    assert [tuple(row) for row in offline.tolist()] == live_indices(times.tolist(), count, stride_s, rate)
+    found = context_indices(times, count, stride_s, rate)
+    assert found.tolist() == plain_indices(times.tolist(), count, stride_s, rate)
 
 
 @pytest.mark.parametrize("source", [10.0, 29.97, 30.0, 59.94])
@@ -69,21 +76,15 @@ def test_dropped_frames_do_not_shift_it_in_time() -> None:
     assert (ages <= 0.9).all()
 
 
-def test_at_the_start_the_first_is_repeated_and_the_past_stays_short() -> None:
-    context = Context[int](count=3, stride_s=0.5, rate=10.0)
-    pushed = [context.push(number, number / 10) for number in range(1000)]
-    assert pushed[0] == (0, 0, 0)
-    assert pushed[7] == (0, 2, 7)
-    assert pushed[999] == (989, 994, 999)
-    assert len(context._past) == 11
-    context.reset()
-    assert context.push(7, 0.0) == (7, 7, 7)
+def test_at_the_start_the_first_is_repeated() -> None:
+    found = context_indices(np.arange(1000) / 10, count=3, stride_s=0.5, rate=10.0).tolist()
+    assert (found[0], found[7], found[999]) == ([0, 0, 0], [0, 2, 7], [989, 994, 999])
 
 
 @pytest.mark.parametrize(("count", "stride_s", "rate"), [(0, 1.0, 1.0), (2, -1.0, 1.0), (2, 1.0, 0.0)])
 def test_senseless_settings_are_refused(count: int, stride_s: float, rate: float) -> None:
     with pytest.raises(ValueError, match="context needs"):
-        Context[int](count, stride_s, rate)
+        context_indices(np.zeros(3), count, stride_s, rate)
 
 
 def test_no_times_no_context() -> None:
