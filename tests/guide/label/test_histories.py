@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from guide.label import histories as course_module
 from guide.label.histories import Expectations, Histories
-from tests.made_courses import TICK_S, clear, follow, model_of, plain_model, wide
+from tests.made_histories import TICK_S, clear, follow, model_of, plain_model, wide
 
 seeds = st.integers(0, 10_000)
 
 
 def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
-    model = plain_model((1, 2, 0), trace_weight=0.5)
+    model = plain_model((1, 2, 0), effect_weight=0.5)
     rows = np.vstack([clear([0] * 8, 3, probability=0.5), clear([1] * 8 + [2] * 40, 3)])
 
     def chance(odds: float, until: int) -> float:
