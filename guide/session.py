@@ -34,6 +34,7 @@ from guide.task_model import histories_of
 log = logging.getLogger(__name__)
 
 LARGEST = 1e6  # no rate, no span of time and no weight in a manifest is larger; beyond it arithmetic would overflow
+FARTHEST = 1e18  # no number of an embedding is larger, unless it is on its way to infinity
 LACKS: Mapping[Precision, str] = {
     "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
     "int8": "no 8-bit networks: use --precision auto, or learn it again with --quantize.",
@@ -170,7 +171,7 @@ class Session:
 
     def perceived(self, percept: Percept) -> tuple[Update, ...]:
         """The updates that follow from what was seen."""
-        if not np.isfinite(percept.embedding).all():
+        if not (np.abs(percept.embedding) < FARTHEST).all():
             raise BundleError(
                 "the bundle's networks give numbers that are not finite: try --precision float, or train or export it "
                 "again."

@@ -165,3 +165,23 @@ def test_equals_every_history_with_effects(seed: int) -> None:
         histories.push(costs, number * TICK_S, left)
     busy = np.minimum((1 - rows) @ model.is_step, 1.0)[:, None]  # idle time adds nothing
     check_against_every_history(model, histories, TICK_S * np.log(1 - rows), TICK_S * busy * effects)
+
+
+@pytest.mark.parametrize("steps", [(1, 0), (1, 2, 0), (1, 2, 3), (1, 2, 3, 0, -1)], ids=str)
+@settings(derandomize=True, deadline=None, max_examples=10)
+@given(seeds)
+def test_marginals_equal_those_of_every_history(steps: tuple[int, ...], seed: int) -> None:
+    """Over two ticks no two histories become one, so those of the earlier one are exact as well."""
+    rng = np.random.default_rng(seed)
+    model, rows = model_of(steps, rng), rng.random((2, len(steps)))
+    every = {path: Told(model, path, TICK_S * np.log(1 - rows)) for path in product(range(len(steps)), repeat=2)}
+    weights = np.exp([told.score for told in every.values()])
+    expected = np.zeros((2, len(steps)))
+    for path, weight in zip(every, weights / weights.sum(), strict=True):
+        expected[0, path[0]] += weight
+        expected[1, path[1]] += weight
+    histories = follow(wide(model), rows)
+    found = histories.marginals([0.0, TICK_S])
+    np.testing.assert_allclose(found[1], expected[1], atol=1e-9)
+    if not {0, -1} <= set(steps):  # from either of them a step begins alike
+        np.testing.assert_allclose(found[0], expected[0], atol=1e-9)
