@@ -73,7 +73,9 @@ def test_worked_by_hand() -> None:
 
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(seeds, st.integers(1, 30), st.integers(1, 20), st.floats(0.5, 30.0), st.sampled_from([0.1, 1.0]))
-def test_few_histories_whose_weights_sum_to_one(seed: int, most: int, spawning: int, width: float, spread: float) -> None:
+def test_few_histories_whose_weights_sum_to_one(
+    seed: int, most: int, spawning: int, width: float, spread: float
+) -> None:
     rng = np.random.default_rng(seed)
     histories = Histories(model_of((1, 2, 3, 0, -1), rng), TICK_S, most, spawning, width)
     for number, costs in enumerate(1 - rng.dirichlet(np.full(5, spread), 25)):
