@@ -16,7 +16,7 @@ STEPS = (0, 1, 2, -1)
 
 def in_turn(lengths: list[int]) -> tuple[Labels, Times]:
     labels = np.repeat([1, 2], lengths)
-    return labels, np.arange(len(labels)) * 1.0
+    return labels, np.arange(len(labels), dtype=np.float64)
 
 
 def test_the_usual_step_is_likelier_at_its_time() -> None:
@@ -125,7 +125,7 @@ def test_a_pause_hardly_counts_and_a_restart_begins_anew() -> None:
     def elapsed_bins(at: float) -> int:
         """The bin that a frame is weighed with: its first weight is the number of the bin, from 1."""
         shown = clock.push(np.array([0.4, 0.4, 0.2]), at)
-        return round(shown[0] / shown[1]) - 1
+        return round(float(shown[0] / shown[1])) - 1
 
     # After 0, 2, 8 (a gap counts for two bins) and 9 seconds; time that runs back counts for nothing.
     assert [elapsed_bins(at) for at in (10.0, 12.0, 900.0, 901.0, 900.0)] == [0, 0, 2, 3, 3]

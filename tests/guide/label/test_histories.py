@@ -270,7 +270,7 @@ def test_model_that_makes_no_sense_is_refused(changes: dict[str, object]) -> Non
 def test_marginals_sum_to_one_and_end_in_what_goes_on_now(seed: int, count: int, ticks: float) -> None:
     rng = np.random.default_rng(seed)
     model = model_of((1, 2, 3, 0, -1), rng)
-    histories, times = Histories(model, TICK_S), np.arange(count) * ticks * TICK_S
+    histories, times = Histories(model, TICK_S), np.arange(count, dtype=np.float64) * (ticks * TICK_S)
     for at, costs in zip(times, rng.random((count, 5)), strict=True):
         histories.push(costs, at)
     found = histories.marginals(times)

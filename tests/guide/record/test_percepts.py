@@ -13,7 +13,6 @@ from guide.errors import InputError
 from guide.record.percepts import PerceptWriter, read_percepts
 from guide.record.values import StoredPercept
 
-
 HEAD, RECORD = 12, 56  # bytes: magic and width; number, time, checksum and nine numbers
 
 OF_BEFORE = b"CNCSEEN1" + b"\4\0\0\0" * 2 + bytes(60)  # it also had features
