@@ -33,7 +33,7 @@ from guide.task_model import histories_of
 
 log = logging.getLogger(__name__)
 
-LARGEST = 1e6  # no rate, no span of time and no weight in a manifest is larger; beyond it arithmetic would overflow
+LARGEST = 1e6  # no rate, width, span of time or weight in a manifest is larger; beyond it arithmetic would overflow
 FARTHEST = 1e18  # no number of an embedding is larger, unless it is on its way to infinity
 LACKS: Mapping[Precision, str] = {
     "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
@@ -256,8 +256,8 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
             appearance=AppearanceSettings(**bundle.facts["appearance"]),
         )
         spans = (settings.rate, *asdict(settings.appearance).values())
-        if not all(_number(span) > 0 for span in spans) or settings.width < 1:
-            raise ValueError("a rate, a width or a span of time is not above 0")
+        if not all(_number(span) > 0 for span in spans) or not 0 < settings.width <= LARGEST:
+            raise ValueError("a rate, a width or a span of time is not above 0, or out of all proportion")
         return settings
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} does not say how to perceive ({cause}): export it again.") from cause

@@ -207,6 +207,7 @@ def run_one_frame(bundle: Bundle) -> None:
     ("path", "value"),
     [
         (("input", "width"), 0),
+        (("input", "width"), 10**9),
         (("input", "width"), str(FEATURE_WIDTH)),
         (("rate",), 0),
         (("rate",), "inf"),
