@@ -33,7 +33,8 @@ from guide.task_model import histories_of
 
 log = logging.getLogger(__name__)
 
-LARGEST = 1e6  # no rate, no span of time and no weight in a manifest is larger; beyond it arithmetic would overflow
+LARGEST = 1e6  # no rate, width, span of time or weight in a manifest is larger; beyond it arithmetic would overflow
+FARTHEST = 1e18  # no number of an embedding is larger, unless it is on its way to infinity
 LACKS: Mapping[Precision, str] = {
     "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
     "int8": "no 8-bit network: use --precision auto, or learn it again from pictures with --quantize.",
@@ -167,7 +168,7 @@ class Session:
 
     def perceived(self, percept: Percept) -> tuple[Update, ...]:
         """The updates that follow from what was seen."""
-        if not np.isfinite(percept.embedding).all():
+        if not (np.abs(percept.embedding) < FARTHEST).all():
             raise BundleError(
                 "the bundle's networks give numbers that are not finite: try --precision float, or train or export it "
                 "again."
@@ -252,8 +253,8 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
             appearance=AppearanceSettings(**bundle.facts["appearance"]),
         )
         spans = (settings.rate, *asdict(settings.appearance).values())
-        if not all(_number(span) > 0 for span in spans) or settings.width < 1:
-            raise ValueError("a rate, a width or a span of time is not above 0")
+        if not all(_number(span) > 0 for span in spans) or not 0 < settings.width <= LARGEST:
+            raise ValueError("a rate, a width or a span of time is not above 0, or out of all proportion")
         return settings
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} does not say how to perceive ({cause}): export it again.") from cause

@@ -20,8 +20,10 @@ from guide.domain import BACKGROUND, Labels, Times
 Floats = NDArray[np.float64]
 
 BINS = 100  # to the median length of the demonstrations
+MOST_BINS = 10_000  # to the length of the longest, where most are far shorter than that one
 BREADTH = 0.15  # of that length: people are early and late by about so much
 LONGEST_GAP = 2.0  # bins between two frames: while nothing is seen, nobody knows whether the work goes on
+LARGEST = 1e6  # no weight of ours is larger; beyond it arithmetic would overflow
 DOUBT = 1.0  # added to each likelihood ratio: a step never seen so early is possible still
 
 
@@ -53,7 +55,8 @@ class ClockPrior:
         """The prior of so many labels in a bundle's arrays; ValueError where it does not fit."""
         weights, scalars = (np.asarray(arrays[key], np.float64) for key in ("clock", "clock_scalars"))
         bin_s, background = (float(value) for value in scalars)
-        if weights.ndim != 2 or weights.shape[1] != count or not (weights > 0).all() or not np.isfinite(weights).all():
+        is_sound = weights.ndim == 2 and weights.shape[1] == count and ((weights > 0) & (weights < LARGEST)).all()
+        if not is_sound:
             raise ValueError(f"a clock prior {weights.shape} of numbers above 0 for {count} labels")
         if not (0 < bin_s < np.inf and 0 < background <= 1):
             raise ValueError(f"a clock prior with bins of {bin_s} s and {background} for background")
@@ -64,9 +67,9 @@ def learn_clock_prior(
     labels: Sequence[Labels], times: Sequence[Times], numbers: Labels, background: float = 1.0
 ) -> ClockPrior:
     """The prior that demonstrations with labels (T,) at times (T,) in seconds teach, for the labels in `numbers`."""
-    length_s = max(float(np.median([each[-1] - each[0] for each in times])), 1e-9)
-    bin_s = length_s / BINS
-    longest = max(int((each[-1] - each[0]) / bin_s) for each in times) + 1
+    lengths_s = [float(each[-1] - each[0]) for each in times]
+    bin_s = max(float(np.median(lengths_s)) / BINS, max(lengths_s) / MOST_BINS, 1e-9)
+    longest = int(max(lengths_s) / bin_s) + 1
     counts = np.zeros((longest, len(numbers)))
     for own, at in zip(labels, times, strict=True):
         for column, number in enumerate(numbers):

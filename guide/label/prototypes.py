@@ -25,7 +25,8 @@ Floats = NDArray[np.float64]
 
 SPAN_S = 2.0  # a glance elsewhere is no activity: distances are averaged over this time
 SOFTNESS = 0.02  # share of the limit over which a moment goes from known to unknown
-_LARGEST = 1e6  # no distance, slope or offset of ours is larger; beyond it arithmetic would overflow
+_LARGEST = 1e6  # no number of ours is larger; beyond it arithmetic would overflow
+_SMALLEST = 1e-12  # no temperature and no limit of ours is smaller
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,8 +81,9 @@ class Prototypes:
             numbers = np.asarray(arrays["numbers"])
             _require_shapes(numbers, centres, metric)
             temperature, far, slope, offset = (float(value) for value in scalars)
-            if not (0 < temperature < _LARGEST and 0 < far < _LARGEST and max(abs(slope), abs(offset)) < _LARGEST):
-                raise ValueError(f"a temperature of {temperature}, a limit of {far}, a slope of {slope}")
+            sizes, trends = np.array([temperature, far]), np.array([slope, offset])
+            if not ((sizes > _SMALLEST) & (sizes < _LARGEST) & (np.abs(trends) < _LARGEST)).all():
+                raise ValueError(f"a temperature of {temperature}, a limit of {far}, a slope of {slope} from {offset}")
             clock = ClockPrior.from_arrays(arrays, len(numbers)) if "clock" in arrays else None
             trust = Calibration(slope, offset)
             return Prototypes(numbers.astype(np.int64), centres, metric, temperature, far, clock, trust)
@@ -98,8 +100,8 @@ def _require_shapes(numbers: NDArray[Any], centres: Floats, metric: Floats) -> N
         raise ValueError(f"numbers {numbers.shape}, centres {centres.shape} and metric {metric.shape}")
     if len(set(numbers.tolist())) != len(numbers) or numbers.min() < 0 or numbers.max() > _LARGEST:
         raise ValueError("step numbers, each of them once and from 0 up,")
-    if not (np.isfinite(centres).all() and np.isfinite(metric).all()):
-        raise ValueError("a number that is not finite")
+    if not ((np.abs(centres) < _LARGEST).all() and (np.abs(metric) < _LARGEST).all()):
+        raise ValueError("a number that is not finite, or out of all proportion,")
 
 
 def memberships_of(distances: Floats, temperature: float) -> Floats:

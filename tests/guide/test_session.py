@@ -8,25 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from guide.bundle import Bundle
+from guide.bundle import Bundle, read_bundle
 from guide.domain import Alert, Frame, Resolution, Update
 from guide.errors import BundleError, InputError
 from guide.ingest.files import VideoFile
 from guide.label.confidence import Calibration
-from guide.label.energy import LinkSettings
+from guide.label.cut import settle
+from guide.label.energy import LinkSettings, build_links
+from guide.label.prototypes import Prototypes
 from guide.label.steps import StepSettings, StepTrack
 from guide.perceive import embedder
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
-from guide.session import Session, follow, follow_features, make_unaries, perception_settings, start_networks
+from guide.session import Networks, Session, follow, follow_features, start_networks
 from guide.settings import LiveSettings
-from guide.teach.collection import Collection
-from offline.keysteps.fcm import FuzzySettings
-from offline.keysteps.pcm import ProCut, shortest_s
 from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, altered
 
-K = 4
-WHOLE = LiveSettings(recogniser="embedding", lag_s=1e4, window_frames=10_000)
+WHOLE = LiveSettings(lag_s=1e4, window_frames=10_000)
 QUICK = LiveSettings(confirm_s=0.3, bridge_s=0.3)
 
 
@@ -74,32 +72,28 @@ def test_times_arrive_as_they_were_set(features_task: Learned, monkeypatch: pyte
     assert caught == [StepSettings(), StepSettings(confirm_s=0.4, bridge_s=0.7)]
 
 
-def test_a_window_as_long_as_the_recording_gives_the_offline_labels(frames_task: Learned, tmp_path: Path) -> None:
-    seen = all_percepts(frames_task)
-    collection = Collection(
-        tuple(np.stack([percept.embedding for percept in each]) for each in seen),
-        tuple(np.array([percept.at for percept in each]) for each in seen),
-        float(frames_task.bundle.facts["rate"]),
-    )
-    found = ProCut().find(collection, K, seed=0)
-    links = LinkSettings().capped(shortest_s(collection) / K)
-
-    def link(facts: dict[str, Any]) -> None:
-        facts["links"] = {name: getattr(links, name) for name in links.__dataclass_fields__}
-
-    prototypes = {"centres": found.centres, "fuzzifier": FuzzySettings().fuzzifier}
-    bundle = altered(frames_task.bundle, tmp_path, {"prototypes.npz": prototypes}, link)
-    for each, labels in zip(seen, found.labels, strict=True):
+def test_a_window_as_long_as_the_recording_gives_the_cut_of_the_whole(
+    frames_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the clock, and with nothing impossible, labels are those of the memberships' cut."""
+    monkeypatch.setattr("guide.label.labeller.LEAST_POSSIBLE", 0.0)
+    bundle = altered(frames_task.bundle, tmp_path)
+    arrays = {key: each for key, each in bundle.arrays("prototypes.npz").items() if not key.startswith("clock")}
+    np.savez(bundle.folder / "prototypes.npz", **arrays)  # type: ignore[arg-type]
+    prototypes, rate = Prototypes.from_arrays(arrays), float(bundle.facts["rate"])
+    links = LinkSettings(**bundle.facts["links"])
+    for each in all_percepts(frames_task):
         live = session(bundle, WHOLE)
         assert [update for percept in each for update in live.perceived(percept)] == []
-        updates = live.finish()
-        np.testing.assert_array_equal([update.label.step for update in updates], labels)
+        times = np.array([percept.at for percept in each])
+        memberships = prototypes.memberships(np.stack([percept.embedding for percept in each]))
+        unary = 1.0 - np.column_stack([memberships, np.zeros(len(each))])
+        expected = settle(unary, build_links(times, rate, links))
+        assert [update.label.step for update in live.finish()] == [prototypes.steps[column] for column in expected]
 
 
-@pytest.mark.parametrize("kind", ["embedding", "appearance", "both"])
-def test_a_replay_says_the_same(frames_task: Learned, kind: Any) -> None:
-    settings = LiveSettings(recogniser=kind, confirm_s=0.3, bridge_s=0.3)
-    assert replay(frames_task, settings) == replay(frames_task, settings)
+def test_a_replay_says_the_same(frames_task: Learned) -> None:
+    assert replay(frames_task) == replay(frames_task)
 
 
 @pytest.mark.parametrize("lag_s", [0.0, 0.5, 2.0, 100.0])
@@ -204,29 +198,16 @@ def test_a_video_is_refused_where_features_were_learned(features_task: Learned, 
 
 
 def run_one_frame(bundle: Bundle) -> None:
-    for kind in ("embedding", "appearance", "both"):
-        live = session(bundle, LiveSettings(recogniser=kind))
-        live.perceived(live.perceiver.take(np.ones(FEATURE_WIDTH, np.float32), 0.0))
-        live.finish()
+    live = session(bundle)
+    live.perceived(live.perceiver.take(np.ones(FEATURE_WIDTH, np.float32), 0.0))
+    live.finish()
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("head",), {}),
-        (("head", "context_count"), 0),
-        (("head", "context_count"), 10**9),
-        (("head", "context_count"), "two"),
-        (("head", "context_stride_s"), -1.0),
-        (("head", "context_count"), "2"),
-        (("head", "context_count"), True),
-        (("head", "context_count"), 2.5),
-        (("head", "context_stride_s"), "nan"),
-        (("head", "context_stride_s"), "1.0"),
-        (("head", "width"), 0),
-        (("head", "width"), FEATURE_WIDTH + 1),
-        (("head", "width"), "1"),
         (("input", "width"), 0),
+        (("input", "width"), 10**9),
         (("input", "width"), str(FEATURE_WIDTH)),
         (("rate",), 0),
         (("rate",), "inf"),
@@ -262,84 +243,55 @@ def test_a_manifest_that_makes_no_sense_is_refused(
         run_one_frame(altered(features_task.bundle, tmp_path, facts=spoil))
 
 
-def test_in_a_bundle_of_before_the_embedding_sees_all_features(features_task: Learned, tmp_path: Path) -> None:
-    def forget(facts: dict[str, Any]) -> None:
-        del facts["head"]["width"]
-
-    bundle = altered(features_task.bundle, tmp_path, facts=forget)
-    run_one_frame(bundle)
-    assert perception_settings(bundle).head_width == FEATURE_WIDTH
-
-
 @pytest.mark.parametrize(
-    ("name", "arrays"),
+    "arrays",
     [
-        ("prototypes.npz", {"centres": np.zeros((K, 3))}),
-        ("prototypes.npz", {"centres": np.zeros((0, 128))}),
-        ("prototypes.npz", {"centres": np.zeros(5)}),
-        ("prototypes.npz", {"centres": np.array([["a"]])}),
-        ("prototypes.npz", {"centres": np.full((K, 128), np.nan)}),
-        ("prototypes.npz", {"centres": np.zeros((K + 1, 128))}),
-        ("prototypes.npz", {"centres": np.zeros((K - 1, 128))}),
-        ("prototypes.npz", {"fuzzifier": 1.0}),
-        ("prototypes.npz", {"fuzzifier": np.array([1.2, 1.3])}),
-        ("recogniser.npz", {"mean": np.zeros(5), "projection": np.zeros((5, 2)), "centres": np.zeros((4, 2))}),
-        ("recogniser.npz", {"numbers": np.array([1, 2, 3, 9])}),
-        ("recogniser.npz", {"scalars": np.array([1.0])}),
-        ("recogniser.npz", {"confidence": np.zeros((2, 2))}),
-        ("recogniser.npz", {"far": np.array([-1.0])}),
-        ("recogniser.npz", {"scale": np.ones(3)}),
-        ("recogniser.npz", {"own": np.array([[99.0, 1.0]])}),
+        {"centres": np.zeros((4, 3))},
+        {"centres": np.zeros((0, 13))},
+        {"centres": np.zeros(5)},
+        {"centres": np.array([["a"]])},
+        {"centres": np.full((4, 13), np.nan)},
+        {"centres": np.zeros((5, 13))},
+        {"centres": np.zeros((4, 12)), "metric": np.eye(12)},
+        {"metric": np.eye(12)},
+        {"numbers": np.array([1, 2, 3, 9])},
+        {"numbers": np.array([1, 2, 2, 3])},
+        {"scalars": np.array([1.0])},
+        {"scalars": np.array([1.0, -1.0, 1.0, 0.0])},
+        {"clock": np.ones((3, 9))},
+        {"clock_scalars": np.array([1.0, 0.0])},
     ],
-    ids=str,
+    ids=lambda arrays: str({name: each.shape for name, each in arrays.items()}),
 )
-def test_arrays_that_do_not_fit_are_refused(
-    features_task: Learned, tmp_path: Path, name: str, arrays: dict[str, Any]
-) -> None:
+def test_arrays_that_do_not_fit_are_refused(features_task: Learned, tmp_path: Path, arrays: dict[str, Any]) -> None:
     with pytest.raises(BundleError, match=r"again\.$"):
-        run_one_frame(altered(features_task.bundle, tmp_path, {name: arrays}))
+        run_one_frame(altered(features_task.bundle, tmp_path, {"prototypes.npz": arrays}))
 
 
-def test_each_recogniser_has_its_columns(frames_task: Learned) -> None:
-    steps = {
-        kind: make_unaries(frames_task.bundle, LiveSettings(recogniser=kind)).steps
-        for kind in ("embedding", "appearance", "both")
-    }
-    assert steps["embedding"] == (1, 2, 3, 4)
-    assert steps["appearance"] == steps["both"]
-    assert steps["appearance"][-1] == -1
+def test_a_bundle_of_the_schema_before_is_refused_in_one_sentence(features_task: Learned, tmp_path: Path) -> None:
+    altered(features_task.bundle, tmp_path, facts=lambda facts: facts.update(schema=1))
+    with pytest.raises(
+        BundleError, match=r"^[^\n]* has bundle schema 1, this program reads 2: learn the procedure again"
+    ):
+        read_bundle(tmp_path)
 
 
-def limits(bundle: Bundle, far: float, own: float) -> dict[str, Any]:
-    """Arrays of a recogniser with such limits on distances, the same for all steps."""
-    arrays = bundle.arrays("recogniser.npz")
-    steps = [int(number) for number in arrays["numbers"] if number > 0]
-    return {
-        "scale": np.ones_like(arrays["mean"]),
-        "far": np.array([far]),
-        "own": np.array([(step, own) for step in steps], np.float64),
-    }
+@pytest.mark.parametrize("value", [np.nan, np.inf, -3e38])
+def test_a_network_that_gives_no_numbers_is_refused(features_task: Learned, value: float) -> None:
+    live = session(features_task.bundle)
+    percept = live.perceiver.take(np.ones(FEATURE_WIDTH, np.float32), 0.0)
+    percept.embedding[3] = value
+    with pytest.raises(BundleError, match="numbers that are not finite: try --precision float"):
+        live.perceived(percept)
 
 
-def alerts(task: Learned, bundle: Bundle) -> list[Alert]:
-    updates = follow(VideoFile(videos(task)[1]), session(bundle))
-    return [said for update in updates for said in update.guidance if isinstance(said, Alert)]
-
-
-def test_a_step_beyond_its_limit_differs_once_and_one_within_does_not(frames_task: Learned, tmp_path: Path) -> None:
-    wide, narrow = (
-        altered(frames_task.bundle, tmp_path / name, {"recogniser.npz": limits(frames_task.bundle, 1e5, own)})
-        for name, own in (("wide", 1e5), ("narrow", 1e-3))
-    )
-    assert not [alert for alert in alerts(frames_task, wide) if alert.kind == "differs"]
-    told = [alert for alert in alerts(frames_task, narrow) if alert.kind == "differs"]
-    assert len(told) >= 3
-    assert len({alert.step for alert in told}) == len(told)
-    assert {alert.severity for alert in told} == {"warning"}
+def scalars(bundle: Bundle, far: float, slope: float = 1.0) -> dict[str, Any]:
+    temperature = bundle.arrays("prototypes.npz")["scalars"][0]
+    return {"prototypes.npz": {"scalars": np.array([temperature, far, slope, 0.0])}}
 
 
 def test_what_is_far_from_everything_for_a_while_is_unknown(frames_task: Learned, tmp_path: Path) -> None:
-    near = altered(frames_task.bundle, tmp_path, {"recogniser.npz": limits(frames_task.bundle, 1e-3, 1e5)})
+    near = altered(frames_task.bundle, tmp_path, scalars(frames_task.bundle, far=1e-3))
     updates = list(follow(VideoFile(videos(frames_task)[1]), session(near)))
     assert {update.label.step for update in updates} == {-1}
     told = [said.kind for update in updates for said in update.guidance if isinstance(said, Alert)]
@@ -347,25 +299,64 @@ def test_what_is_far_from_everything_for_a_while_is_unknown(frames_task: Learned
     assert ("unknown" in told) == is_flagged
 
 
-def test_a_bundle_of_before_says_what_it_said(frames_task: Learned, tmp_path: Path) -> None:
-    """Without calibrations and limits, confidence is the plain margin and nothing differs."""
-    old = altered(frames_task.bundle, tmp_path / "old")
-    kept = {"mean", "projection", "centres", "numbers", "scalars"}
-    arrays = {key: value for key, value in old.arrays("recogniser.npz").items() if key in kept}
-    np.savez(old.folder / "recogniser.npz", **arrays)  # type: ignore[arg-type]
-    plain = altered(old, tmp_path / "plain")
-    same = {"confidence": np.array([[1.0, 0.0], [1.0, 0.0]])}
-    named = altered(plain, tmp_path / "named", {"recogniser.npz": same})
-    video = videos(frames_task)[1]
-    assert list(follow(VideoFile(video), session(plain))) == list(follow(VideoFile(video), session(named)))
-    sharper = altered(plain, tmp_path / "sharper", {"recogniser.npz": {"confidence": np.array([[2.0, 0.0]] * 2)}})
-    before, after = (
-        np.array([update.label.confidence for update in follow(VideoFile(video), session(bundle))])
-        for bundle in (plain, sharper)
-    )
-    kept_raw = np.clip(before, 1e-3, 1 - 1e-3)
-    odds = (kept_raw / (1 - kept_raw)) ** 2
-    np.testing.assert_allclose(after, odds / (1 + odds), rtol=1e-9)
+def test_the_confidence_of_steps_is_calibrated_as_the_bundle_says(frames_task: Learned, tmp_path: Path) -> None:
+    found = []
+    for slope in (1.0, 2.0):
+        bundle = altered(frames_task.bundle, tmp_path / str(slope), scalars(frames_task.bundle, 1e5, slope))
+        updates = follow(VideoFile(videos(frames_task)[1]), session(bundle))
+        found.append(np.array([event.confidence for update in updates for event in update.events]))
+    plain = np.clip(found[0], 1e-3, 1 - 1e-3)
+    odds = (plain / (1 - plain)) ** 2
+    np.testing.assert_allclose(found[1], odds / (1 + odds), rtol=1e-6)
+
+
+class Disturbed:
+    """A head whose embeddings are turned: the right numbers in the wrong places."""
+
+    def __init__(self, head: Any) -> None:
+        self._head = head
+
+    def embed(self, features: Any) -> Any:
+        return np.roll(self._head.embed(features), 1, axis=1)
+
+
+def steps_seen(rows: Any, live: Session) -> list[tuple[int, str, float]]:
+    updates = follow_features(rows, FEATURE_RATE, live)
+    return [(event.step, event.state, event.at) for update in updates for event in update.events]
+
+
+def test_every_link_of_the_chain_counts(
+    features_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Embedding, prototypes, links, clock and histories: the steps that come out change with each of them."""
+    bundle = altered(features_task.bundle, tmp_path / "usual", scalars(features_task.bundle, far=1e5))
+    rng, rows = np.random.default_rng(1), np.load(Path(features_task.options.inputs[0]) / "a.npy")
+    rows = np.concatenate([rows[start : start + 8] for start in rng.integers(0, 72, 14)])  # two seconds of anything
+    rows = (rows + rng.normal(0, 1.5, rows.shape)).astype(np.float32)
+    usual = steps_seen(rows, session(bundle))
+    assert usual == steps_seen(rows, session(bundle))
+    assert len({step for step, _, _ in usual}) >= 3
+
+    networks = start_networks(bundle, "cpu", threads=1)
+    turned = Networks(Disturbed(networks.head), None)  # type: ignore[arg-type]
+    assert steps_seen(rows, Session(bundle, turned, QUICK)) != usual
+
+    arrays = bundle.arrays("prototypes.npz")
+    changes: dict[str, dict[str, Any]] = {
+        "prototypes": {"centres": arrays["centres"][::-1]},
+        "metric": {"metric": arrays["metric"] * 0.01},
+        "clock": {"clock": np.tile([1.0, 1e-4, 1.0, 1.0], (len(arrays["clock"]), 1))},
+    }
+    for name, changed in changes.items():
+        assert steps_seen(rows, session(altered(bundle, tmp_path / name, {"prototypes.npz": changed}))) != usual, name
+
+    loose = altered(bundle, tmp_path / "links", facts=lambda facts: facts["links"].update(weight=0.0))
+    assert steps_seen(rows, session(loose)) != usual
+
+    lax = LiveSettings(confirm_s=0.3, bridge_s=0.3, priors=())
+    assert steps_seen(rows, session(bundle, lax)) != usual
+    monkeypatch.setattr("guide.label.labeller.LEAST_POSSIBLE", 0.0)
+    assert steps_seen(rows, session(bundle)) != usual
 
 
 @pytest.mark.parametrize("is_quick", [True, False])

@@ -65,28 +65,30 @@ def test_a_path_that_leads_outside(features_task: Learned, tmp_path: Path, refus
     assert "names a file that is not allowed" in refuse(tmp_path / "bundle")
 
 
-def test_an_unknown_schema(features_task: Learned, tmp_path: Path, refuse: Callable[[Path], str]) -> None:
+@pytest.mark.parametrize("schema", [1, 99])
+def test_another_schema(features_task: Learned, tmp_path: Path, refuse: Callable[[Path], str], schema: int) -> None:
     altered(features_task.bundle, tmp_path)
-    edit_manifest(tmp_path, lambda facts: facts.update(schema=99))
-    assert "has bundle schema 99" in refuse(tmp_path)
+    edit_manifest(tmp_path, lambda facts: facts.update(schema=schema))
+    assert f"has bundle schema {schema}, this program reads 2: learn the procedure again" in refuse(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("name", "arrays"),
+    "arrays",
     [
-        ("prototypes.npz", {"centres": np.full((4, 128), np.nan)}),
-        ("prototypes.npz", {"centres": np.zeros((4, 127))}),
-        ("recogniser.npz", {"projection": np.zeros((3, 3))}),
-        ("recogniser.npz", {"mean": np.zeros((12, 1))}),
-        ("recogniser.npz", {"confidence": np.full((2, 2), -1.0)}),
-        ("recogniser.npz", {"far": np.array([np.nan])}),
+        {"centres": np.full((5, 13), np.nan)},
+        {"centres": np.zeros((5, 12))},
+        {"metric": np.zeros((3, 3))},
+        {"scalars": np.ones((4, 1, 2))},
+        {"scalars": np.array([1.0, 1.0, -1.0, 0.0])},
+        {"scalars": np.array([1.0, np.nan, 1.0, 0.0])},
+        {"clock": np.zeros((2, 5))},
     ],
-    ids=["nan", "narrow", "shapes", "rank", "falling confidence", "nan limit"],
+    ids=["nan", "narrow", "shapes", "rank", "falling confidence", "nan limit", "no chance"],
 )
 def test_arrays_that_cannot_be(
-    features_task: Learned, tmp_path: Path, refuse: Callable[[Path], str], name: str, arrays: dict[str, Any]
+    features_task: Learned, tmp_path: Path, refuse: Callable[[Path], str], arrays: dict[str, Any]
 ) -> None:
-    altered(features_task.bundle, tmp_path, {name: arrays})
+    altered(features_task.bundle, tmp_path, {"prototypes.npz": arrays})
     assert refuse(tmp_path).endswith("again.\n")
 
 

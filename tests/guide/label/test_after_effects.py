@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as numbers_in
 
 from guide.errors import BundleError
-from guide.label.after_effects import ANYWHERE, Levels, Traces, Trail, since_absent
+from guide.label.after_effects import ANYWHERE, AfterEffects, AfterEffectsWatch, Levels, since_absent
 
 seeds = st.integers(0, 10_000)
 STEPS = (1, 2, 3, 0, -1)
@@ -21,9 +21,9 @@ def levels_of(rng: np.random.Generator, count: int) -> Levels:
     return Levels(before, rng.uniform(0.05, 0.5, count), after, rng.uniform(0.05, 0.5, count))
 
 
-def traces_of(seed: int, width: int = 4) -> Traces:
+def effects_of(seed: int, width: int = 4) -> AfterEffects:
     rng = np.random.default_rng(seed)
-    return Traces((3, 1), rng.normal(size=(width, 2)).astype(np.float32), levels_of(rng, 2), span_s=1.5)
+    return AfterEffects((3, 1), rng.normal(size=(width, 2)).astype(np.float32), levels_of(rng, 2), span_s=1.5)
 
 
 @settings(derandomize=True, deadline=None)
@@ -47,7 +47,7 @@ def test_odds_are_those_of_the_two_densities(seed: int) -> None:
             assert odds[place] == pytest.approx(expected)
 
 
-def test_more_of_a_trace_is_no_sign_that_it_lacks() -> None:
+def test_more_of_an_effect_is_no_sign_that_it_lacks() -> None:
     levels = Levels(*(np.array([one]) for one in (0.0, 0.6, 1.0, 0.1)))
     odds = levels.log_odds(np.array([[-2.0], [-0.5], [1.0], [1.5], [3.0]]))[:, 0]
     assert odds[0] < 0
@@ -69,49 +69,41 @@ def test_odds_are_bounded_and_nothing_far_away(seed: int, value: float) -> None:
 
 @settings(derandomize=True, deadline=None, max_examples=20)
 @given(seeds)
-def test_a_trail_looks_at_a_fading_mean_of_the_present(seed: int) -> None:
-    rng, traces = np.random.default_rng(seed), traces_of(seed)
-    times, rows = np.cumsum(rng.uniform(0.1, 0.6, 6)), rng.normal(size=(6, 8)).astype(np.float32)
-    trail, values = Trail(traces, STEPS), []
+def test_a_watch_looks_at_a_fading_mean_of_the_present(seed: int) -> None:
+    rng, effects = np.random.default_rng(seed), effects_of(seed)
+    times, rows = np.cumsum(rng.uniform(0.1, 0.6, 6)), rng.normal(size=(6, 4)).astype(np.float32)
+    watch, values = AfterEffectsWatch(effects, STEPS), []
     for number, at in enumerate(times):
-        weights = np.exp(-(at - times[: number + 1]) / traces.span_s)
-        values.append(weights @ (rows[: number + 1, :4].astype(np.float64) @ traces.directions) / weights.sum())
-        counted = since_absent(traces.levels.log_odds(np.array(values)))[-1]
-        odds = dict(zip(traces.steps, counted, strict=True))
-        found = trail.push(rows[number], float(at))
+        weights = np.exp(-(at - times[: number + 1]) / effects.span_s)
+        values.append(weights @ (rows[: number + 1].astype(np.float64) @ effects.directions) / weights.sum())
+        counted = since_absent(effects.levels.log_odds(np.array(values)))[-1]
+        odds = dict(zip(effects.steps, counted, strict=True))
+        found = watch.push(rows[number], float(at))
         np.testing.assert_allclose(found, [odds.get(step, 0.0) for step in STEPS], atol=1e-4)
 
 
 def test_what_was_there_from_the_beginning_speaks_for_nothing() -> None:
     levels = Levels(*(np.array([one]) for one in (0.0, 0.2, 1.0, 0.2)))
-    trail = Trail(Traces((1,), np.ones((1, 1), np.float32), levels, span_s=0.1), (1, 0))
-    bare, done = np.zeros(2, np.float32), np.ones(2, np.float32)
-    assert [trail.push(done, at)[0] for at in (0.0, 5.0)] == [0.0, 0.0]
-    assert trail.push(bare, 10.0)[0] < -5 < 5 < trail.push(done, 15.0)[0]
-    trail.restart()
-    assert trail.push(done, 20.0)[0] == 0.0
-    assert trail.push(bare, 25.0)[0] < -5 < 5 < trail.push(done, 30.0)[0]
-
-
-def test_the_past_half_of_features_has_no_part() -> None:
-    row, other = np.arange(8, dtype=np.float32), np.arange(8, dtype=np.float32)
-    other[4:] = 99
-    found = [Trail(traces_of(1), STEPS).push(each, 0.0).tolist() for each in (-row, -other)]
-    assert found[0] == found[1]
-    assert any(found[0])
+    watch = AfterEffectsWatch(AfterEffects((1,), np.ones((1, 1), np.float32), levels, span_s=0.1), (1, 0))
+    bare, done = np.zeros(1, np.float32), np.ones(1, np.float32)
+    assert [watch.push(done, at)[0] for at in (0.0, 5.0)] == [0.0, 0.0]
+    assert watch.push(bare, 10.0)[0] < -5 < 5 < watch.push(done, 15.0)[0]
+    watch.restart()
+    assert watch.push(done, 20.0)[0] == 0.0
+    assert watch.push(bare, 25.0)[0] < -5 < 5 < watch.push(done, 30.0)[0]
 
 
 def test_arrays_give_the_same_again() -> None:
-    traces = traces_of(3)
-    again = Traces.from_arrays(traces.to_arrays(), 4, STEPS)
+    effects = effects_of(3)
+    again = AfterEffects.from_arrays(effects.to_arrays(), 4, STEPS)
     assert again is not None
-    assert (again.steps, again.span_s) == (traces.steps, traces.span_s)
-    np.testing.assert_array_equal(again.directions, traces.directions)
-    np.testing.assert_array_equal(np.array(again.levels), np.array(traces.levels))
+    assert (again.steps, again.span_s) == (effects.steps, effects.span_s)
+    np.testing.assert_array_equal(again.directions, effects.directions)
+    np.testing.assert_array_equal(np.array(again.levels), np.array(effects.levels))
 
 
 def test_bundles_of_before_have_none() -> None:
-    assert Traces.from_arrays({"mean": np.zeros(4)}, 4, STEPS) is None
+    assert AfterEffects.from_arrays({"mean": np.zeros(4)}, 4, STEPS) is None
 
 
 @pytest.mark.parametrize(
@@ -135,27 +127,27 @@ def test_bundles_of_before_have_none() -> None:
     ],
 )
 def test_spoilt_arrays_are_refused(name: str, spoilt: np.ndarray) -> None:
-    arrays = traces_of(0).to_arrays() | {f"traces_{name}": spoilt}
-    with pytest.raises(BundleError, match="train or export the bundle again"):
-        Traces.from_arrays(arrays, 4, STEPS)
+    arrays = effects_of(0).to_arrays() | {f"effects_{name}": spoilt}
+    with pytest.raises(BundleError, match="learn the procedure again"):
+        AfterEffects.from_arrays(arrays, 4, STEPS)
 
 
 @pytest.mark.parametrize("name", ["directions", "levels", "span_s"])
 def test_lacking_arrays_are_refused(name: str) -> None:
-    arrays = traces_of(0).to_arrays()
-    del arrays[f"traces_{name}"]
-    with pytest.raises(BundleError, match="train or export the bundle again"):
-        Traces.from_arrays(arrays, 4, STEPS)
+    arrays = effects_of(0).to_arrays()
+    del arrays[f"effects_{name}"]
+    with pytest.raises(BundleError, match="learn the procedure again"):
+        AfterEffects.from_arrays(arrays, 4, STEPS)
 
 
 @settings(derandomize=True, deadline=None)
 @given(numbers_in(np.float64, (2, 4), elements=st.floats(width=64)), st.floats(), st.integers(-(2**62), 2**62))
 def test_whatever_a_bundle_holds_is_refused_or_gives_numbers(table: np.ndarray, span_s: float, number: int) -> None:
-    arrays = traces_of(0).to_arrays()
-    arrays |= {"traces_levels": table, "traces_span_s": np.array([span_s]), "traces_numbers": np.array([1, number])}
+    arrays = effects_of(0).to_arrays()
+    arrays |= {"effects_levels": table, "effects_span_s": np.array([span_s]), "effects_numbers": np.array([1, number])}
     try:
-        traces = Traces.from_arrays(arrays, 4, STEPS)
+        effects = AfterEffects.from_arrays(arrays, 4, STEPS)
     except BundleError:
         return
-    assert traces is not None
-    assert np.isfinite(Trail(traces, STEPS).push(np.ones(8, np.float32), 0.0)).all()
+    assert effects is not None
+    assert np.isfinite(AfterEffectsWatch(effects, STEPS).push(np.ones(4, np.float32), 0.0)).all()

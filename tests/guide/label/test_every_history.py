@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 
 from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.history_model import Floats
-from tests.made_courses import TICK_S, follow, model_of, wide
+from tests.made_histories import TICK_S, follow, model_of, wide
 
 seeds = st.integers(0, 10_000)
 
 
-# Every histories there can be, one column a tick, in plain Python.
+# Every history there can be, one column a tick, in plain Python.
 
 
 class Told:
-    """One histories told from its beginning: its score, and what is true of it."""
+    """One history told from its beginning: its score, and what is true of it."""
 
     def __init__(
-        self, model: HistoryModel, path: tuple[int, ...], evidence: Floats, traces: Floats | None = None
+        self, model: HistoryModel, path: tuple[int, ...], evidence: Floats, effects: Floats | None = None
     ) -> None:
         self.model, self.score = model, 0.0
         self.begun: list[int] = []  # steps in the order they were first begun
@@ -38,8 +38,8 @@ class Told:
             self.score += self._time(column, end - begin, is_over=end < len(path))
             self.score += model.weight * sum(evidence[tick][column] for tick in range(begin, end))
             self._note(column)
-            for left in () if traces is None else traces[begin:end]:
-                self.score += model.trace_weight * sum(left[done] for done in self.begun if done != column)
+            for left in () if effects is None else effects[begin:end]:
+                self.score += model.effect_weight * sum(left[done] for done in self.begun if done != column)
             # With the last frame what goes on then ends.
             self.ended = self.score + self._time(column, end - begin, True) - self._time(column, end - begin, False)
             begin = end
@@ -103,11 +103,11 @@ class Told:
         return then in self.begun and first not in self.begun[: self.begun.index(then)]
 
 
-def check_against_every_course(
-    model: HistoryModel, histories: Histories, evidence: Floats, traces: Floats | None = None
+def check_against_every_history(
+    model: HistoryModel, histories: Histories, evidence: Floats, effects: Floats | None = None
 ) -> None:
     columns = range(len(model.steps))
-    every = [Told(model, path, evidence, traces) for path in product(columns, repeat=len(evidence))]
+    every = [Told(model, path, evidence, effects) for path in product(columns, repeat=len(evidence))]
     for is_over, has_ended in ((False, False), (True, False), (True, True)):
         if has_ended:
             histories.end()
@@ -136,32 +136,52 @@ def check_against_every_course(
 )
 @settings(derandomize=True, deadline=None, max_examples=5)
 @given(seeds, st.booleans())
-def test_equals_every_course(steps: tuple[int, ...], ticks: int, seed: int, is_timed: bool) -> None:
+def test_equals_every_history(steps: tuple[int, ...], ticks: int, seed: int, is_timed: bool) -> None:
     rng = np.random.default_rng(seed)
     model = model_of(steps, rng, replace(Expectations(*rng.uniform(0, 4, 5)), is_timed=is_timed))
     rows = rng.random((ticks, len(steps)))
-    check_against_every_course(model, follow(wide(model), rows), TICK_S * np.log(1 - rows))
+    check_against_every_history(model, follow(wide(model), rows), TICK_S * np.log(1 - rows))
 
 
 @settings(derandomize=True, deadline=None, max_examples=5)
 @given(seeds)
-def test_equals_every_course_with_two_frames_a_tick(seed: int) -> None:
+def test_equals_every_history_with_two_frames_a_tick(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model, rows = model_of((1, 2, 0), rng), rng.random((9, 3))
     histories, logs = wide(model), TICK_S * np.log(1 - rows)
     changed = [histories.push(costs, number * TICK_S / 2) for number, costs in enumerate(rows)]
     assert changed == [True] + [False, True] * 4  # the first frame is a tick of its own
-    check_against_every_course(model, histories, np.vstack([logs[:1], (logs[1::2] + logs[2::2]) / 2]))
+    check_against_every_history(model, histories, np.vstack([logs[:1], (logs[1::2] + logs[2::2]) / 2]))
 
 
 @settings(derandomize=True, deadline=None, max_examples=5)
 @given(seeds)
-def test_equals_every_course_with_traces(seed: int) -> None:
+def test_equals_every_history_with_effects(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    model = replace(model_of((1, 2, 3, 0), rng), trace_weight=float(rng.uniform(0.2, 2.0)))
-    rows, traces = rng.random((5, 4)), rng.normal(size=(5, 4)) * 3 * model.is_step
+    model = replace(model_of((1, 2, 3, 0), rng), effect_weight=float(rng.uniform(0.2, 2.0)))
+    rows, effects = rng.random((5, 4)), rng.normal(size=(5, 4)) * 3 * model.is_step
     histories = wide(model)
-    for number, (costs, left) in enumerate(zip(rows, traces, strict=True)):
+    for number, (costs, left) in enumerate(zip(rows, effects, strict=True)):
         histories.push(costs, number * TICK_S, left)
     busy = np.minimum((1 - rows) @ model.is_step, 1.0)[:, None]  # idle time adds nothing
-    check_against_every_course(model, histories, TICK_S * np.log(1 - rows), TICK_S * busy * traces)
+    check_against_every_history(model, histories, TICK_S * np.log(1 - rows), TICK_S * busy * effects)
+
+
+@pytest.mark.parametrize("steps", [(1, 0), (1, 2, 0), (1, 2, 3), (1, 2, 3, 0, -1)], ids=str)
+@settings(derandomize=True, deadline=None, max_examples=10)
+@given(seeds)
+def test_marginals_equal_those_of_every_history(steps: tuple[int, ...], seed: int) -> None:
+    """Over two ticks no two histories become one, so those of the earlier one are exact as well."""
+    rng = np.random.default_rng(seed)
+    model, rows = model_of(steps, rng), rng.random((2, len(steps)))
+    every = {path: Told(model, path, TICK_S * np.log(1 - rows)) for path in product(range(len(steps)), repeat=2)}
+    weights = np.exp([told.score for told in every.values()])
+    expected = np.zeros((2, len(steps)))
+    for path, weight in zip(every, weights / weights.sum(), strict=True):
+        expected[0, path[0]] += weight
+        expected[1, path[1]] += weight
+    histories = follow(wide(model), rows)
+    found = histories.marginals([0.0, TICK_S])
+    np.testing.assert_allclose(found[1], expected[1], atol=1e-9)
+    if not {0, -1} <= set(steps):  # from either of them a step begins alike
+        np.testing.assert_allclose(found[0], expected[0], atol=1e-9)

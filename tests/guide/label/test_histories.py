@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.label import histories as course_module
+from guide.label import histories as histories_module
 from guide.label.histories import Expectations, Histories
-from tests.made_courses import TICK_S, clear, follow, model_of, plain_model, wide
+from tests.made_histories import TICK_S, clear, follow, model_of, plain_model, wide
 
 seeds = st.integers(0, 10_000)
 
 
 def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
-    model = plain_model((1, 2, 0), trace_weight=0.5)
+    model = plain_model((1, 2, 0), effect_weight=0.5)
     rows = np.vstack([clear([0] * 8, 3, probability=0.5), clear([1] * 8 + [2] * 40, 3)])
 
     def chance(odds: float, until: int) -> float:
@@ -73,7 +73,9 @@ def test_worked_by_hand() -> None:
 
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(seeds, st.integers(1, 30), st.integers(1, 20), st.floats(0.5, 30.0), st.sampled_from([0.1, 1.0]))
-def test_few_courses_whose_weights_sum_to_one(seed: int, most: int, spawning: int, width: float, spread: float) -> None:
+def test_few_histories_whose_weights_sum_to_one(
+    seed: int, most: int, spawning: int, width: float, spread: float
+) -> None:
     rng = np.random.default_rng(seed)
     histories = Histories(model_of((1, 2, 3, 0, -1), rng), TICK_S, most, spawning, width)
     for number, costs in enumerate(1 - rng.dirichlet(np.full(5, spread), 25)):
@@ -95,7 +97,7 @@ def test_what_is_lacking_is_what_is_not_done(seed: int, is_over: bool) -> None:
     np.testing.assert_allclose(histories.lacking(is_over), 1 - histories.done(is_over), atol=1e-12)
 
 
-def test_what_every_course_has_lacks_with_no_chance_at_all() -> None:
+def test_what_every_history_has_lacks_with_no_chance_at_all() -> None:
     rounded = 0
     for seed in range(20):
         rows = np.vstack([clear([0] * 20, 3, probability=0.9999), np.random.default_rng(seed).uniform(0, 1, (20, 3))])
@@ -170,7 +172,7 @@ def test_faint_evidence_is_left_to_expectations() -> None:
     assert follow(Histories(plain_model((1, 2, 0), before=before), TICK_S), rows).now()[1] < 0.5
 
 
-def test_lacking_steps_speak_against_a_course_at_the_end() -> None:
+def test_lacking_steps_speak_against_a_history_at_the_end() -> None:
     model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
     histories = follow(Histories(model, TICK_S), clear([0] * 8, 3, probability=0.5))
     assert (histories.done(is_over=True)[:2] > histories.done()[:2]).all()
@@ -224,7 +226,7 @@ def test_before_the_first_frame_nothing_is_known() -> None:
 
 
 def test_history_stays_bounded_however_long_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course_module, "MOST_HISTORY", 60)
+    monkeypatch.setattr(histories_module, "MOST_HISTORY", 60)
     histories = Histories(plain_model((1, 2, 0)), TICK_S, most=8, spawning=4)
     columns = [column for _ in range(200) for column in [0] * 8 + [1] * 8]
     for number, costs in enumerate(clear(columns, 3)):
@@ -240,7 +242,7 @@ def test_history_stays_bounded_however_long_it_lasts(monkeypatch: pytest.MonkeyP
 def test_forgetting_rivals_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model, rows = plain_model((1, 2, 0)), clear([0] * 40 + [2] * 8 + [1] * 40, 3, probability=0.6)
     whole = follow(Histories(model, TICK_S, most=20), rows)
-    monkeypatch.setattr(course_module, "MOST_HISTORY", 100)
+    monkeypatch.setattr(histories_module, "MOST_HISTORY", 100)
     often = follow(Histories(model, TICK_S, most=20), rows)
     assert len(whole._past) > 200 > len(often._past)
     assert often.likeliest() == whole.likeliest()
@@ -261,3 +263,40 @@ def test_forgetting_rivals_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_model_that_makes_no_sense_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="need"):
         plain_model((1, 2, 0), **changes)
+
+
+@settings(derandomize=True, deadline=None, max_examples=20)
+@given(seeds, st.integers(1, 90), st.floats(0.1, 1.5))
+def test_marginals_sum_to_one_and_end_in_what_goes_on_now(seed: int, count: int, ticks: float) -> None:
+    rng = np.random.default_rng(seed)
+    model = model_of((1, 2, 3, 0, -1), rng)
+    histories, times = Histories(model, TICK_S), np.arange(count, dtype=np.float64) * (ticks * TICK_S)
+    for at, costs in zip(times, rng.random((count, 5)), strict=True):
+        histories.push(costs, at)
+    found = histories.marginals(times)
+    assert found.shape == (count, 5)
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found.sum(1), 1.0)
+    np.testing.assert_allclose(found[-1], histories.now(), atol=1e-12)
+    np.testing.assert_allclose(histories.marginals([times[-1] + 99.0])[0], histories.now(), atol=1e-12)
+
+
+def test_marginals_before_anything_was_seen_are_alike() -> None:
+    histories = Histories(plain_model((1, 2, 0)), TICK_S)
+    np.testing.assert_allclose(histories.marginals([0.0, 5.0]), 1 / 3)
+
+
+def test_marginals_look_back_with_what_was_seen_since() -> None:
+    """A moment that may have been either is what it must have been, once the rest is known."""
+    model = plain_model((1, 2, 0))
+    rows = np.vstack([clear([0] * 8, 3), np.full((4, 3), [0.5, 0.5, 0.9]), clear([1] * 12, 3)])
+    histories = Histories(model, TICK_S)
+    for number, costs in enumerate(rows[:9]):
+        histories.push(costs, number * TICK_S)
+    before = histories.marginals([8 * TICK_S, 3 * TICK_S])
+    for number, costs in enumerate(rows[9:], 9):
+        histories.push(costs, number * TICK_S)
+    after = histories.marginals([3 * TICK_S, 11 * TICK_S, 20 * TICK_S])
+    assert before[0, 0] > 0.5
+    assert after[1, 1] > after[1, 0]
+    np.testing.assert_allclose(after[[0, 2], [0, 1]], 1.0, atol=0.01)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from guide.label.elapsed import Elapsed
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from guide.label.clock_prior import Clock, ClockPrior
 from guide.label.energy import LinkSettings
-from guide.label.histories import Histories, HistoryModel
+from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.labeller import Labelled, Labeller
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.window import WindowCut, WindowSettings
@@ -19,13 +23,14 @@ RATE = 5.0
 
 
 def make_labeller(
-    steps: tuple[int, ...], lag_s: float = 2.0, reluctance: float = 0.0, elapsed: Elapsed | None = None
+    steps: tuple[int, ...], lag_s: float = 2.0, prior: ClockPrior | None = None, frames: int = 64, tick_s: float = 0.4
 ) -> Labeller:
     is_step = np.array(steps) > 0
     before = np.triu(np.ones((len(steps), len(steps)), bool), 1) & is_step & is_step[:, None]
-    model = HistoryModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, is_step, weight=2.0)
-    window = WindowCut(WindowSettings(lag_s=lag_s), LinkSettings(), RATE, steps)
-    return Labeller(window, StepTrack(StepSettings()), Histories(model, tick_s=0.4), reluctance, elapsed)
+    model = HistoryModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, is_step, weight=2.0, effect_weight=0.2)
+    window = WindowCut(WindowSettings(frames, lag_s), LinkSettings(), RATE, steps)
+    clock = None if prior is None else Clock(prior, steps)
+    return Labeller(Histories(model, tick_s), window, StepTrack(StepSettings()), clock)
 
 
 def costs_of(steps: tuple[int, ...], shown: int) -> NDArray[np.float64]:
@@ -49,39 +54,113 @@ def test_any_columns_are_followed(steps: tuple[int, ...], lag_s: float) -> None:
     assert [visit.step for visit in last.belief.visits] == [step for step in steps if step > 0]
 
 
-def test_reluctance_changes_the_labels_shown_and_not_the_course() -> None:
-    steps = (0, 1)
-    shown, plain = make_labeller(steps, reluctance=2.0), make_labeller(steps)
+def test_background_that_is_put_back_changes_the_labels_shown_and_not_the_histories() -> None:
+    steps, costs = (0, 1, -1), np.array([0.4, 0.6, 1.0])
+    shown, plain = make_labeller(steps, prior=ClockPrior(np.ones((1, 2)), 3.0, background=0.2)), make_labeller(steps)
     for number in range(30):
-        shown.push(np.array([0.4, 0.6]), number / RATE)
-        plain.push(np.array([0.4, 0.6]), number / RATE)
+        shown.push(costs, number / RATE)
+        plain.push(costs, number / RATE)
     assert shown.belief() == plain.belief()
     (one, _), (other, _) = shown.finish(), plain.finish()
     assert {label.step for label, _ in one.settled} == {1}
     assert {label.step for label, _ in other.settled} == {0}
 
 
-def test_elapsed_time_changes_the_labels_shown_and_not_the_course() -> None:
-    steps = (1, 2)
-    usual = Elapsed(np.array([[1.9, 0.1], [0.1, 1.9]]), bin_s=3.0)  # step 1 for three seconds, then step 2
-    shown, plain = make_labeller(steps, elapsed=usual), make_labeller(steps)
+EARLY_AND_LATE = ClockPrior(np.array([[1.9, 0.1], [0.1, 1.9]]), bin_s=3.0, background=1.0)  # three seconds of each
+
+
+def test_the_clock_changes_the_labels_shown_and_not_the_histories() -> None:
+    steps, costs = (1, 2, -1), np.array([0.5, 0.5, 1.0])
+    shown, plain = make_labeller(steps, prior=EARLY_AND_LATE), make_labeller(steps)
     for number in range(30):
-        shown.push(np.array([0.5, 0.5]), number / RATE)
-        plain.push(np.array([0.5, 0.5]), number / RATE)
+        shown.push(costs, number / RATE)
+        plain.push(costs, number / RATE)
     assert shown.belief() == plain.belief()
     labels = [label.step for label, _ in shown.finish()[0].settled]
     assert labels[-1] == 2
 
 
-def test_elapsed_time_begins_anew_with_a_restart() -> None:
-    steps = (1, 2)
-    usual = Elapsed(np.array([[1.9, 0.1], [0.1, 1.9]]), bin_s=3.0)
-    labeller = make_labeller(steps, lag_s=0.0, elapsed=usual)
-    labels = [labeller.push(np.array([0.5, 0.5]), number / RATE).settled[0][0].step for number in range(25)]
+def test_the_clock_begins_anew_with_a_restart() -> None:
+    steps, costs = (1, 2, -1), np.array([0.5, 0.5, 1.0])
+    labeller = make_labeller(steps, lag_s=0.0, prior=EARLY_AND_LATE)
+    labels = [labeller.push(costs, number / RATE).settled[0][0].step for number in range(25)]
     assert (labels[0], labels[-1]) == (1, 2)
     labeller.restart()
-    later = [labeller.push(np.array([0.5, 0.5]), number / RATE).settled[0][0].step for number in range(25, 37)]
+    later = [labeller.push(costs, number / RATE).settled[0][0].step for number in range(25, 37)]
     assert later[-1] == 1
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(
+    st.integers(0, 10_000),
+    st.integers(0, 60),
+    st.sampled_from([0.0, 0.5, 2.0, 100.0]),
+    st.integers(1, 30),
+    st.booleans(),
+    st.booleans(),
+)
+def test_a_recording_at_hand_is_followed_as_frame_by_frame(
+    seed: int, count: int, lag_s: float, frames: int, has_clock: bool, has_effects: bool
+) -> None:
+    rng, steps = np.random.default_rng(seed), (0, 1, 2, 3, -1)
+    costs = 1.0 - rng.dirichlet(np.full(5, 0.3), -(-count // 5)).repeat(5, axis=0)[:count].clip(0, 1)
+    times = np.cumsum(rng.choice([0.2, 0.2, 0.4, 3.0], count))
+    effects = rng.normal(size=(count, 5)) * (np.array(steps) > 0) if has_effects else None
+    prior = ClockPrior(rng.uniform(0.2, 2.0, (6, 4)), 2.0, 0.5) if has_clock else None
+    one, other = (make_labeller(steps, lag_s, prior, frames) for _ in range(2))
+    found = [
+        one.push(row, at, None if effects is None else effects[n])
+        for n, (row, at) in enumerate(zip(costs, times, strict=True))
+    ]
+    last, events = one.finish()
+    assert other.follow(costs, times, effects) == ([*found, last], events)
+    labels = [label for each in (*found, last) for label, _ in each.settled]
+    assert [label.at for label in labels] == times.tolist()
+
+
+def test_a_label_that_histories_hold_for_impossible_is_not_shown() -> None:
+    """By the costs alone each frame is step 2; histories have ruled it out by all that was seen."""
+    steps = (1, 2, 0)
+
+    class Ruling(Histories):
+        def marginals(self, times: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.tile([0.9, 0.0005, 0.0995], (len(times), 1))
+
+    def labels(kind: type[Histories]) -> set[int]:
+        made = make_labeller(steps)
+        made._histories = kind(made._histories.model, tick_s=0.4)
+        for number in range(30):
+            made.push(np.array([0.7, 0.4, 0.9]), number / RATE)
+        return {label.step for label, _ in made.finish()[0].settled}
+
+    assert labels(Histories) == {2}
+    assert labels(Ruling) == {1}
+
+
+def test_a_step_that_cannot_be_yet_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same with real histories, in a task whose order is all but law: by the cut alone step 3 comes before 2."""
+    steps = (1, 2, 3, 0)
+
+    def labels() -> list[int]:
+        made = make_labeller(steps)
+        model = replace(made._histories.model, expectations=Expectations(order=60.0, repeat=60.0))
+        made._histories = Histories(model, tick_s=0.4)
+        made._window = WindowCut(WindowSettings(lag_s=6.0), LinkSettings(weight=0.2), RATE, steps)
+        rows = [costs_of(steps, 1)] * 20 + [np.array([0.95, 0.6, 0.5, 0.95])] * 40 + [costs_of(steps, 2)] * 30
+        return [
+            label.step for each in made.follow(np.array(rows), np.arange(90) / RATE)[0] for label, _ in each.settled
+        ]
+
+    assert labels()[45:55] == [2] * 10
+    monkeypatch.setattr("guide.label.labeller.LEAST_POSSIBLE", 0.0)
+    assert labels()[45:55] == [3] * 10
+
+
+def test_where_everything_is_impossible_the_likeliest_is_shown() -> None:
+    labeller = make_labeller((1, 2, 0), lag_s=0.0)
+    for number in range(10):
+        (settled,) = labeller.push(np.array([1.0, 1.0, 1.0]), number / RATE).settled
+        assert 0.0 <= settled[0].confidence <= 1.0
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -117,18 +196,6 @@ def test_a_restart_just_before_the_end_leaves_nothing_done() -> None:
     last, _ = labeller.finish()
     assert last.belief is not None
     assert (last.belief.visits, last.belief.chance_lacking(1)) == ((), 1.0)
-
-
-def test_costs_for_labels_change_the_labels_and_not_the_course() -> None:
-    steps = (1, 2)
-    apart, plain = make_labeller(steps), make_labeller(steps)
-    for number in range(30):
-        apart.push(costs_of(steps, 1), number / RATE, costs_of(steps, 2))
-        plain.push(costs_of(steps, 1), number / RATE)
-    assert apart.belief() == plain.belief()
-    (one, _), (other, _) = apart.finish(), plain.finish()
-    assert {label.step for label, _ in one.settled} == {2}
-    assert {label.step for label, _ in other.settled} == {1}
 
 
 def test_a_step_that_was_done_stays_so_while_the_next_one_begins() -> None:

@@ -35,11 +35,9 @@ def least_cosine(one: NDArray[np.floating], two: NDArray[np.floating]) -> float:
 
 
 @pytest.mark.parametrize("number", range(4), ids=RATES)
-@pytest.mark.parametrize("head", ["frames_task", "maps_task"])
-def test_live_embeddings_are_the_offline_ones(head: str, number: int, request: pytest.FixtureRequest) -> None:
-    task: Learned = request.getfixturevalue(head)
-    kept = task.bundle.arrays("demonstrations.npz")
-    seen = percepts(task, Path(task.options.inputs[0]) / f"{number + 1:02d}.mp4")
+def test_live_embeddings_are_the_offline_ones(frames_task: Learned, number: int) -> None:
+    kept = frames_task.bundle.arrays("demonstrations.npz")
+    seen = percepts(frames_task, Path(frames_task.options.inputs[0]) / f"{number + 1:02d}.mp4")
     np.testing.assert_allclose([percept.at for percept in seen], kept[f"times_{number}"], atol=1e-6)
     offline = kept[f"embeddings_{number}"].astype(np.float64)
     assert least_cosine(np.stack([percept.embedding for percept in seen]).astype(np.float64), offline) >= 0.999
@@ -61,7 +59,6 @@ def test_after_a_reset_the_same_pictures_give_the_same_percepts(frames_task: Lea
         live.reset()
     for one, two in zip(*runs, strict=True):
         np.testing.assert_array_equal(one.embedding, two.embedding)
-        np.testing.assert_array_equal(one.appearance, two.appearance)
 
 
 def test_a_picture_of_one_pixel_is_seen(frames_task: Learned) -> None:
@@ -70,8 +67,9 @@ def test_a_picture_of_one_pixel_is_seen(frames_task: Learned) -> None:
 
 
 def test_rows_of_features_become_percepts(features_task: Learned) -> None:
-    percept = perceiver(features_task).take(np.ones(FEATURE_WIDTH, np.float32), 0.0)
-    assert percept.appearance.shape == (2 * FEATURE_WIDTH,)
+    percept = perceiver(features_task).take(np.ones(FEATURE_WIDTH, np.float32), 0.5)
+    assert percept.at == 0.5
+    assert percept.embedding.shape == features_task.bundle.arrays("prototypes.npz")["centres"].shape[1:]
     assert np.isfinite(percept.embedding).all()
 
 
@@ -85,27 +83,23 @@ def test_pictures_are_refused_where_features_were_learned(features_task: Learned
         perceiver(features_task).see(Frame(0, 0.0, np.zeros((4, 4, 3), np.uint8)))
 
 
-def test_features_are_refused_where_the_head_sees_maps(maps_task: Learned) -> None:
-    with pytest.raises(InputError, match="sees whole pictures"):
-        perceiver(maps_task).take(np.ones(16, np.float32), 0.0)
-
-
 class Noting:
-    """A head that only notes what it is shown."""
+    """A head that notes what it is shown, and gives the first of it."""
 
     def __init__(self) -> None:
         self.seen: list[NDArray[np.float32]] = []
 
-    def embed(self, contexts: NDArray[np.float32]) -> NDArray[np.float32]:
-        self.seen.append(contexts)
-        return np.zeros((len(contexts), 2), np.float32)
+    def embed(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        self.seen.append(features)
+        return features[:, :2] + 1
 
 
-def test_the_embedding_sees_the_first_features_and_recognition_all() -> None:
+def test_the_head_sees_the_order_free_features_and_recognition_what_it_makes_of_them() -> None:
     head, settings = Noting(), AppearanceSettings()
-    live = Perceiver(PerceptionSettings(5.0, 1, 0.2, uses_maps=False, width=5, head_width=3, appearance=settings), head)
+    live = Perceiver(PerceptionSettings(5.0, width=5, appearance=settings), head)
     rows = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
     percepts = [live.take(row, number / 5) for number, row in enumerate(rows)]
     expected = appearance(rows, np.arange(4) / 5, settings)
-    np.testing.assert_allclose([one.appearance for one in percepts], expected, rtol=1e-6)
-    np.testing.assert_allclose(np.concatenate(head.seen)[:, 0], expected[:, 5:8], rtol=1e-6)
+    np.testing.assert_allclose(np.concatenate(head.seen), expected, rtol=1e-6)
+    np.testing.assert_allclose([one.embedding for one in percepts], expected[:, :2] + 1, rtol=1e-6)
+    assert [one.at for one in percepts] == [0.0, 0.2, 0.4, 0.6]

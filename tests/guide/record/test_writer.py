@@ -41,7 +41,7 @@ def label(number: int) -> SettledLabel:
 
 
 def seen(number: int) -> StoredPercept:
-    return StoredPercept(number, 0.2 * number, np.full(6, number, np.float32), np.zeros(2, np.float32))
+    return StoredPercept(number, 0.2 * number, np.full(8, number, np.float32))
 
 
 def put(writer: SessionWriter, *numbers: int) -> None:
@@ -192,7 +192,7 @@ from guide.record.values import StoredPercept, SessionFacts
 from guide.record.writer import SessionWriter
 writer = SessionWriter(Path(sys.argv[1]), SessionFacts("20300102-030405-00ff", started=1e9))
 for number in range(10**6):
-    one = StoredPercept(number, float(number), np.zeros(600, np.float32), np.zeros(8, np.float32))
+    one = StoredPercept(number, float(number), np.zeros(608, np.float32))
     writer.put(one, SettledLabel(float(number), 1, 0.9), frames=number + 1, at=float(number))
     print(number, time.monotonic(), flush=True)
     time.sleep(0.01)
