@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Labels, Times
 from guide.label.cut import settle_all
-from guide.label.directions import principal_directions
 from guide.label.discriminant import ClassSums, Discriminant
 from guide.label.energy import LinkSettings, build_links
 from guide.label.membership import memberships
@@ -30,7 +29,7 @@ from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import average_step_s, check_k, unused
 from offline.keysteps.grouping import Evidence, put_together
-from offline.keysteps.heads import HeadsSettings, TrainedHeads, train_heads
+from offline.keysteps.heads import HeadsSettings, TrainedHeads, train_heads, unit_directions
 from offline.keysteps.matched import LEAST_RECORDINGS, MOST_FRAMES, Candidate, paired_off
 from offline.keysteps.matching import Grain, Metric, fixed, groups, leave_two_out, match, telling
 from offline.keysteps.parts import cut
@@ -140,8 +139,8 @@ class Look:
         view, seen = learn_view(features, some.times, step_s, RefineSettings(), is_timeless=True)
         heads = train_heads(features, some.times, step_s, seed, settings.heads)
         embedded = [_centred(heads.embed(each)) for each in features]
-        directions = principal_directions(np.concatenate(embedded), settings.embedding_directions)
-        directions *= settings.embedding_weight / (float((np.concatenate(embedded) @ directions).std()) or 1.0)
+        directions = unit_directions(np.concatenate(embedded), settings.embedding_directions)
+        directions *= settings.embedding_weight
         pairs = zip(seen, embedded, strict=True)
         return Look(view, heads, directions), [np.concatenate([s, e @ directions], axis=1) for s, e in pairs]
 

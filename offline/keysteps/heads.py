@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from guide.domain import Features, Times
 from guide.label.directions import principal_directions
+from guide.teach.refine import Floats
 from guide.teach.view import centred
 from offline import paper
 from offline.losses.batch import Loss
@@ -83,7 +84,7 @@ class TrainedHeads:
     """Heads that were trained, and the principal directions (P, d) in which they see features."""
 
     heads: Heads
-    directions: NDArray[np.float64]
+    directions: Floats
 
     def inputs(self, features: NDArray[np.floating]) -> Tensor:
         """Features (T, P) of unit length, centred on their recording, in these directions, (T, d)."""
@@ -133,7 +134,7 @@ def train_heads(
     features: Sequence[NDArray[np.floating]], times: Sequence[Times], step_s: float, seed: int, settings: HeadsSettings
 ) -> TrainedHeads:
     """Heads trained by TC3I on recordings' features (T, P), each head on frames of its own drawing."""
-    basis = principal_input_directions(features, settings.directions)
+    basis = input_directions(features, settings.directions)
     heads = Heads(settings, basis.shape[1], torch.Generator().manual_seed(seed))
     trained = TrainedHeads(heads, basis)
     sampler = Sampler([trained.inputs(each) for each in features], times, seed, settings)
@@ -153,12 +154,22 @@ def total_loss(loss: Loss, heads: Heads, inputs: Tensor, moments: Tensor, length
     return torch.stack([loss(*each) for each in zip(embeddings, moments, lengths, strict=True)]).sum()
 
 
-def principal_input_directions(features: Sequence[NDArray[np.floating]], count: int) -> NDArray[np.float64]:
-    """Principal directions (P, d) of features centred on their recordings, of unit spread on the whole."""
+def input_directions(features: Sequence[NDArray[np.floating]], count: int) -> Floats:
+    """Directions (P, d) of unit spread of features (T, P) of unit length, centred on their recordings."""
     stride = -(-sum(map(len, features)) // SAMPLE)
-    sample = np.concatenate([centred(each)[::stride] for each in features])
-    basis = principal_directions(sample, count)
-    return np.asarray(basis / (float((sample @ basis).std()) or 1.0))
+    return unit_directions(np.concatenate([centred(each)[::stride] for each in features]), count)
+
+
+def unit_directions(rows: Floats, count: int) -> Floats:
+    """Principal directions (P, d) of rows (T, P), scaled so that values along them have unit spread on the whole.
+
+    >>> float(np.linalg.norm(unit_directions(np.array([[4.0, 0.0], [-4.0, 0.0]]), 1)))
+    0.25
+    """
+    directions = principal_directions(rows, count)
+    if not directions.size:  # nothing varies
+        return np.zeros((rows.shape[1], 1))
+    return np.asarray(directions / (rows @ directions).std())
 
 
 def head_loss(sampler: Sampler, step_s: float, settings: HeadsSettings) -> Loss:
