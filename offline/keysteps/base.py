@@ -28,6 +28,11 @@ def rows_of(few: Fewer, number: int, view: View) -> Floats:
     return view.rows((one.features or one.embeddings)[0], one.times[0])
 
 
+def average_step_s(collection: Collection, k: int) -> float:
+    """How long an average of k steps takes, in seconds."""
+    return float(np.median([times[-1] - times[0] for times in collection.times])) / k
+
+
 def check_k(collection: Collection, k: int) -> None:
     """Raises InputError where k key-steps cannot be found in so few frames."""
     if not 1 <= k <= collection.size:

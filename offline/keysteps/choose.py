@@ -13,6 +13,7 @@ from guide.teach.collection import Collection
 from guide.teach.refine import Floats, RefineSettings, judge_each, visits_of
 from guide.teach.subsample import fewer
 from guide.teach.view import look_again
+from offline.keysteps.base import average_step_s
 from offline.keysteps.ours import Ours
 
 NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16)
@@ -84,7 +85,7 @@ def information(collection: Collection, k: int, seed: int) -> float:
     """How much the recordings know about each other's k steps, in nats, less for rare and for flickering ones."""
     finder = Ours(RefineSettings(rounds=ROUNDS, background=0.0), embedding_weights=(1.0,), tries=2)
     labels = [each - 1 for each in finder.find(collection, k, seed).labels]
-    step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
+    step_s = average_step_s(collection, k)
     rows = look_again(collection.features or collection.embeddings, collection.times, step_s, finder.settings)
     return shared_information(rows, labels, k, finder.settings)
 

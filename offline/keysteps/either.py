@@ -12,7 +12,7 @@ from guide.teach.collection import Collection, Found
 from guide.teach.refine import RefineSettings
 from guide.teach.subsample import fewer
 from guide.teach.view import look_again
-from offline.keysteps.base import Finder, check_k
+from offline.keysteps.base import Finder, average_step_s, check_k
 from offline.keysteps.consistency import sense
 from offline.keysteps.matched import LEAST_RECORDINGS, Matched
 from offline.keysteps.ours import Ours
@@ -52,7 +52,7 @@ class Either:
         self, collection: Collection, found: Mapping[str, Found], k: int, seed: int
     ) -> dict[str, tuple[int, float]]:
         """How many steps label any frame, and how much sense they make."""
-        step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
+        step_s = average_step_s(collection, k)
         few = fewer(collection, k, seed)
         some = few.collection()
         rows = look_again(some.features or some.embeddings, some.times, step_s, self.settings)

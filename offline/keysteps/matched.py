@@ -12,7 +12,7 @@ from guide.teach.collection import Collection, Found
 from guide.teach.refine import Floats, RefineSettings, Shown, judge_each, refine, teach
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
-from offline.keysteps.base import check_k, rank_by_time, rows_of, unused
+from offline.keysteps.base import average_step_s, check_k, rank_by_time, rows_of, unused
 from offline.keysteps.consistency import sense
 from offline.keysteps.grouping import Evidence, Parts, put_together
 from offline.keysteps.matching import Grain, Metric, fixed, groups, leave_two_out, match
@@ -64,8 +64,8 @@ class Matched:
 
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         check_k(collection, k)
-        few = _paired_off(fewer(collection, k, seed, most=MOST_FRAMES))
-        if len(few.numbers) < LEAST_RECORDINGS or _step_s(collection, k) <= 0:
+        few = paired_off(fewer(collection, k, seed, most=MOST_FRAMES))
+        if len(few.numbers) < LEAST_RECORDINGS or average_step_s(collection, k) <= 0:
             found = Ours().find(collection, k, seed)
             return replace(found, notes=(*found.notes, "too few recordings to pair off: found by looking again"))
         some = few.collection()
@@ -76,7 +76,7 @@ class Matched:
             every |= best.others(few, self.settings)
         numbers = best.candidate.numbers
         labels = tuple(few.all_frames(number, numbers[every[number]]) for number in sorted(every))
-        labels = without_waiting(few, labels, _step_s(collection, k))
+        labels = without_waiting(few, labels, average_step_s(collection, k))
         look = "the past" if best is past else "what is around"
         told = f"paired off by how frames differ from {look} (likeness to steps at best "
         told += f"{timeless.likeness:.2f} around, {past.likeness:.2f} by the past)"
@@ -102,7 +102,7 @@ class Paired:
         How much steps are like steps is told by the chosen groups; how much sense they make also by whether every
         recording has them, and whether frames left for background are taken for them. It must be good at both.
         """
-        features, step_s = some.features or some.embeddings, _step_s(some, k)
+        features, step_s = some.features or some.embeddings, average_step_s(some, k)
         view, rows = learn_view(features, some.times, step_s, finder.settings, is_timeless)
         pairing = Pairing(finder, rows, some.rate, step_s, seed)
         candidates = list(pairing.candidates(k))
@@ -123,12 +123,7 @@ class Paired:
         return {number: lesson.label(rows_of(few, number, self.view), self.change, settings) for number in few.others}
 
 
-def _step_s(collection: Collection, k: int) -> float:
-    """How long an average step takes."""
-    return float(np.median([times[-1] - times[0] for times in collection.times])) / k
-
-
-def _paired_off(few: Fewer) -> Fewer:
+def paired_off(few: Fewer) -> Fewer:
     """Every so-maniest recording, where there are very many: their pairs grow with the square."""
     count = min(len(few.numbers), MOST_RECORDINGS)
     return replace(few, numbers=tuple(few.numbers[n * len(few.numbers) // count] for n in range(count)))

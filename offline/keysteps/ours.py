@@ -23,7 +23,7 @@ from guide.teach.refine import (
 )
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
-from offline.keysteps.base import check_k, numbered, rows_of, unused
+from offline.keysteps.base import average_step_s, check_k, numbered, rows_of, unused
 from offline.keysteps.hc import HardClusters
 from offline.keysteps.opening import without_waiting
 
@@ -48,7 +48,7 @@ class Ours:
 
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         check_k(collection, k)
-        step_s = float(np.median([times[-1] - times[0] for times in collection.times])) / k
+        step_s = average_step_s(collection, k)
         few = fewer(collection, k, seed)
         some = few.collection()
         view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)

@@ -21,6 +21,7 @@ FINDERS = {
     "ours": ("offline.keysteps.ours", "Ours"),
     "matched": ("offline.keysteps.matched", "Matched"),
     "either": ("offline.keysteps.either", "Either"),
+    "correspond": ("offline.keysteps.correspond", "CorrespondAndCut"),
 }
 
 
