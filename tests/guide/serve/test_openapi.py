@@ -97,7 +97,8 @@ def test_all_that_is_described_is_used_and_closed() -> None:
     ("value", "kind"),
     [
         ({"error": 1}, Error), ({}, Error), ({"error": "x", "more": 1}, Error), ([], Error),
-        ({"source": "0", "rate": 0}, SessionRequest), ({"source": "0", "rate": True}, SessionRequest), ({"source": "x" * 2001}, SessionRequest),
+        ({"source": "0", "rate": 0}, SessionRequest), ({"source": "0", "rate": True}, SessionRequest),
+        ({"source": "x" * 2001}, SessionRequest),
         ({"kind": "other"}, ActionRequest), ({"kind": "next", "step": 0}, ActionRequest),
         ({"bundles": [1], "default": ""}, Bundles),
     ],
