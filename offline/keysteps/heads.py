@@ -5,6 +5,7 @@ One head ends in different places with different first weights; several together
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -142,7 +143,7 @@ def train_heads(
     optimizer = torch.optim.Adam(heads.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     for _ in range(settings.iterations):
         optimizer.zero_grad(set_to_none=True)
-        total_loss(loss, heads, *sampler.draw()).backward()
+        total_loss(loss, heads, *sampler.draw()).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return trained
 
@@ -183,4 +184,4 @@ def head_loss(sampler: Sampler, step_s: float, settings: HeadsSettings) -> Loss:
 
 def _drawn(heads: int, inputs: int, outputs: int, generator: torch.Generator) -> Tensor:
     """Weights (H, inputs, outputs) as torch draws a linear layer's: evenly within 1 / sqrt(inputs)."""
-    return (2 * torch.rand(heads, inputs, outputs, generator=generator) - 1) / inputs**0.5
+    return torch.empty(heads, inputs, outputs).uniform_(-1, 1, generator=generator) / math.sqrt(inputs)
