@@ -260,4 +260,4 @@ def _class_sums(rows: Sequence[Floats], labels: Sequence[Labels], columns: int) 
 
 
 def _centred(embedding: NDArray[np.floating]) -> Floats:
-    return np.asarray(np.asarray(embedding, np.float64) - embedding.mean(0))
+    return np.asarray(embedding.astype(np.float64) - embedding.mean(0))

@@ -5,6 +5,7 @@ One head ends in different places with different first weights; several together
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,11 +18,11 @@ from guide.domain import Features, Times
 from guide.label.directions import principal_directions
 from guide.teach.refine import Floats
 from guide.teach.view import centred
-from offline import paper
 from offline.losses.batch import Loss
 from offline.losses.cidm import ContrastiveLoss
 from offline.losses.cycle import CycleLoss
 from offline.losses.tc3i import Tc3iLoss
+from offline.paper import MARGIN
 
 SAMPLE = 6000  # frames from which the principal directions are taken
 SHORTEST_S = 1e-3  # a recording of a single frame still has a length to divide by
@@ -175,7 +176,7 @@ def unit_directions(rows: Floats, count: int) -> Floats:
 def head_loss(sampler: Sampler, step_s: float, settings: HeadsSettings) -> Loss:
     """TC3I of one head, for moments and lengths in seconds."""
     window_s = min(settings.window * step_s, float(sampler.lengths_s.min()) / 4)
-    cidm = ContrastiveLoss(window_s, paper.MARGIN, settings.gamma_unit * float(np.median(sampler.lengths_s)))
+    cidm = ContrastiveLoss(window_s, MARGIN, settings.gamma_unit * float(np.median(sampler.lengths_s)))
     if sampler.videos < 2:  # a single recording has no other to go to and come back from
         return cidm
     return Tc3iLoss(CycleLoss(trust="close"), cidm, settings.xi, settings.tcc_weight)
@@ -183,5 +184,4 @@ def head_loss(sampler: Sampler, step_s: float, settings: HeadsSettings) -> Loss:
 
 def _drawn(heads: int, inputs: int, outputs: int, generator: torch.Generator) -> Tensor:
     """Weights (H, inputs, outputs) as torch draws a linear layer's: evenly within 1 / sqrt(inputs)."""
-    drawn: Tensor = (2 * torch.rand(heads, inputs, outputs, generator=generator) - 1) / float(inputs**0.5)
-    return drawn
+    return torch.empty(heads, inputs, outputs).uniform_(-1, 1, generator=generator) / math.sqrt(inputs)
