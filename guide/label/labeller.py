@@ -123,7 +123,9 @@ class Labeller:
             self._shown.popleft()
         marginals = self._histories.marginals(times)
         found = np.stack([row for _, row in self._shown])
-        found = np.where(marginals < LEAST_POSSIBLE, IMPOSSIBLE * found, found)
+        is_known = (times > self._since)[:, None]  # histories know nothing of what was before a restart
+        is_impossible = is_known & (marginals < LEAST_POSSIBLE)
+        found = np.where(is_impossible, IMPOSSIBLE * found, found)
         return np.asarray(found / np.maximum(found.sum(1, keepdims=True), np.finfo(np.float64).tiny))
 
     def _end(self, has_labels: bool) -> Belief | None:

@@ -12,4 +12,4 @@ def test_rows_and_what_is_lacking(frames_task: Learned, maps_task: Learned) -> N
     assert len(names) == 6
     assert sum(name.endswith("float: rate") for name in names) == 2
     assert sum("frame to line, p95" in name for name in names) == 2
-    assert sum("has no 8-bit networks" in note for note in part.notes) == 2
+    assert sum("has no 8-bit network" in note for note in part.notes) == 2

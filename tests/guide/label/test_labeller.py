@@ -188,6 +188,17 @@ def test_after_a_restart_nothing_is_said_of_what_was_done_before() -> None:
     assert belief.chance_lacking(1) > 0.9
 
 
+def test_labels_of_frames_before_a_restart_stay_what_they_were() -> None:
+    """Histories forget them, and what is done afterwards says nothing about them."""
+    steps = (1, 2, 0, -1)
+    labeller = make_labeller(steps, lag_s=2.0)
+    before = show(labeller, steps, [1])
+    labeller.restart()
+    after = show(labeller, steps, [2], begin=15)
+    settled = [label for one in (*before, *after, labeller.finish()[0]) for label, _ in one.settled]
+    assert [label.step for label in settled if label.at < 2.9] == [1] * 15
+
+
 def test_a_restart_just_before_the_end_leaves_nothing_done() -> None:
     steps = (1, 2, 0)
     labeller = make_labeller(steps)
