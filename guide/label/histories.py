@@ -216,6 +216,11 @@ class Histories:
         """The probability (C,) of each column to be going on now."""
         return self._by_column(self._beam.label)
 
+    @property
+    def remembered_since(self) -> float:
+        """The time before which it is not known any more what each history did."""
+        return self._ticks[0] if len(self._ticks) == REMEMBERED else -np.inf
+
     def marginals(self, times: Sequence[float] | Floats) -> Floats:
         """The probability (T, C) of each column at recent times (T,), by all that was seen until now.
 

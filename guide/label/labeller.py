@@ -123,7 +123,8 @@ class Labeller:
             self._shown.popleft()
         marginals = self._histories.marginals(times)
         found = np.stack([row for _, row in self._shown])
-        is_known = (times > self._since)[:, None]  # histories know nothing of what was before a restart
+        # Histories know nothing of what was before a restart, or too long ago.
+        is_known = ((times > self._since) & (times >= self._histories.remembered_since))[:, None]
         is_impossible = is_known & (marginals < LEAST_POSSIBLE)
         found = np.where(is_impossible, IMPOSSIBLE * found, found)
         return np.asarray(found / np.maximum(found.sum(1, keepdims=True), np.finfo(np.float64).tiny))

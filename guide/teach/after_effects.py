@@ -35,6 +35,7 @@ PASSING = 0.3  # and how hands that pass do, which the mean over a while takes o
 SHRINKAGE = 0.15  # changes are fewer than directions
 RELIABLE = 2.0  # spreads that the two levels of an after-effect lie apart at least
 LEAST_SPREAD = 0.03  # of what a step leaves
+LARGEST = 1e5  # numbers of a direction: beyond it next to nothing varies, and a bundle refuses it
 _TINY = 1e-12
 
 
@@ -77,7 +78,7 @@ def learn_after_effects(
                 odds = since_absent(others.log_odds(one.values[step])[:, None])
                 left_out[number][:, list(columns).index(step)] = odds[:, 0]
         levels, direction = _levels(sides, FEWEST), place.direction(step)
-        if levels is not None and direction is not None:
+        if levels is not None and direction is not None and np.abs(direction).max() < LARGEST:
             kept.append((step, direction, [float(each[0]) for each in levels]))
     return LearnedEffects(_effects(place, kept, SPAN * step_s), left_out)
 

@@ -6,7 +6,7 @@ So demonstrations also teach with their stretches in other orders, and before th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -54,19 +54,18 @@ class Taught(NamedTuple):
 
 def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0) -> Taught:
     """The prototypes of demonstrations with labels (T,); every number that occurs is one."""
+    numbers = np.unique(np.concatenate([np.unique(each) for each in labels])).astype(np.int64)
     places = chosen(len(demonstrations.items))
     items, own = [demonstrations.items[n] for n in places], [labels[n] for n in places]
-    numbers = np.unique(np.concatenate([np.unique(each) for each in own])).astype(np.int64)
-    sums = _sums(demonstrations, items, own, numbers, np.random.default_rng(seed))
-    total = ClassSums.total(sums)
+    total, sums = _taught(_sums(demonstrations, labels, numbers, np.random.default_rng(seed)), set(places))
     distances = []
     for one, each in zip(items, sums, strict=True):
-        others = total.less(each).discriminant(SHRINKAGE) if len(sums) > 1 else total.discriminant(SHRINKAGE)
-        distances.append(_distances(one.embedding, others, numbers))
+        others = total.less(each) if len(demonstrations.items) > 1 else total
+        distances.append(_distances(one.embedding, others.discriminant(SHRINKAGE), numbers))
     temperature = min(TEMPERATURES, key=lambda t: _surprise(distances, own, numbers, t))
     far = HEADROOM * max(float(mean_nearest(each, one.times).max()) for each, one in zip(distances, items, strict=True))
     background = max(BACKGROUNDS, key=lambda share: _fairness(distances, own, numbers, temperature, share))
-    clock = learn_clock_prior(own, [one.times for one in items], numbers, background)
+    clock = learn_clock_prior(labels, demonstrations.times, numbers, background)
     learned = replace(
         _prototypes(total.discriminant(SHRINKAGE), temperature, min(max(far, _TINY), FARTHEST)), clock=clock
     )
@@ -78,7 +77,7 @@ def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], s
 
 
 def chosen(count: int) -> list[int]:
-    """The demonstrations that teach and are judged: all, or some from the first to the last where there are many."""
+    """The demonstrations that are judged by the others: all, or some spread over them where there are many."""
     most = min(count, MOST_REHEARSALS)
     return [number * count // most for number in range(most)]
 
@@ -134,28 +133,33 @@ def _fairness(
         named = (log_memberships(each, temperature) + handicap).argmax(1)
         right += np.bincount(columns[named == columns], minlength=len(numbers))
         count += np.bincount(columns, minlength=len(numbers))
-    return float(np.mean(right / count))
+    return float(np.mean(right[count > 0] / count[count > 0]))
+
+
+def _taught(sums: Iterable[ClassSums], places: Collection[int]) -> tuple[ClassSums, list[ClassSums]]:
+    """What all demonstrations teach together, and what those at `places` do: more need not be held at once."""
+    total: ClassSums | None = None
+    kept = []
+    for place, each in enumerate(sums):
+        total = each if total is None else ClassSums.total([total, each])
+        kept += [each] if place in places else []
+    assert total is not None, "there are demonstrations"
+    return total, kept
 
 
 def _sums(
-    demonstrations: Demonstrations,
-    items: Sequence[Demonstration],
-    labels: Sequence[Labels],
-    numbers: Labels,
-    rng: np.random.Generator,
-) -> list[ClassSums]:
+    demonstrations: Demonstrations, labels: Sequence[Labels], numbers: Labels, rng: np.random.Generator
+) -> Iterator[ClassSums]:
     """What each demonstration teaches, as it is and in its copies."""
-    frames = sum(min(len(one), LONGEST_COPY) for one in items)
+    frames = sum(min(len(one), LONGEST_COPY) for one in demonstrations.items)
     copies = min(max(MOST_COPIED * 10 // max(frames, 1), 1), 10 * WAYS)  # tenths of a copy for each
-    found = []
-    for place, (one, own) in enumerate(zip(items, labels, strict=True)):
+    for place, (one, own) in enumerate(zip(demonstrations.items, labels, strict=True)):
         parts = [ClassSums.of(_inside(one.embedding), own, numbers)]
         count = (place + 1) * copies // 10 - place * copies // 10  # where not all have one, those between go without
         for pooled, shown, times in _copies(one, own, demonstrations, min(count, WAYS), rng):
             rows = demonstrations.embed(pooled, times)[::COPY_STRIDE]
             parts.append(ClassSums.of(_inside(rows), shown[::COPY_STRIDE], numbers))
-        found.append(ClassSums.total(parts))
-    return found
+        yield ClassSums.total(parts)
 
 
 def _inside(embedding: NDArray[Any]) -> Floats:

@@ -199,6 +199,16 @@ def test_labels_of_frames_before_a_restart_stay_what_they_were() -> None:
     assert [label.step for label in settled if label.at < 2.9] == [1] * 15
 
 
+def test_frames_that_histories_remember_no_more_are_not_held_to_them() -> None:
+    """Their ticks are gone: what the oldest tick that is left holds for impossible says nothing about them."""
+    steps = (1, 2, 0, -1)
+    labeller = make_labeller(steps, lag_s=40.0, frames=600)
+    seen = show(labeller, steps, [1] * 20 + [2] * 20)
+    settled = [label for one in (*seen, labeller.finish()[0]) for label, _ in one.settled]
+    assert {label.step for label in settled if label.at < 55} == {1}
+    assert {label.step for label in settled if label.at > 65} == {2}
+
+
 def test_a_restart_just_before_the_end_leaves_nothing_done() -> None:
     steps = (1, 2, 0)
     labeller = make_labeller(steps)

@@ -284,7 +284,7 @@ def test_copies_stay_within_their_bound_and_are_spread_evenly(count: int, frames
         patch.setattr(module, "MOST_COPIED", most)
         patch.setattr(module, "_copies", count_copies)
         demonstrations, labels = make_task(((1,),) * count, each=frames)
-        module._sums(demonstrations, demonstrations.items, labels, np.array([1]), np.random.default_rng(0))
+        list(module._sums(demonstrations, labels, np.array([1]), np.random.default_rng(0)))
     assert max(made) <= WAYS
     assert max(made) - min(made) <= 1
     assert sum(made) * frames <= max(most, count * frames / 10)  # one of ten, however little room there is
@@ -323,7 +323,16 @@ def test_of_a_long_recording_a_part_is_shown_again(monkeypatch: pytest.MonkeyPat
     assert len(starts) > 1
 
 
-def test_all_teach_or_of_many_some_from_the_first_to_the_last() -> None:
+def test_all_teach_though_only_some_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that only those have that are not judged is a prototype all the same."""
+    monkeypatch.setattr(module, "MOST_REHEARSALS", 2)
+    demonstrations, labels = make_task(((1, 2), (1, 2, 3), (1, 2), (1, 2, 3)))
+    taught = learn_prototypes(demonstrations, labels)
+    assert [one.place for one in taught.judged] == [0, 2]
+    assert taught.prototypes.numbers.tolist() == [1, 2, 3]
+
+
+def test_all_are_judged_or_of_many_some_spread_over_them() -> None:
     assert chosen(3) == [0, 1, 2]
     assert chosen(40) == list(range(40))
     some = chosen(101)
