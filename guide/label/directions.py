@@ -16,7 +16,6 @@ Singles: TypeAlias = NDArray[np.float32]
 _TINY = 1e-9
 POWER_ITERATIONS = 4
 ROWS_AT_ONCE = 2048  # of a recording that are held in full width and precision
-WIDE = 512  # features from which on multiplying them takes most of the time
 OVERSAMPLED = 20  # columns beyond those wanted, which make the wanted ones exact to many digits
 _INDEPENDENT = 1e-4  # least share of a column that is new beside the others, where their products say enough of them
 
@@ -37,17 +36,6 @@ class Reduction:
     def rows(self, features: NDArray[Any]) -> Floats:
         """Features (T, P) along the directions, (T, d)."""
         return rows_along(features, self.mean, self.directions)
-
-    def many_rows(self, features: NDArray[Any]) -> Floats:
-        """The same for teaching, where there are many: of wide features in single precision and half the time.
-
-        Digits are lost in single frames, about the seventh, and not in what many of them teach.
-        """
-        if len(self.mean) < WIDE:
-            return self.rows(features)
-        directions = self.directions.astype(np.float32)
-        some = [(part - self.mean).astype(np.float32) @ directions for part in parts([features])]
-        return np.concatenate(some, dtype=np.float64) if some else np.zeros((0, directions.shape[1]))
 
     def turned(self, rotation: Floats) -> Reduction:
         """The directions (P, e) that a rotation (d, e) makes of these."""

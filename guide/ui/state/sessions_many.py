@@ -14,7 +14,6 @@ from guide.ui.state.sessions import NOBODY, SessionRow
 
 DeviationBy = Literal["step", "kind", "person", "version"]
 DEVIATION_BY: tuple[DeviationBy, ...] = ("step", "kind", "person", "version")
-NOT_DONE = "not seen"
 
 
 @dataclass(frozen=True, slots=True)

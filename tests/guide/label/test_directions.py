@@ -70,14 +70,6 @@ def test_mean_and_scale_are_those_of_all_rows_together() -> None:
     np.testing.assert_allclose(scale, np.where(spread > 1e-9, 1 / np.maximum(spread, 1e-9), 1.0), rtol=1e-9)
 
 
-def test_many_rows_lose_digits_that_do_not_matter() -> None:
-    rows = make_rows(width=600) + np.float32(100.0)
-    reduction = find_reduction([rows], COMPONENTS)
-    np.testing.assert_allclose(reduction.many_rows(rows), reduction.rows(rows), atol=1e-4)
-    assert reduction.many_rows(rows).dtype == np.float64
-    assert reduction.many_rows(rows[:0]).shape == (0, COMPONENTS)
-
-
 def test_some_directions_more_are_narrowed_to_those_wanted() -> None:
     rows = make_rows()
     wide = wide_reduction([rows], COMPONENTS)
