@@ -45,7 +45,7 @@ def test_what_this_machine_takes_is_measured_too(
         "networks in float precision",
         "networks in mixed precision",
         ", mixed: rate",
-        "has no 8-bit networks",
+        "has no 8-bit network",
     ):
         assert words in printed
 

@@ -139,7 +139,9 @@ def test_nothing_vanishes_while_the_page_is_drawn_anew(app: App, page: Page) -> 
     with quiet_headset(ServerKeeper(app.task.exported, app.task.data).connect()) as (session, _):
         page.goto(f"{app.address}/?session={session}")
         page.wait_for_function("document.querySelector('.guide-picture img')?.naturalWidth > 0")
-        page.wait_for_function("Number(document.querySelector('.guide-health b')?.innerText) > 30")  # all has settled
+        page.wait_for_function(
+            "Number(document.querySelector('.guide-health b')?.innerText) > 80"
+        )  # all has settled, the alert that it takes long too
         settle(page)
         watch_for_gaps(page, [".guide-now", ".guide-next", ".guide-steps", ".guide-picture img"])
         for button, effect in (("Pause", ".paused"), ("Go on", ":not(.paused)"), ("Pause", ".paused")):
@@ -155,7 +157,9 @@ def test_numbers_go_on_without_the_page_being_drawn(app: App, page: Page) -> Non
     with quiet_headset(ServerKeeper(app.task.exported, app.task.data).connect()) as (session, _):
         page.goto(f"{app.address}/?session={session}")
         expect(page.locator(".guide-picture img")).to_be_visible()
-        page.wait_for_function("Number(document.querySelector('.guide-health b')?.innerText) > 30")  # all has settled
+        page.wait_for_function(
+            "Number(document.querySelector('.guide-health b')?.innerText) > 80"
+        )  # all has settled, the alert that it takes long too
         settle(page)
         page.evaluate(
             """() => {
