@@ -36,7 +36,9 @@ class Recipe:
     least_frames: int = 64
     """The working rate rises until every recording gives this many frames."""
     head: HeadKind = "pooled"
-    """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: their temporal counterpart on pooled features."""
+    """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: a perceptron on pooled features."""
+    heads: int = 5
+    """Heads that are trained side by side: one ends in different places with different first weights."""
     bottleneck: int = 0
     """Channels the head reduces its input to before anything else; 0 leaves them."""
     pool: int = 1
@@ -47,12 +49,12 @@ class Recipe:
     """Share of the head's hidden values dropped in training."""
     head_width: int = 256
     """Channels of the head's hidden layers."""
-    context_count: int = 2
+    context_count: int = 1
     """c: how many moments one embedding sees, the current one among them."""
     context_stride_s: float = 0.0
     """Seconds between them; 0 takes a tenth of an average step."""
-    embedding_width: int = paper.EMBEDDING_DIMENSION
-    """Numbers in an embedding."""
+    embedding_width: int = 64
+    """Numbers in a head's embedding."""
     loss: LossName = "tc3i"
     """What the embedder is trained with."""
     sampled_frames: int = paper.SAMPLED_FRAMES
@@ -68,10 +70,10 @@ class Recipe:
     median length over twice k. At most a quarter of the shortest recording."""
     margin: float = paper.MARGIN
     """C-IDM: frames farther apart than the window are pushed to this distance (zeta)."""
-    xi: float = paper.XI
+    xi: float = 3.0
     """Weight of C-IDM in TC3I."""
-    tcc_weight: float = 0.1
-    """Weight of the cycle term in TC3I: enough to help where it helps, too little to overrule C-IDM."""
+    tcc_weight: float = 1.0
+    """Weight of the cycle term in TC3I."""
     gamma_unit_s: float = 0.0
     """C-IDM weighs pairs by their squared distance in units of this; 0 takes half the median recording, so that the
     pull on near frames is not drowned by the push on far ones."""
@@ -85,7 +87,7 @@ class Recipe:
     """Which frames TCC counts in TC3I: `all`, or less those whose soft neighbour is not `close`, or not `sure`."""
     trust_width: float = 1.0
     """How far, or how spread as a part of the recording, a soft neighbour is for its frame to count e^-1."""
-    most_iterations: int = 600
+    most_iterations: int = 300
     """Training ends here if it has not converged before."""
     evaluate_every: int = 20
     """Iterations between two looks at the held-out frames."""
@@ -94,7 +96,7 @@ class Recipe:
     k: int | Literal["auto"] = "auto"
     """Number of key-steps; background comes on top. `auto` chooses it without labels (times are then
     measured in sevenths of a recording, the paper's number)."""
-    clusterer: str = "either"
+    clusterer: str = "correspond"
     """How frames become key-steps."""
     fuzzifier: float = 1.2
     """Fuzzy c-means' m: 2 collapses in 128 dimensions."""
@@ -109,13 +111,15 @@ PAPER = Recipe(
     backbone=paper.BACKBONE,
     fps=paper.FRAMES_PER_SECOND,
     head="conv",
+    heads=1,
+    embedding_width=paper.EMBEDDING_DIMENSION,
+    xi=paper.XI,
     context_stride_s=paper.CONTEXT_STRIDE / NATIVE_FPS,
     context_count=paper.CONTEXT_FRAMES,
     loss=paper.LOSS,
     learning_rate=paper.LEARNING_RATE,
     window_s=paper.WINDOW_FRAMES / NATIVE_FPS,
     gamma_unit_s=1 / NATIVE_FPS,
-    tcc_weight=1.0,
     variance_weight=paper.RELEASED_VARIANCE_WEIGHT,
     trust="all",
     most_iterations=20_000,
@@ -137,7 +141,13 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 _ABOVE = {"fps": 0.0, "learning_rate": 0.0, "temperature": 0.0, "fuzzifier": 1.0, "trust_width": 0.0}
 _BELOW = {"dropout": 1.0}
-_AT_MOST = {"pool": 14, "bottleneck": 8192, "head_width": 8192, "embedding_width": 8192}  # maps are 14 x 14
+_AT_MOST = {
+    "pool": 14,
+    "bottleneck": 8192,
+    "head_width": 8192,
+    "embedding_width": 8192,
+    "heads": 64,
+}  # maps are 14 x 14
 _MAY_BE_NONE = frozenset({"bottleneck"})
 
 

@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from guide.domain import Features
-from guide.label.directions import principal_directions
-from guide.perceive.appearance import Appearance, AppearanceSettings, difference
+from guide.label.directions import unit_directions
+from guide.perceive.appearance import Appearance, AppearanceSettings
 from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstration, Demonstrations
 from guide.teach.embedding import LinearEmbedder, fit_embedder
+from guide.teach.view import centred
 from offline.batches import Clip
 from offline.config import Recipe
 from offline.context import context_indices
 from offline.features import RecordingFeatures, collection_of
-from offline.losses.batch import Loss
+from offline.losses.batch import Loss, MeanOverHeads
 from offline.losses.registry import LossSettings, build_loss
-from offline.model import HeadSettings, build_head
+from offline.model import HeadSettings, HeadsSideBySide, build_head
 from offline.npy_file import GrowingNpy
 
 ROWS_AT_ONCE = 256
@@ -33,9 +34,7 @@ SAMPLED_AT_ONCE = 32
 
 
 class StandardHead(nn.Module):
-    """A head behind a fixed standardisation of its input, so that the exported file takes what the live side gives.
-
-    Rows of features are also projected to principal directions (P, d).
+    """A head behind a fixed standardisation of its input.
 
     >>> head = StandardHead(nn.Flatten(), torch.tensor([1.0, 1.0]), torch.tensor([2.0, 0.5]))
     >>> head(torch.tensor([[[3.0, 2.0]]])).tolist()
@@ -44,18 +43,15 @@ class StandardHead(nn.Module):
 
     offset: Tensor
     scale: Tensor
-    projection: Tensor | None
 
-    def __init__(self, head: nn.Module, offset: Tensor, scale: Tensor, projection: Tensor | None = None) -> None:
+    def __init__(self, head: nn.Module, offset: Tensor, scale: Tensor) -> None:
         super().__init__()
         self.head = head
         self.register_buffer("offset", offset)
         self.register_buffer("scale", scale)
-        self.register_buffer("projection", projection)
 
     def forward(self, context: Tensor) -> Tensor:
-        rows = (context - self.offset) / self.scale
-        embedding: Tensor = self.head(rows if self.projection is None else rows @ self.projection)
+        embedding: Tensor = self.head((context - self.offset) / self.scale)
         return embedding
 
 
@@ -90,7 +86,7 @@ class Inputs:
 
     recordings: tuple[RecordingFeatures, ...]
     appearance: tuple[NDArray[np.float32], ...]  # each (T, 2P), order-free features
-    rows: tuple[NDArray[Any], ...]  # each (T, C, H, W) maps, or the means' part (T, M) of the difference half
+    rows: tuple[NDArray[Any], ...]  # each (T, C, H, W) maps, or (T, d) means along principal directions
     rate: float
     settings: AppearanceSettings
     step_s: float
@@ -125,13 +121,15 @@ def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, fold
     features = tuple(_written(recording, Appearance(settings), folder) for recording in recordings)
     rows: list[NDArray[Any]] = [recording.maps for recording in recordings if recording.maps is not None]
     if recipe.head != "conv" or len(rows) < len(recordings):
-        rows = [head_rows(each, one) for each, one in zip(features, recordings, strict=True)]
+        rows = head_rows([recording.means for recording in recordings], recipe.directions)
     return Inputs(tuple(recordings), features, tuple(rows), recordings[0].rate, settings, step_s)
 
 
-def head_rows(appearance: NDArray[np.float32], recording: RecordingFeatures) -> NDArray[np.float32]:
-    """What a head sees of order-free features (T, 2P): how the means differ from the past, (T, M)."""
-    return difference(appearance)[:, : recording.mean_width or None]
+def head_rows(means: Sequence[NDArray[np.floating[Any]]], directions: int) -> list[NDArray[Any]]:
+    """What a head sees of means (T, M): less their recording's, along principal directions, (T, d)."""
+    stride = -(-sum(map(len, means)) // STATISTICS_ROWS)
+    along = unit_directions(np.concatenate([centred(each)[::stride] for each in means]), directions)
+    return [(centred(each) @ along).astype(np.float32) for each in means]
 
 
 def context_stride_s(inputs: Inputs, recipe: Recipe) -> float:
@@ -139,20 +137,20 @@ def context_stride_s(inputs: Inputs, recipe: Recipe) -> float:
     return recipe.context_stride_s or inputs.step_s / 10
 
 
-def build_embedder(inputs: Inputs, recipe: Recipe, seed: int) -> StandardHead:
-    """An untrained head for these inputs; the seed decides its weights."""
+def build_embedder(inputs: Inputs, recipe: Recipe, seed: int) -> nn.Module:
+    """Untrained heads for these inputs, side by side; the seed decides their weights."""
     torch.manual_seed(seed)
-    is_flat = inputs.rows[0].ndim == 2
-    offset, scale, projection = _projected(inputs, recipe) if is_flat else (*_statistics(inputs.rows), None)
+    rank = inputs.rows[0].ndim - 1
     settings = HeadSettings(
-        channels=projection.shape[1] if projection is not None else inputs.rows[0].shape[1],
+        channels=inputs.rows[0].shape[1],
         width=recipe.head_width,
         bottleneck=recipe.bottleneck or None,
         pool=recipe.pool,
         embedding=recipe.embedding_width,
         dropout=recipe.dropout,
     )
-    return StandardHead(build_head(settings, 1 if is_flat else 3), offset, scale, projection)
+    heads = HeadsSideBySide(build_head(settings, rank) for _ in range(recipe.heads))
+    return heads if rank == 1 else StandardHead(heads, *_statistics(inputs.rows))
 
 
 def window_s(inputs: Inputs, recipe: Recipe) -> float:
@@ -179,7 +177,7 @@ def make_loss(inputs: Inputs, recipe: Recipe) -> Loss:
         trust=recipe.trust,
         trust_width=recipe.trust_width,
     )
-    return build_loss(recipe.loss, settings)
+    return MeanOverHeads(build_loss(recipe.loss, settings), recipe.heads)
 
 
 @torch.inference_mode()
@@ -230,17 +228,6 @@ def _statistics(rows: Sequence[NDArray[Any]]) -> tuple[Tensor, Tensor]:
     spread = np.sqrt(np.maximum(squares / count - mean**2, 0.0))
     shape = (len(mean),) + (1,) * (rows[0].ndim - 2)
     return _tensor(mean.reshape(shape)), _tensor(np.where(spread > 1e-6, spread, 1.0).reshape(shape))
-
-
-def _projected(inputs: Inputs, recipe: Recipe) -> tuple[Tensor, Tensor, Tensor]:
-    """Offset and scale (P,) of feature rows, and their principal directions (P, d), of unit spread on the whole."""
-    sample = np.concatenate(list(_sample(inputs.rows)), dtype=np.float64)
-    offset, spread = sample.mean(0), sample.std(0)
-    scale = np.where(spread > 1e-9, spread, 1.0)
-    standard = (sample - offset) / scale
-    directions = principal_directions(standard, recipe.directions)
-    directions /= float((standard @ directions).std()) or 1.0
-    return _tensor(offset), _tensor(scale), _tensor(directions)
 
 
 def _tensor(values: NDArray[np.floating[Any]]) -> Tensor:

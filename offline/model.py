@@ -1,11 +1,11 @@
 """The embedder's head: trunk outputs of the current frame and its past -> one embedding.
 
-`ConvHead` is the paper's (section 4.4), for maps; `FeatureHead` its counterpart for recordings that arrive as feature
-vectors. The trunk is elsewhere: live, it runs once a frame and the head on its kept outputs.
+`ConvHead` is the paper's (section 4.4), for maps; `FeatureHead` its counterpart for feature vectors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -66,32 +66,10 @@ class ConvHead(nn.Module):
         return embedding
 
 
-class TimeConvolution(nn.Module):
-    """A convolution over time with three taps, batch norm and ReLU: (N, c, C) -> (N, c, W).
-
-    Written as a matrix product: on a CPU torch trains a convolution of so short a time many times slower.
-
-    >>> tuple(TimeConvolution(8, 16).eval()(torch.zeros(3, 2, 8)).shape)
-    (3, 2, 16)
-    """
-
-    def __init__(self, channels: int, width: int) -> None:
-        super().__init__()
-        self.taps = nn.Linear(3 * channels, width, bias=False)  # batch norm brings its own offset
-        self.norm = nn.BatchNorm1d(width)
-
-    def forward(self, clip: Tensor) -> Tensor:
-        nothing = torch.zeros_like(clip[:, :1])
-        before, after = torch.cat([nothing, clip[:, :-1]], 1), torch.cat([clip[:, 1:], nothing], 1)
-        mixed = self.taps(torch.cat([before, clip, after], dim=2))
-        normed: Tensor = self.norm(mixed.flatten(0, 1)).relu().reshape(mixed.shape)
-        return normed
-
-
 class FeatureHead(nn.Module):
-    """The counterpart for feature vectors: a linear layer, two convolutions over time, max over time, projection.
+    """The counterpart for feature vectors: a perceptron with one hidden layer, the largest value over the context.
 
-    >>> head = FeatureHead(HeadSettings(channels=8, width=16)).eval()
+    >>> head = FeatureHead(HeadSettings(channels=8, width=16))
     >>> tuple(head(torch.zeros(3, 2, 8)).shape)
     (3, 128)
     """
@@ -99,18 +77,30 @@ class FeatureHead(nn.Module):
     def __init__(self, settings: HeadSettings) -> None:
         super().__init__()
         self.settings = settings
-        channels = settings.bottleneck or settings.width
-        self.reduce = nn.Linear(settings.channels, channels)
-        self.convolve = nn.Sequential(
-            TimeConvolution(channels, settings.width), TimeConvolution(settings.width, settings.width)
-        )
-        self.project = _projection(settings)
+        self.hidden = nn.Linear(settings.channels, settings.width)
+        self.project = nn.Linear(settings.width, settings.embedding)
 
     def forward(self, context: Tensor) -> Tensor:
         """Give embeddings (N, E) of context features (N, c, D), oldest frame first, the current one last."""
-        features: Tensor = self.convolve(self.reduce(context))
-        embedding: Tensor = self.project(features.amax(dim=1))
+        embedding: Tensor = self.project(self.hidden(context).relu().amax(dim=1))
         return embedding
+
+
+class HeadsSideBySide(nn.Module):
+    """Heads that differ in their first weights, their embeddings side by side: they depend less on chance than one.
+
+    >>> heads = HeadsSideBySide([FeatureHead(HeadSettings(channels=8, embedding=3)) for _ in range(2)])
+    >>> tuple(heads(torch.zeros(5, 1, 8)).shape)
+    (5, 6)
+    """
+
+    def __init__(self, heads: Iterable[nn.Module]) -> None:
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+
+    def forward(self, context: Tensor) -> Tensor:
+        """Give embeddings (N, H E) of what one head takes."""
+        return torch.cat([head(context) for head in self.heads], dim=-1)
 
 
 Head = ConvHead | FeatureHead

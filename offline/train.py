@@ -25,7 +25,7 @@ from guide.teach.describe import Learned
 from guide.teach.given import Given, read_given
 from offline.batches import Batches
 from offline.config import PRESETS, PresetName, Recipe, resolve
-from offline.embedding import Inputs, StandardHead, build_embedder, embed, make_loss, prepare_inputs, window_s
+from offline.embedding import Inputs, build_embedder, embed, make_loss, prepare_inputs, window_s
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import FeatureCache, RecordingFeatures
@@ -257,7 +257,7 @@ def _require_cache(folder: Path) -> None:
         ) from cause
 
 
-def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) -> tuple[StandardHead, Trained]:
+def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) -> tuple[Trained]:
     device = torch.device("cuda" if options.device != "cpu" and torch.cuda.is_available() else "cpu")
     inputs = task.inputs
     head = build_embedder(inputs, recipe, options.seed).to(device)

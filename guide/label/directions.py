@@ -156,6 +156,18 @@ def principal_directions(rows: Floats, most: int) -> Floats:
     return np.asarray(rows.T @ vectors / np.sqrt(values) if is_wide else vectors)
 
 
+def unit_directions(rows: Floats, count: int) -> Floats:
+    """Principal directions (P, d) of rows (T, P), scaled so that values along them have unit spread on the whole.
+
+    >>> float(np.linalg.norm(unit_directions(np.array([[4.0, 0.0], [-4.0, 0.0]]), 1)))
+    0.25
+    """
+    directions = principal_directions(rows, count)
+    if not directions.size:  # nothing varies
+        return np.zeros((rows.shape[1], 1))
+    return np.asarray(directions / (rows @ directions).std())
+
+
 def _exact_span(rows: Floats, size: int) -> Floats:
     """The same as `leading_span` in full precision: what networks are trained on stays as it is to the last digit."""
     span = np.random.default_rng(0).normal(size=(rows.shape[1], size))

@@ -10,16 +10,17 @@ from scipy.ndimage import median_filter
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
-from guide.teach.refine import Floats, RefineSettings, judge_each, visits_of
-from guide.teach.subsample import fewer
-from guide.teach.view import look_again
+from guide.teach.refine import Floats
 from offline.keysteps.base import average_step_s
-from offline.keysteps.ours import Ours
+from offline.keysteps.correspond import CorrespondSettings, correspond, look, memberships_by_others, paired_off
 
-NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16)
+NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40)
 SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
-ROUNDS = 3  # half of what the finder takes: the curve over the numbers is the same
-UNUSUAL = 0.5  # nats, times the squared logarithm of how many times too many or too few
+QUICK = CorrespondSettings(lengths=(0.6,), teachers=(0.5,), rounds=1)
+USUAL = 10  # key-steps of a task
+UNUSUAL = 0.3  # nats, times the squared logarithm of how many times too many or too few
+WORTH = 0.5  # of the nats that as many perfect steps would say: what further steps must say to be worth it
+VISITS = 0.3  # power of the visits: beginning a step again and again speaks against it, but some steps do repeat
 Report = Callable[[int, float], None]
 
 
@@ -41,17 +42,21 @@ def choose_k(
 ) -> Choice:
     """The number of key-steps after which more of them say little that is new.
 
-    For each number the steps are found as usual but more quickly, and every recording is labelled anew by what the
-    others teach. What these labels say about the found ones rises with the number: steeply while the new steps are
-    real, slowly once real steps are cut in pieces. The bend is chosen: the number farthest above the line from the
-    first to the last. Steps that only some recordings have, or that flicker, count less. Where the curve is nearly
-    straight, chance would choose; so a number far from the middle of those tried needs a bend that shows.
+    For each number the steps are found as usual but more quickly, and every recording is judged by what the others
+    teach. What this says about the found steps rises with the number: steeply while the new steps are real, slowly once
+    real steps are cut in pieces. k perfect steps say log k nats; chosen is where a share of that, `WORTH`, is exceeded
+    most. Steps that only some recordings have, or that flicker, count less. Where the curve is nearly straight, chance
+    would choose; so an unusual number needs a bend that shows.
     """
     numbers = candidates if candidates is not None else _candidates(collection)
-    collection = fewer(collection, max(numbers), seed).collection()
+    if len(collection.times) < 2:
+        return Choice(min(USUAL, max(numbers)), "as many as usual, since one recording has no other to be told by", ())
+    few = paired_off(collection, max(numbers), seed)
+    looked = look(few.collection(), average_step_s(collection, USUAL), QUICK)
     scores = []
     for k in numbers:
-        scores.append((k, information(collection, k, seed)))
+        found = correspond(looked, average_step_s(collection, k), k, seed, QUICK)
+        scores.append((k, shared_information(found.looked.rows, found.steps, k)))
         if report is not None:
             report(*scores[-1])
     k = bend(scores)
@@ -62,18 +67,15 @@ def choose_k(
 
 
 def bend(scores: Sequence[tuple[int, float]]) -> int:
-    """The number whose score lies farthest above the straight line from the first to the last, and not far out.
+    """The number whose score lies farthest above `WORTH` of what so many perfect steps would say, and is not unusual.
 
-    >>> bend([(4, 0.0), (6, 1.0), (8, 1.1), (10, 1.2)])
-    6
-    >>> bend([(4, 0.0), (6, 0.2), (8, 0.4), (10, 0.6)])
+    >>> bend([(4, 0.5), (8, 1.5), (16, 1.6), (32, 1.7)])
     8
     """
-    numbers, raw = np.array([pair[0] for pair in scores], np.float64), np.array([pair[1] for pair in scores])
-    heard = median_filter(raw, 3, mode="nearest")  # one number's luck makes no bend
-    line = heard[0] + (heard[-1] - heard[0]) * (numbers - numbers[0]) / max(numbers[-1] - numbers[0], 1.0)
-    far_out = np.log(numbers / (0.5 * (numbers[0] + numbers[-1]))) ** 2
-    return scores[int((heard - line - UNUSUAL * far_out).argmax())][0]
+    numbers, raw = np.log([pair[0] for pair in scores]), np.array([pair[1] for pair in scores])
+    heard = median_filter(raw, 3, mode="mirror")  # one number's luck makes no bend
+    unusual = (numbers - np.log(USUAL)) ** 2
+    return scores[int((heard - WORTH * numbers - UNUSUAL * unusual).argmax())][0]
 
 
 def _candidates(collection: Collection) -> list[int]:
@@ -81,23 +83,19 @@ def _candidates(collection: Collection) -> list[int]:
     return [k for k in NUMBERS if k <= longest] or [min(NUMBERS[0], collection.size)]
 
 
-def information(collection: Collection, k: int, seed: int) -> float:
-    """How much the recordings know about each other's k steps, in nats, less for rare and for flickering ones."""
-    finder = Ours(RefineSettings(rounds=ROUNDS, background=0.0), embedding_weights=(1.0,), tries=2)
-    labels = [each - 1 for each in finder.find(collection, k, seed).labels]
-    step_s = average_step_s(collection, k)
-    rows = look_again(collection.features or collection.embeddings, collection.times, step_s, finder.settings)
-    return shared_information(rows, labels, k, finder.settings)
-
-
-def shared_information(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings: RefineSettings) -> float:
-    """Mutual information of labels 0..k-1 and what the other recordings make of the rows, weighed by presence."""
-    counts = np.zeros((k, k))
-    for each, judged in zip(labels, judge_each(rows, labels, settings), strict=True):
-        np.add.at(counts, each, np.pad(judged, ((0, 0), (0, k - judged.shape[1]))))
+def shared_information(rows: Sequence[Floats], labels: Sequence[Labels], k: int) -> float:
+    """Mutual information of labels 0..k and what the other recordings make of the rows, weighed by presence."""
+    counts = np.zeros((k + 1, k + 1))
+    for each, judged in zip(labels, memberships_by_others(rows, labels, QUICK), strict=True):
+        np.add.at(counts, each, np.pad(judged, ((0, 0), (0, k + 1 - judged.shape[1]))))
     joint = counts / counts.sum()
     apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
     positive = joint > 0
     shared = float((joint[positive] * np.log(joint[positive] / apart[positive])).sum())
-    visits = np.array([visits_of(each, k) for each in labels])
-    return float(shared * (visits > 0).mean() * max(visits.mean(), 1.0) ** -settings.visit_price)
+    visits = np.array([_visits(each, k + 1) for each in labels])[:, 1:]
+    return float(shared * (visits > 0).mean() * max(visits.mean(), 1.0) ** -VISITS)
+
+
+def _visits(labels: Labels, columns: int) -> Labels:
+    """How often each column is begun, (C,)."""
+    return np.asarray(np.bincount(labels[np.r_[True, labels[1:] != labels[:-1]]], minlength=columns))

@@ -1,10 +1,9 @@
 """Correspond and cut: parts of recordings that correspond give the prototypes, ProCut gives the labels.
 
-1. Embed. Several TC3I heads side by side give an embedding; beside it stands what was seen, less the person and the
-   room.
-2. Correspond. Recordings are cut where these rows change, and the parts of every two recordings are paired off one to
-   one. Parts that all pairings tie together are one group: the start of one prototype. There are more groups than
-   key-steps.
+1. Embed. Recordings have two views: the embedding of TC3I's heads, and what was seen, less the person and the room.
+2. Correspond. In each view recordings are cut where rows change, and the parts of every two recordings are paired off
+   one to one. Wrong pairs of the two views contradict each other, right ones agree: parts that all pairings tie
+   together are one group, the start of one prototype. There are more groups than key-steps.
 3. Cut. Fuzzy memberships in the prototypes give the t-links, frames near in time the n-links, the graph cut the labels.
 4. Select. The k groups most like steps, some of them several in one, are the key-steps. The prototypes of all other
    groups are those of background, so background takes part in the cut as every step does.
@@ -16,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from guide.domain import BACKGROUND, Labels, Times
+from guide.domain import BACKGROUND, Features, Labels
 from guide.label.cut import settle_all
+from guide.label.directions import unit_directions
 from guide.label.discriminant import ClassSums, Discriminant
 from guide.label.energy import LinkSettings, build_links
 from guide.label.membership import memberships
@@ -28,25 +27,24 @@ from guide.teach.refine import Floats, RefineSettings
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import average_step_s, check_k, unused
-from offline.keysteps.grouping import Evidence, put_together
-from offline.keysteps.heads import HeadsSettings, TrainedHeads, train_heads, unit_directions
-from offline.keysteps.matched import LEAST_RECORDINGS, MOST_FRAMES, Candidate, paired_off
-from offline.keysteps.matching import Grain, Metric, fixed, groups, leave_two_out, match, telling
-from offline.keysteps.parts import cut
+from offline.keysteps.grouping import Evidence, number_groups, put_together
+from offline.keysteps.matching import Grain, fixed, groups, leave_two_out, match, telling
+from offline.keysteps.parts import Cutting, cut
 from offline.keysteps.pcm import ProCut
+
+LEAST_RECORDINGS = 3  # two alone can be paired off any way
+MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames
+MOST_RECORDINGS = 30  # that are paired off: every two of them, many times over
+STARTS = 100  # seeds of clustering that belong to one seed of the finder
 
 
 @dataclass(frozen=True, slots=True)
 class CorrespondSettings:
     """How key-steps are found. Times are in units of the average step, so that no rate matters."""
 
-    heads: HeadsSettings = field(default_factory=HeadsSettings)
-    """The heads and their training."""
     embedding_directions: int = 64
-    """Principal directions of the heads' concatenated embeddings that stand beside what was seen."""
-    embedding_weight: float = 2.0
-    """How strongly they count there; 1 is a value of the embedding as much as a value of what was seen."""
-    lengths: tuple[float, ...] = (0.5, 0.7)
+    """Principal directions of the heads' embeddings."""
+    lengths: tuple[float, ...] = (0.42, 0.5, 0.6, 0.75)
     """Average length of a part in each cutting: finer than a step, so that a step may come more than once."""
     teachers: tuple[float, ...] = (0.3, 0.5, 0.75)
     """Groups beyond the key-steps, as a share of these, of the groupings whose metrics pair parts off anew, all of them
@@ -59,8 +57,6 @@ class CorrespondSettings:
     """How far the spread within groups is drawn towards a sphere."""
     fuzzifier: float = 1.2
     """m, as in ProCut."""
-    cut_rounds: int = 2
-    """Prototypes, memberships and cut, from the labels before."""
     change: float = 0.1
     """What a change of label costs, in average steps in which every frame speaks fully for the other label."""
 
@@ -73,8 +69,7 @@ class CorrespondAndCut:
     >>> looks = 5 * np.eye(6, dtype=np.float32)[:, None]
     >>> done = [np.concatenate([np.repeat(looks[n], 12, axis=0) for n in order]) for order in ([0, 1, 2], [1, 0, 2])]
     >>> rows = [each + rng.normal(size=each.shape).astype(np.float32) for each in (*done, *done)]
-    >>> quick = CorrespondSettings(HeadsSettings(heads=2, iterations=20))
-    >>> found = CorrespondAndCut(quick).find(Collection.at_rate(rows, 2.0), k=3, seed=0).labels
+    >>> found = CorrespondAndCut().find(Collection.at_rate(rows, 2.0), k=3, seed=0).labels
     >>> found[0][[5, 18, 30]].tolist() == found[1][[18, 5, 30]].tolist()
     True
     """
@@ -83,86 +78,48 @@ class CorrespondAndCut:
 
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         check_k(collection, k)
-        few, step_s = paired_off(fewer(collection, k, seed, most=MOST_FRAMES)), average_step_s(collection, k)
-        if len(few.numbers) < LEAST_RECORDINGS or step_s <= 0:
-            return self._without_pairs(collection, k, seed)
-        some = few.collection()
-        look, rows = Look.learn(some, step_s, seed, self.settings)
-        recordings = Recordings(rows, some.times, some.rate, step_s)
-        labels, ties, grain = correspond(recordings, k, seed, self.settings)
-        columns = int(max(each.max() for each in labels)) + 1
-        known = memberships_by_others(recordings, labels, columns, self.settings)
-        numbers = Candidate(
-            labels, put_together(Evidence.of(labels, ties, grain, known, recordings.step), k), k
-        ).numbers
-        every = dict(zip(few.numbers, labels, strict=True))
-        if few.others:
-            every |= self._others(few, look, recordings, labels, columns)
-        found = tuple(few.all_frames(number, numbers[every[number]]) for number in sorted(every))
-        return Found(found, notes=unused([each[each > BACKGROUND] for each in found], k))
-
-    def _others(
-        self, few: Fewer, look: Look, recordings: Recordings, labels: list[Labels], columns: int
-    ) -> dict[int, Labels]:
-        """The groups of recordings that were not paired off, by the prototypes of those that were."""
-        prototypes = GroupPrototypes.learn(recordings.rows, labels, columns, self.settings)
-        found = {}
-        for number in few.others:  # one at a time: there may be very many
-            one = few.collection([number])
-            own = replace(
-                recordings, rows=[look.rows((one.features or one.embeddings)[0], one.times[0])], times=one.times
-            )
-            [found[number]] = cut_by(prototypes, own, columns, self.settings)
-        return found
-
-    def _without_pairs(self, collection: Collection, k: int, seed: int) -> Found:
-        """ProCut with fuzzy c-means' own prototypes: one or two recordings cannot vote."""
-        features = collection.features or collection.embeddings
-        heads = train_heads(features, collection.times, average_step_s(collection, k), seed, self.settings.heads)
-        embeddings = tuple(heads.embed(each) for each in features)
-        found = ProCut().find(Collection(embeddings, collection.times, collection.rate), k, seed)
-        return Found(found.labels, notes=(*found.notes, "too few recordings to pair off: found by ProCut alone"))
+        few = paired_off(collection, k, seed)
+        if len(few.numbers) < LEAST_RECORDINGS or average_step_s(collection, k) <= 0:
+            found = ProCut().find(collection, k, seed)
+            return replace(found, notes=(*found.notes, "too few recordings to pair off: found by ProCut alone"))
+        step_s = average_step_s(collection, k)
+        corresponding = correspond(look(few.collection(), step_s, self.settings), step_s, k, seed, self.settings)
+        every = dict(zip(few.numbers, corresponding.steps, strict=True))
+        every |= {number: corresponding.carried(few.collection([number]), self.settings) for number in few.others}
+        labels = tuple(few.all_frames(number, every[number]) for number in sorted(every))
+        return Found(labels, notes=unused([each[each > BACKGROUND] for each in labels], k))
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Views:
     """How recordings are looked at: what was seen, and the heads' embedding. Learned from some, good for all."""
 
-    view: View
-    heads: TrainedHeads
-    directions: Floats  # (H D, e), scaled as they count
+    seen: View
+    directions: Floats  # (D, e) of embeddings, of unit spread
 
-    @staticmethod
-    def learn(some: Collection, step_s: float, seed: int, settings: CorrespondSettings) -> tuple[Look, list[Floats]]:
-        """What was learned, and the rows (T, d) of the recordings it was learned from."""
-        features = some.features or some.embeddings
-        view, seen = learn_view(features, some.times, step_s, RefineSettings(), is_timeless=True)
-        heads = train_heads(features, some.times, step_s, seed, settings.heads)
-        embedded = [_centred(heads.embed(each)) for each in features]
-        directions = unit_directions(np.concatenate(embedded), settings.embedding_directions)
-        directions *= settings.embedding_weight
-        pairs = zip(seen, embedded, strict=True)
-        return Look(view, heads, directions), [np.concatenate([s, e @ directions], axis=1) for s, e in pairs]
-
-    def rows(self, features: NDArray[np.floating], times: Times) -> Floats:
-        """Rows (T, d) of a recording that did not teach."""
-        embedded = _centred(self.heads.embed(features)) @ self.directions
-        return np.concatenate([self.view.rows(features, times), embedded], axis=1)
+    def of(self, some: Collection) -> tuple[list[Floats], list[Floats]]:
+        """What was seen (T, d) in each recording, and its embedding (T, e)."""
+        seen = [self.seen.rows(*each) for each in zip(some.features or some.embeddings, some.times, strict=True)]
+        return seen, [_centred(each) @ self.directions for each in some.embeddings]
 
 
 @dataclass(frozen=True, slots=True)
-class Recordings:
-    """Rows (T, d) of some recordings and when they were taken; an average step takes `step_s` seconds."""
+class Looked:
+    """Recordings as they are paired off: each view's rows, and both side by side."""
 
+    some: Collection
+    views: Views
+    apart: tuple[list[Floats], list[Floats]]
     rows: list[Floats]
-    times: tuple[Times, ...]
-    rate: float
-    step_s: float
 
-    @property
-    def step(self) -> float:
-        """Frames of an average step."""
-        return self.step_s * self.rate
+
+def look(some: Collection, step_s: float, settings: CorrespondSettings) -> Looked:
+    """Recordings in both views; what a frame is compared with reaches as far as `step_s` says."""
+    seen, _ = learn_view(some.features or some.embeddings, some.times, step_s, RefineSettings(), is_timeless=True)
+    embedded = np.concatenate([_centred(each) for each in some.embeddings])
+    views = Views(seen, unit_directions(embedded, settings.embedding_directions))
+    apart = views.of(some)
+    return Looked(some, views, apart, _side_by_side(apart))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +145,7 @@ class GroupPrototypes:
         rows: Sequence[Floats], labels: Sequence[Labels], columns: int, settings: CorrespondSettings
     ) -> GroupPrototypes:
         """Those of rows (T, d) with labels 0..C-1."""
-        whole = ClassSums.total(_class_sums(rows, labels, columns))
-        return GroupPrototypes.of(whole.discriminant(settings.shrinkage))
+        return GroupPrototypes.of(ClassSums.total(_sums(rows, labels, columns)).discriminant(settings.shrinkage))
 
     def memberships(self, rows: Floats, columns: int, fuzzifier: float) -> Floats:
         """Fuzzy memberships (T, C) of rows (T, d); nothing is a member of a group without frames."""
@@ -198,66 +154,109 @@ class GroupPrototypes:
         return found
 
 
-def correspond(
-    recordings: Recordings, k: int, seed: int, settings: CorrespondSettings
-) -> tuple[list[Labels], Floats, Grain]:
-    """Groups of every frame of parts that correspond, the ties of grains, and the grain.
+@dataclass(frozen=True, slots=True)
+class Correspondence:
+    """Groups of every frame of some recordings, and the key-step of each group, 0 for background."""
+
+    looked: Looked
+    groups: list[Labels]
+    numbers: Labels
+    step_s: float
+
+    @property
+    def steps(self) -> list[Labels]:
+        """The key-step of every frame."""
+        return [self.numbers[each] for each in self.groups]
+
+    def carried(self, one: Collection, settings: CorrespondSettings) -> Labels:
+        """The key-steps of a recording that was not paired off, by the prototypes of those that were."""
+        columns = len(self.numbers)
+        prototypes = GroupPrototypes.learn(self.looked.rows, self.groups, columns, settings)
+        [found] = cut_by(prototypes, _side_by_side(self.looked.views.of(one)), one, columns, self.step_s, settings)
+        return np.asarray(self.numbers[found])
+
+
+def paired_off(collection: Collection, k: int, seed: int) -> Fewer:
+    """What is paired off: of very many recordings every so-maniest, since pairs grow with the square."""
+    few = fewer(collection, k, seed, most=MOST_FRAMES)
+    count = min(len(few.numbers), MOST_RECORDINGS)
+    return replace(few, numbers=tuple(few.numbers[n * len(few.numbers) // count] for n in range(count)))
+
+
+def correspond(looked: Looked, step_s: float, k: int, seed: int, settings: CorrespondSettings) -> Correspondence:
+    """Groups of parts that correspond, and which of them are k key-steps of `step_s` seconds on average.
 
     Parts are first paired off by what varies within them, then by what tells groups apart, as several groupings see it.
     """
-    rows = recordings.rows
-    cuttings = [cut(rows, length * recordings.step, recordings.step) for length in settings.lengths]
-    grain = Grain.of(cuttings)
+    some, rows, step = looked.some, looked.rows, step_s * looked.some.rate
+    cuttings = [(view, cut(view, length * step, step)) for view in looked.apart for length in settings.lengths]
+    grain = Grain.of([each for _, each in cuttings])
 
     def grouped(ties: Floats, share: float, attempt: int) -> list[Labels]:
         columns = k + max(1, round(share * k))
-        return procut(recordings, groups(ties, grain, columns, seed + attempt), columns, settings)
+        started = groups(ties, grain, columns, STARTS * seed + attempt)
+        prototypes = GroupPrototypes.learn(rows, started, columns, settings)
+        return cut_by(prototypes, rows, some, columns, step_s, settings)
 
-    ties: Floats = np.sum([match(rows, each, fixed(each.whitening), grain) for each in cuttings], axis=0)
+    ties: Floats = np.sum([match(view, each, fixed(each.whitening), grain) for view, each in cuttings], axis=0)
     for _ in range(settings.rounds):
-        labels = [grouped(ties, share, attempt) for attempt, share in enumerate(settings.teachers)]
-        metrics: list[Metric] = [leave_two_out(rows, each, settings.shrinkage) for each in labels]
-        ties = np.sum([match(rows, each, metric, grain) for metric in metrics for each in cuttings], axis=0)
-    return grouped(ties, settings.spare, 0), ties, grain
+        taught = [grouped(ties, share, attempt) for attempt, share in enumerate(settings.teachers)]
+        ties = np.sum([_matches(looked, cuttings, labels, grain, settings) for labels in taught], axis=0)
+    labels = grouped(ties, settings.spare, 0)
+    known = memberships_by_others(rows, labels, settings)
+    numbers = number_groups(labels, put_together(Evidence.of(labels, ties, grain, known, step), k), k)
+    return Correspondence(looked, labels, numbers, step_s)
 
 
-def procut(
-    recordings: Recordings, labels: Sequence[Labels], columns: int, settings: CorrespondSettings
-) -> list[Labels]:
-    """Labels by ProCut, from the prototypes of first labels (columns 0..C-1)."""
-    current = list(labels)
-    for _ in range(settings.cut_rounds):
-        prototypes = GroupPrototypes.learn(recordings.rows, current, columns, settings)
-        current = cut_by(prototypes, recordings, columns, settings)
-    return current
+def _matches(
+    looked: Looked,
+    cuttings: Sequence[tuple[list[Floats], Cutting]],
+    labels: Sequence[Labels],
+    grain: Grain,
+    settings: CorrespondSettings,
+) -> Floats:
+    """How often grains (G, G) are matched over all cuttings, by what labels teach of each view."""
+    metrics = {id(view): leave_two_out(view, labels, settings.shrinkage) for view in looked.apart}
+    found: Floats = np.sum([match(view, each, metrics[id(view)], grain) for view, each in cuttings], axis=0)
+    return found
 
 
 def cut_by(
-    prototypes: GroupPrototypes, recordings: Recordings, columns: int, settings: CorrespondSettings
+    prototypes: GroupPrototypes,
+    rows: Sequence[Floats],
+    some: Collection,
+    columns: int,
+    step_s: float,
+    settings: CorrespondSettings,
 ) -> list[Labels]:
-    """The graph cut of each recording: t-links 1 - u, n-links of frames near in time."""
-    change_s = settings.change * recordings.step_s
+    """ProCut's cut of each recording's rows (T, d): t-links 1 - u, n-links of frames near in time."""
+    change_s = settings.change * step_s
     links = LinkSettings(change_s, radius_s=change_s, decay_s=change_s / 2)
     return settle_all(
-        (1.0 - prototypes.memberships(rows, columns, settings.fuzzifier), build_links(times, recordings.rate, links))
-        for rows, times in zip(recordings.rows, recordings.times, strict=True)
+        (1.0 - prototypes.memberships(each, columns, settings.fuzzifier), build_links(times, some.rate, links))
+        for each, times in zip(rows, some.times, strict=True)
     )
 
 
 def memberships_by_others(
-    recordings: Recordings, labels: Sequence[Labels], columns: int, settings: CorrespondSettings
+    rows: Sequence[Floats], labels: Sequence[Labels], settings: CorrespondSettings
 ) -> Iterator[Floats]:
-    """Memberships (T, C) of each recording in the prototypes of the others."""
-    sums = _class_sums(recordings.rows, labels, columns)
+    """Memberships (T, C) of each recording's rows (T, d) in the prototypes of the others, of labels 0..C-1."""
+    columns = int(max(each.max() for each in labels)) + 1
+    sums = _sums(rows, labels, columns)
     whole = ClassSums.total(sums)
-    for rows, own in zip(recordings.rows, sums, strict=True):
+    for each, own in zip(rows, sums, strict=True):
         prototypes = GroupPrototypes.of(whole.less(own).discriminant(settings.shrinkage))
-        yield prototypes.memberships(rows, columns, settings.fuzzifier)
+        yield prototypes.memberships(each, columns, settings.fuzzifier)
 
 
-def _class_sums(rows: Sequence[Floats], labels: Sequence[Labels], columns: int) -> list[ClassSums]:
+def _sums(rows: Sequence[Floats], labels: Sequence[Labels], columns: int) -> list[ClassSums]:
     return [ClassSums.of(each, own, np.arange(columns)) for each, own in zip(rows, labels, strict=True)]
 
 
-def _centred(embedding: NDArray[np.floating]) -> Floats:
+def _side_by_side(apart: tuple[list[Floats], list[Floats]]) -> list[Floats]:
+    return [np.concatenate(both, axis=1) for both in zip(*apart, strict=True)]
+
+
+def _centred(embedding: Features) -> Floats:
     return np.asarray(embedding.astype(np.float64) - embedding.mean(0))

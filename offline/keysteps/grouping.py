@@ -10,8 +10,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Labels
+from guide.domain import BACKGROUND, Labels
 from guide.teach.refine import Floats
+from offline.keysteps.base import rank_by_time
 from offline.keysteps.matching import Grain
 
 Parts = tuple[int, ...]
@@ -102,6 +103,18 @@ def put_together(evidence: Evidence, k: int) -> dict[Parts, float]:
         pair, both = best
         likeness = {parts: value for parts, value in likeness.items() if parts not in pair} | {both: known[both]}
     return likeness
+
+
+def number_groups(labels: Sequence[Labels], likeness: dict[Parts, float], k: int) -> Labels:
+    """The key-step of each group (C,): the k most like steps in the order of their mean time; 0 for background."""
+    chosen = sorted(likeness, key=lambda parts: -likeness[parts])[:k]
+    found = np.full(sum(map(len, likeness)), BACKGROUND, np.int64)
+    for number, parts in enumerate(chosen, 1):
+        found[list(parts)] = number
+    rank = rank_by_time([found[each] for each in labels], len(chosen) + 1)
+    in_order = np.full(len(rank), BACKGROUND, np.int64)
+    in_order[rank[rank != BACKGROUND]] = np.arange(1, len(rank))
+    return np.asarray(in_order[found])
 
 
 def _worth(likeness: Iterable[float], k: int) -> float:

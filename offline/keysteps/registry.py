@@ -18,9 +18,6 @@ FINDERS = {
     "ss": ("offline.keysteps.ss", "SubsetSelection"),
     "cte": ("offline.keysteps.cte", "TemporalEmbedding"),
     "pcm": ("offline.keysteps.pcm", "ProCut"),
-    "ours": ("offline.keysteps.ours", "Ours"),
-    "matched": ("offline.keysteps.matched", "Matched"),
-    "either": ("offline.keysteps.either", "Either"),
     "correspond": ("offline.keysteps.correspond", "CorrespondAndCut"),
 }
 

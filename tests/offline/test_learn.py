@@ -35,7 +35,7 @@ def embeddings(inputs: Inputs) -> list[Features]:
     return [np.asarray(recording.pooled[:, :4], np.float32) for recording in inputs.recordings]
 
 
-@pytest.mark.parametrize("clusterer", ["pcm", "ours", "equal"])
+@pytest.mark.parametrize("clusterer", ["pcm", "correspond", "equal"])
 def test_steps_are_found_by_any_clusterer(inputs: Inputs, embeddings: list[Features], clusterer: str) -> None:
     recipe = resolve("default", None, {"k": 3, "clusterer": clusterer})
     demonstrations = inputs.demonstrations()

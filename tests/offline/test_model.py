@@ -32,17 +32,17 @@ def context_of(head: Head, batch: int, frames: int = 2, seed: int = 1) -> Tensor
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
-HEADS = [ConvHead(TINY), ConvHead(CHEAP), FeatureHead(TINY), FeatureHead(CHEAP)]
+HEADS = [ConvHead(TINY), ConvHead(CHEAP), FeatureHead(TINY)]
 
 
-@pytest.mark.parametrize("head", HEADS, ids=["conv", "cheap conv", "feature", "cheap feature"])
+@pytest.mark.parametrize("head", HEADS, ids=["conv", "cheap conv", "feature"])
 @pytest.mark.parametrize("frames", [1, 2, 3, 5])
 def test_gives_one_embedding_for_any_context(head: Head, frames: int) -> None:
     with torch.no_grad():
         assert made(head)(context_of(head, 3, frames)).shape == (3, 128)
 
 
-@pytest.mark.parametrize("head", HEADS, ids=["conv", "cheap conv", "feature", "cheap feature"])
+@pytest.mark.parametrize("head", [ConvHead(TINY), ConvHead(CHEAP)], ids=["conv", "cheap conv"])
 def test_exchanging_the_context_frames_changes_the_embedding(head: Head) -> None:
     context = context_of(head, 2)
     with torch.no_grad():
@@ -50,7 +50,7 @@ def test_exchanging_the_context_frames_changes_the_embedding(head: Head) -> None
     assert (forth - back).abs().amax() > 1e-3
 
 
-@pytest.mark.parametrize("head", HEADS, ids=["conv", "cheap conv", "feature", "cheap feature"])
+@pytest.mark.parametrize("head", HEADS, ids=["conv", "cheap conv", "feature"])
 def test_embeddings_of_a_batch_do_not_depend_on_each_other(head: Head) -> None:
     context = context_of(head, 3)
     with torch.no_grad():
@@ -66,15 +66,13 @@ def transparent(head: Head, channel: int) -> Head:
     it on, so the embedding's first value is that channel's largest value over all context frames.
     """
     with torch.no_grad():
-        for name, layer in head.named_modules():
+        for layer in head.modules():
             if isinstance(layer, nn.Conv3d | nn.Conv1d | nn.Linear):
                 layer.weight.zero_()
                 if layer.bias is not None:
                     layer.bias.zero_()
                 middle = (1,) * (layer.weight.ndim - 2)
                 source = channel if layer.weight.shape[1] == head.settings.channels else 0
-                if name.endswith("taps"):  # before, now and after stand side by side: now is the second third
-                    source = layer.weight.shape[1] // 3
                 layer.weight[(0, source, *middle)] = 1.0
     return head.eval()
 
@@ -129,7 +127,7 @@ def test_the_paper_preset_is_the_default() -> None:
     assert layers.count("Dropout") == 2
 
 
-@pytest.mark.parametrize("head", HEADS, ids=["conv", "cheap conv", "feature", "cheap feature"])
+@pytest.mark.parametrize("head", HEADS, ids=["conv", "cheap conv", "feature"])
 def test_every_weight_gets_a_gradient(head: Head) -> None:
     made(head).train()
     weights = list(head.parameters())

@@ -34,5 +34,5 @@ def test_no_key_is_told_that_does_not_exist() -> None:
 
 def test_names_that_can_be_chosen_are_real() -> None:
     assert all(f"`{name}`" in TEXT for name in LOSS_NAMES)
-    assert {"ours", "pcm"} <= set(FINDERS)
+    assert {"correspond", "pcm"} <= set(FINDERS)
     assert METRICS in TEXT

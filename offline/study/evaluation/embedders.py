@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 
 from guide.domain import Features
 from guide.errors import InputError
 from offline.batches import FEWEST_FRAMES, Batches
 from offline.config import Recipe
-from offline.embedding import Inputs, StandardHead, build_embedder, embed, make_loss, prepare_inputs
+from offline.embedding import Inputs, build_embedder, embed, make_loss, prepare_inputs
 from offline.features import RecordingFeatures
 from offline.loop import LoopSettings, Progress, train
 from offline.study.keep import Kept, content_key, source_hash
@@ -68,7 +69,7 @@ class Embedders:
 
 def train_head(
     inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, tell: TrainingProgress
-) -> StandardHead:
+) -> nn.Module:
     """A head trained on these inputs, or read from `folder` where it was trained there before."""
     head = build_embedder(inputs, recipe, seed).to(device)
     batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, seed)

@@ -28,8 +28,8 @@ READ_ME: Final = (
     "point at a bar, or tap it, to read what is done there.</p>"
     "<p>Finders: <b>uniform</b> cuts all recordings, laid end to end, into equal slices, <b>equal time split</b> each "
     "of them; <b>cte</b> learns the time and keeps to one order; after the name of a loss, on the embedding it "
-    "trains: <b>hc</b> k-means, <b>ss</b> subset selection, <b>pcm</b> the paper's ProCut, <b>ours</b> clusters that "
-    "are looked at again."
+    "trains: <b>hc</b> k-means, <b>ss</b> subset selection, <b>pcm</b> the paper's ProCut, <b>correspond</b> parts "
+    "of recordings paired off, then ProCut's cut."
 )
 
 

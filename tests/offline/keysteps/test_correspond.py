@@ -8,28 +8,28 @@ import numpy as np
 import pytest
 
 from guide.domain import Features, Labels
-from guide.label.discriminant import fit_discriminant
 from guide.teach.collection import Collection
+from guide.teach.refine import Floats
 from guide.teach.subsample import Fewer
+from offline.keysteps.base import average_step_s
 from offline.keysteps.correspond import (
     CorrespondAndCut,
     CorrespondSettings,
     GroupPrototypes,
-    Look,
-    Recordings,
+    correspond,
     cut_by,
+    look,
     memberships_by_others,
-    procut,
+    paired_off,
 )
 from offline.keysteps.equal import Equal
-from offline.keysteps.heads import HeadsSettings
 from offline.metrics import PROTOCOLS
 
 K = 5
 RATE = 2.0
 IDLES = 3
-QUICK = CorrespondSettings(HeadsSettings(heads=2, hidden=64, embedding=16, frames=16, iterations=60))
-FINDER = CorrespondAndCut(QUICK)
+SETTINGS = CorrespondSettings()
+FINDER = CorrespondAndCut()
 
 
 def recording(seed: int, width: int = 16) -> tuple[Features, Labels]:
@@ -38,11 +38,11 @@ def recording(seed: int, width: int = 16) -> tuple[Features, Labels]:
     looks = np.random.default_rng(99).normal(0, 2, (K + IDLES, width))
     parts, labels = [], []
     for step in rng.permutation(K):
-        for look, label, length in (
+        for shown, label, length in (
             (K + int(rng.integers(IDLES)), 0, int(rng.integers(3, 9))),
             (int(step), int(step) + 1, int(rng.integers(14, 30))),
         ):
-            parts.append(np.repeat(looks[look][None], length, axis=0))
+            parts.append(np.repeat(looks[shown][None], length, axis=0))
             labels.append(np.full(length, label, np.int64))
     rows = np.concatenate(parts) + rng.normal(0, 1, width)
     return (rows + rng.normal(0, 0.8, rows.shape)).astype(np.float32), np.concatenate(labels)
@@ -79,11 +79,26 @@ def test_the_same_seed_gives_the_same_labels_and_steps_are_numbered_by_time() ->
     assert means == sorted(means)
 
 
-def test_features_are_looked_at_where_there_are_any() -> None:
-    made, _ = collection(4)
-    blind = Collection(tuple(np.zeros_like(each) for each in made.embeddings), made.times, RATE, made.embeddings)
-    for one, other in zip(FINDER.find(made, K, 0).labels, FINDER.find(blind, K, 0).labels, strict=True):
-        np.testing.assert_array_equal(one, other)
+def test_one_view_is_enough() -> None:
+    """An embedding that says nothing, or features that say nothing: the other view finds the steps."""
+    made, truth = collection()
+    noise = tuple(np.random.default_rng(0).normal(size=each.shape).astype(np.float32) for each in made.embeddings)
+    for embeddings, features in ((noise, made.embeddings), (made.embeddings, noise)):
+        found = FINDER.find(Collection(embeddings, made.times, RATE, features), K, 0)
+        assert score(truth, found.labels) > score(truth, Equal().find(made, K, 0).labels) + 0.2
+
+
+def test_steps_that_are_done_twice_are_found_twice() -> None:
+    """Every recording does its first step again at the end."""
+    drawn = [recording(seed) for seed in range(8)]
+    again = [np.flatnonzero(labels == 1) for _, labels in drawn]
+    rows = [np.concatenate([own, own[place]]) for (own, _), place in zip(drawn, again, strict=True)]
+    truth = [np.concatenate([own, own[place]]) for (_, own), place in zip(drawn, again, strict=True)]
+    found = FINDER.find(Collection.at_rate(rows, RATE), K, 0).labels
+    assert score(truth, found) > 0.8
+    ends = [(each[-len(place) :], each[place]) for each, place in zip(found, again, strict=True)]
+    same = [np.bincount(end).argmax() == np.bincount(begin).argmax() for end, begin in ends]
+    assert np.mean(same) > 0.7
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -93,7 +108,7 @@ def test_one_and_two_recordings_are_cut_without_pairs(count: int) -> None:
     assert [len(each) for each in found.labels] == [len(each) for each in truth]
     assert set(np.concatenate(found.labels).tolist()) <= set(range(1, K + 1))
     assert "too few recordings to pair off" in found.notes[-1]
-    assert score(truth, found.labels) > 0.5
+    assert score(truth, found.labels) > 0.4
 
 
 def test_a_long_collection_that_leaves_two_recordings_is_cut_without_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,51 +147,59 @@ def test_odd_collections_get_labels_all_the_same(lengths: tuple[int, ...], k: in
     assert all(each.min() >= 0 and each.max() <= k for each in found)
 
 
+def test_many_numbers_of_steps_give_labels_within_them() -> None:
+    made, _ = collection(4)
+    for k in (1, 2, 12):
+        step_s = average_step_s(made, k)
+        found = correspond(look(paired_off(made, k, 0).collection(), step_s, SETTINGS), step_s, k, 0, SETTINGS)
+        assert len(found.numbers) > k
+        assert set(np.concatenate(found.steps).tolist()) <= set(range(k + 1))
+
+
 def test_a_recording_that_did_not_teach_is_looked_at_as_one_that_did() -> None:
     made, _ = collection(4)
-    look, rows = Look.learn(made, 10.0, 0, QUICK)
-    for embedding, times, row in zip(made.embeddings, made.times, rows, strict=True):
-        np.testing.assert_allclose(look.rows(embedding, times), row, atol=1e-6)
+    looked = look(made, 10.0, SETTINGS)
+    for number in range(4):
+        one = Collection((made.embeddings[number],), (made.times[number],), RATE)
+        for own, every in zip(looked.views.of(one), looked.apart, strict=True):
+            np.testing.assert_allclose(own[0], every[number], atol=1e-6)
 
 
-def planted(noise: float) -> tuple[Recordings, list[Labels]]:
+def planted(noise: float) -> tuple[list[Floats], Collection, list[Labels]]:
     """Three groups of 20 frames each, in two orders, in plain rows."""
     rng = np.random.default_rng(0)
     labels = [np.repeat(order, 20).astype(np.int64) for order in ([0, 1, 2], [2, 0, 1], [0, 2, 1])]
     rows = [5.0 * np.eye(3)[each] + rng.normal(0, noise, (60, 3)) for each in labels]
-    return Recordings(rows, tuple(np.arange(60) / RATE for _ in labels), RATE, 10.0), labels
+    return rows, Collection.at_rate([each.astype(np.float32) for each in rows], RATE), labels
 
 
 def test_the_cut_mends_labels_and_noise() -> None:
-    recordings, truth = planted(noise=2.0)
+    rows, made, truth = planted(noise=2.0)
     wrong = [each.copy() for each in truth]
     for each in wrong:
         each[[3, 25, 44]] = (each[[3, 25, 44]] + 1) % 3
-    for found, true in zip(procut(recordings, wrong, 3, QUICK), truth, strict=True):
+    prototypes = GroupPrototypes.learn(rows, wrong, 3, SETTINGS)
+    for found, true in zip(cut_by(prototypes, rows, made, 3, 10.0, SETTINGS), truth, strict=True):
         assert (found == true).mean() > 0.95
 
 
 def test_memberships_by_others_leave_a_recording_out() -> None:
-    recordings, truth = planted(noise=0.5)
-    for number, found in enumerate(memberships_by_others(recordings, truth, 3, QUICK)):
+    rows, _, truth = planted(noise=0.5)
+    for number, found in enumerate(memberships_by_others(rows, truth, SETTINGS)):
         rest = [n for n in range(3) if n != number]
-        learned = fit_discriminant([recordings.rows[n] for n in rest], [truth[n] for n in rest], QUICK.shrinkage)
-        expected = GroupPrototypes.of(learned).memberships(recordings.rows[number], 3, QUICK.fuzzifier)
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        prototypes = GroupPrototypes.learn([rows[n] for n in rest], [truth[n] for n in rest], 3, SETTINGS)
+        np.testing.assert_allclose(found, prototypes.memberships(rows[number], 3, SETTINGS.fuzzifier), atol=1e-6)
         np.testing.assert_allclose(found.sum(1), 1.0)
 
 
 def test_a_group_without_frames_gets_none() -> None:
-    recordings, truth = planted(noise=0.5)
-    prototypes = GroupPrototypes.learn(recordings.rows, truth, 5, QUICK)
-    assert set(np.concatenate(cut_by(prototypes, recordings, 5, QUICK)).tolist()) == {0, 1, 2}
+    rows, made, truth = planted(noise=0.5)
+    prototypes = GroupPrototypes.learn(rows, truth, 5, SETTINGS)
+    assert set(np.concatenate(cut_by(prototypes, rows, made, 5, 10.0, SETTINGS)).tolist()) == {0, 1, 2}
 
 
 def test_changes_that_cost_more_are_fewer() -> None:
-    recordings, truth = planted(noise=3.0)
-    prototypes = GroupPrototypes.learn(recordings.rows, truth, 3, QUICK)
-    free, dear = (
-        sum(int((np.diff(each) != 0).sum()) for each in cut_by(prototypes, recordings, 3, replace(QUICK, change=cost)))
-        for cost in (0.05, 0.5)
-    )
-    assert dear < free
+    rows, made, truth = planted(noise=3.0)
+    prototypes = GroupPrototypes.learn(rows, truth, 3, SETTINGS)
+    free, dear = [cut_by(prototypes, rows, made, 3, 10.0, replace(SETTINGS, change=cost)) for cost in (0.05, 0.5)]
+    assert sum(int((np.diff(each) != 0).sum()) for each in dear) < sum(int((np.diff(each) != 0).sum()) for each in free)

@@ -17,7 +17,7 @@ from tests.made_datasets import make_egoprocel
 from tests.tiny import FEATURE_RATE, ORDERS, RECIPE, STEP_S, Learned, write_features
 
 STEP_ROWS = 2 * STEP_S  # seconds a step takes in the tiny features
-ALL = ("--losses", "tc3i", "--cluster", "random,uniform,equal,hc,ss,cte,pcm,ours", "--seeds", "1")
+ALL = ("--losses", "tc3i", "--cluster", "random,uniform,equal,hc,ss,cte,pcm,correspond", "--seeds", "1")
 
 
 def labels_of(order: tuple[int, ...], step_s: float) -> str:
@@ -59,7 +59,7 @@ def test_every_method_is_scored_and_all_files_are_written(scored: Path) -> None:
     lines = read(scored)
     methods = {method for method, _ in lines}
     assert methods >= {"random", "random, expected", "uniform", "equal", "cte"}
-    assert methods >= {f"tc3i + {name}" for name in ("hc", "ss", "pcm", "ours")}
+    assert methods >= {f"tc3i + {name}" for name in ("hc", "ss", "pcm", "correspond")}
     assert {figure for _, figure in lines} >= {"A P", "B R", "D IoU", "pooled F1", "MoF", "F1@50", "edit", "order"}
     assert sorted(path.name for path in scored.iterdir()) == ["results.csv", "results.html", "results.md"]
     assert (scored / "results.html").read_text(encoding="utf-8").count("<h3>") == 4  # a heading, three recordings

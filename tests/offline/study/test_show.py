@@ -39,5 +39,5 @@ def test_it_goes_all_the_way_and_the_second_run_reuses_its_caches(
     summary = first[first.index("what was learned") :]
     assert second[second.index("what was learned") :] == summary
     bundle = read_bundle(tmp_path / "out")
-    assert bundle.facts["recipe"]["clusterer"] == "either"
+    assert bundle.facts["recipe"]["clusterer"] == "correspond"
     assert len(fingerprint(bundle)) == 16
