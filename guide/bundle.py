@@ -86,6 +86,7 @@ def read_bundle(folder: Path) -> Bundle:
         raise BundleError(f"{folder / MANIFEST} lists no files: train or export the bundle again.")
     for name, facts_of_file in files.items():
         _check_file(folder, name, facts_of_file)
+    _check_recordings(folder, facts.get("recordings", []))
     return Bundle(folder, facts)
 
 
@@ -209,6 +210,17 @@ def _check_file(folder: Path, name: object, facts: object) -> None:
         )
     if size != facts.get("bytes") or _hash(path) != facts.get("sha256"):
         raise BundleError(f"{path} is not the file its manifest describes: copy or export the bundle again.")
+
+
+def _check_recordings(folder: Path, ids: object) -> None:
+    """Recordings have file names: label files are named after them."""
+    if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
+        raise BundleError(f"{folder / MANIFEST} should list recordings by name: train or export the bundle again.")
+    for one in ids:
+        if "/" in _check_name(folder, one):
+            raise BundleError(
+                f"{folder / MANIFEST} names a recording like a path ({one!r:.80}): do not use this bundle."
+            )
 
 
 def _check_name(folder: Path, name: object) -> str:

@@ -110,6 +110,10 @@ def test_a_way_up_and_down_again_is_followed(tmp_path: Path, monkeypatch: pytest
         ({"files": {"lost.npz": {"bytes": 1, "sha256": ""}}}, "lacks lost.npz"),
         ({"files": {"procedure.json": 3}}, "says nothing"),
         ({"files": {"procedure.json": {"bytes": 2, "sha256": "0"}}}, "not the file"),
+        ({"recordings": ["a", "../b"]}, "not allowed"),
+        ({"recordings": ["a/b"]}, "like a path"),
+        ({"recordings": ["a", 3]}, "by name"),
+        ({"recordings": "a"}, "by name"),
     ],
 )
 def test_a_hostile_or_damaged_manifest_is_refused(tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
