@@ -24,10 +24,10 @@ from guide.ingest.capture import CaptureSettings
 from guide.record.retention import drop_old_pictures
 from guide.record.store import Store
 from guide.serve.app import make_app
+from guide.serve.connections import Connections, SmallGreetingProtocol
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
-from guide.serve.request_timeout import RequestTimeoutProtocol
 from guide.serve.runs import Runs
 from guide.serve.tls import Certificate, address_on_the_network, own_certificate, require_certificate, write_private
 from guide.session import Session
@@ -97,21 +97,22 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     limits, token = options.limits, choose_token(options.token)
     runs = Runs(library, options.live, options.recording, metrics, limits.most_sessions, capture)
     certificate = _certificate(options)
-    app = make_app(runs, token, limits, certificate is not None)
+    connections = Connections(limits.most_strangers)
+    app = make_app(runs, token, limits, certificate is not None, connections)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
-        ws="websockets-sansio", ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
+        ws=SmallGreetingProtocol, ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
         limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
-        h11_max_incomplete_event_size=16_384, http=RequestTimeoutProtocol,
+        h11_max_incomplete_event_size=16_384, http="h11", callback_notify=connections.close_silent, timeout_notify=1,
         ssl_certfile=None if certificate is None else str(certificate.certificate),
         ssl_keyfile=None if certificate is None else str(certificate.key),
     )  # fmt: skip
     server = Listeners(config)
     with ExitStack() as held:
-        sock = held.enter_context(_listen(options.host, options.port))
+        sock = held.enter_context(connections.listen(_listen(options.host, options.port)))
         inside = sock
         if options.local and certificate is not None:
-            inside = held.enter_context(_listen("127.0.0.1", 0))
+            inside = held.enter_context(connections.listen(_listen("127.0.0.1", 0)))
             server.beside = _Beside(_without_tls(config)), inside
         held.enter_context(address_file(options, certificate is not None, (sock, inside), token))
         try:

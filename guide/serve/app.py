@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from guide import __version__
 from guide.errors import GuideError, InputError
 from guide.serve.channels import Channels
+from guide.serve.connections import Connections
 from guide.serve.guard import COOKIE, FailureDelays, Guard, page_cookie
 from guide.serve.limits import Limits
 from guide.serve.live_numbers import UpdateWaiter, live_numbers_object
@@ -50,11 +51,14 @@ HEADERS = {
 }
 
 
-def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bool = False) -> ASGIApp:
+def make_app(
+    runs: Runs, token: str, limits: Limits | None = None, is_secure: bool = False,
+    connections: Connections | None = None,
+) -> ASGIApp:  # fmt: skip
     """The application; everything but /health wants the token."""
     limits = limits or Limits()
-    delays = FailureDelays()
-    site = _Site(runs, limits, Channels(runs, token, limits, delays), token, is_secure)
+    delays, connections = FailureDelays(), connections or Connections(limits.most_strangers)
+    site = _Site(runs, limits, Channels(runs, token, limits, delays, connections), token, is_secure)
     routes = [
         Route("/", site.page),
         Route("/page/{name}", site.file),
@@ -73,7 +77,7 @@ def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bo
         WebSocketRoute("/frames", site.channels.serve),
     ]
     handlers: Any = {GuideError: _refused, HTTPException: _http_error, Exception: _broken}
-    guard = Middleware(Guard, token=token, delays=delays, metrics=runs.metrics)
+    guard = Middleware(Guard, token=token, delays=delays, metrics=runs.metrics, connections=connections)
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=site.lifespan)
 
 

@@ -10,6 +10,7 @@ from starlette.websockets import WebSocket
 
 from guide.errors import GuideError, InputError
 from guide.serve.channel import Channel
+from guide.serve.connections import GREETED, Connections
 from guide.serve.guard import FailureDelays, address_of, is_right_token
 from guide.serve.limits import Limits
 from guide.serve.messages import BAD_REQUEST, FULL, WRONG_TOKEN, close, read_object, refuse
@@ -22,10 +23,9 @@ GREET_S = 10.0
 class Channels:
     """All connections of headsets, by the headset's name."""
 
-    def __init__(self, runs: Runs, token: str, limits: Limits, delays: FailureDelays) -> None:
+    def __init__(self, runs: Runs, token: str, limits: Limits, delays: FailureDelays, connections: Connections) -> None:
         self.runs, self.limits = runs, limits
-        self._token, self._delays = token, delays
-        self._strangers = 0
+        self._token, self._delays, self._connections = token, delays, connections
         self._by_client: dict[str, Channel] = {}
 
     @property
@@ -34,18 +34,12 @@ class Channels:
 
     async def serve(self, websocket: WebSocket) -> None:
         """A connection from its first message to its end."""
-        if self._strangers >= self.limits.most_strangers:
-            self.runs.metrics.count("guide_refusals_total", why="strangers")
-            await websocket.close()
-            return
-        self._strangers += 1
-        try:
-            await websocket.accept()
-            greeting = await self._greet(websocket)
-        finally:
-            self._strangers -= 1
+        await websocket.accept()
+        greeting = await self._greet(websocket)
         if greeting is not None:
-            await self._admit(websocket, greeting)
+            websocket.scope["extensions"][GREETED]()  # from now on it may send pictures
+            with self._connections.admitted(websocket.scope):
+                await self._admit(websocket, greeting)
 
     async def _greet(self, websocket: WebSocket) -> dict[str, Any] | None:
         """The first message, if it brings the token; anything else is answered alike, and late."""

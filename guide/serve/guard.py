@@ -19,6 +19,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from guide.serve.connections import Connections
 from guide.serve.metrics import Metrics
 
 OPEN_PATH = "/health"
@@ -133,14 +134,21 @@ class Guard:
     The page's cookie and view tokens only allow reading. All others get the same answer, whatever they asked for.
     """
 
-    def __init__(self, app: ASGIApp, token: str, delays: FailureDelays, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, token: str, delays: FailureDelays, metrics: Metrics, connections: Connections
+    ) -> None:
         self._app, self._token, self._delays, self._metrics = app, token, delays, metrics
+        self._connections = connections
         self._cookie = page_cookie(token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_http, address = scope["type"] == "http", address_of(scope)
-        if not is_http or scope["path"] == OPEN_PATH or (self._delays.may_try(address) and self._is_allowed(scope)):
+        if not is_http or scope["path"] == OPEN_PATH:
             await self._app(scope, receive, send)
+            return
+        if self._delays.may_try(address) and self._is_allowed(scope):
+            with self._connections.admitted(scope):
+                await self._app(scope, receive, send)
             return
         self._metrics.count("guide_refusals_total", why="token")
         await self._delays.wait_after_failure(address)

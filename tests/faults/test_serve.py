@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
@@ -194,6 +195,38 @@ def test_200_clients_at_once_are_all_answered(served: Served) -> None:
     assert set(answers) <= {"served", "refused 1013"}, sorted(set(answers))
     assert answers.count("served") >= 8
     require_sound(served)
+
+
+UPGRADE = (
+    b"GET /frames HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+
+
+@pytest.mark.usefixtures("many_files")
+def test_unfinished_messages_of_strangers_fill_no_memory(served: Served) -> None:
+    before = served.count("process_resident_memory_bytes")
+    part = bytes(2**16)
+    with ExitStack() as held:
+        for _ in range(60):
+            raw = held.enter_context(socket.create_connection(("127.0.0.1", served.port), 5.0))
+            raw.sendall(UPGRADE)
+            assert b" 101 " in raw.recv(500)
+            with suppress(OSError):  # cut off on the way
+                raw.sendall(b"\x82\xff" + struct.pack(">Q", 4 * 2**20) + bytes(4))
+                for _ in range(63):
+                    raw.sendall(part)
+        assert served.count("process_resident_memory_bytes") - before < 60 * 2**20  # a quarter of what was sent
+        require_sound(served)
+
+
+@pytest.mark.usefixtures("many_files")
+@pytest.mark.parametrize("first", [b"", UPGRADE])
+def test_silent_connections_keep_nobody_out(served: Served, first: bytes) -> None:
+    with ExitStack() as held:
+        for _ in range(300):
+            held.enter_context(socket.create_connection(("127.0.0.1", served.port), 5.0)).sendall(first)
+        require_sound(served)
 
 
 def test_a_client_that_vanishes_is_waited_for_then_its_session_is_judged(frames_task: Learned, tmp_path: Path) -> None:

@@ -93,9 +93,11 @@ def test_the_decoder_refuses_by_itself_what_is_far_too_large() -> None:
 
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(
-    form=st.sampled_from(sorted(FORMS)), place=st.integers(2, 200), kind=st.integers(0, 2),
-    piece=st.binary(min_size=1, max_size=8) | st.sampled_from([b"\xff\x00", b"\xff\x00\x00\x08", b"\xff\x01", b"\xff\xff"]),
-)  # fmt: skip
+    form=st.sampled_from(sorted(FORMS)),
+    place=st.integers(2, 200),
+    kind=st.integers(0, 2),
+    piece=st.binary(min_size=1, max_size=8) | st.sampled_from([b"\xff\x00", b"\xff\x00\x00\x08", b"\xff\x01"]),
+)
 def test_the_decoder_sees_no_other_size_than_ours(form: str, place: int, kind: int, piece: bytes) -> None:
     suffix, *flags = FORMS[form]
     data = bytearray(packed(str(suffix), 40, 30, *[int(flag) for flag in flags]))
