@@ -43,7 +43,6 @@ class Channels:
 
     async def _greet(self, websocket: WebSocket) -> dict[str, Any] | None:
         """The first message, if it brings the token; anything else is answered alike, and late."""
-        address = address_of(websocket.scope)
         try:
             async with asyncio.timeout(GREET_S):
                 message = await websocket.receive()
@@ -55,10 +54,10 @@ class Channels:
             greeting = read_object(message.get("text"), self.limits)
         except InputError:
             greeting = {}
-        if self._delays.may_try(address) and is_right_token(greeting.get("token"), self._token):
+        if is_right_token(greeting.get("token"), self._token):
             return greeting
         self.runs.metrics.count("guide_refusals_total", why="token")
-        await self._delays.wait_after_failure(address)
+        await self._delays.wait_after_failure(address_of(websocket.scope))
         await close(websocket, WRONG_TOKEN)
         return None
 

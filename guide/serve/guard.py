@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -31,15 +30,12 @@ MOST_ADDRESSES = 1_000
 MOST_WAITING = 16
 """Of one address at the same time."""
 MOST_WAITING_IN_ALL = 256
-CHECK_S = 0.5
-"""Between two checks of tokens of a crowded address: behind a proxy others may share it."""
 
 
 class FailureDelays:
     """Delays before a wrong token or password is answered: doubled with each failure, by address.
 
-    Where too many requests of an address wait, only one further token in CHECK_S is checked: parallel guessing is no
-    faster than that, and whoever knows the token still gets in.
+    Right ones are never delayed: behind a proxy others share the address.
 
     >>> delays = FailureDelays(clock=lambda: 0.0)
     >>> [delays.failed("192.0.2.7") for _ in range(6)]
@@ -50,7 +46,6 @@ class FailureDelays:
         self._clock = clock
         self._failures: dict[str, tuple[int, float]] = {}
         self._waiting: Counter[str] = Counter()
-        self._checked: dict[str, float] = {}  # when a token of a crowded address was last checked
 
     def failed(self, address: str) -> float:
         """Counts a failure; gives the delay in seconds before it is answered."""
@@ -62,29 +57,10 @@ class FailureDelays:
             del self._failures[next(iter(self._failures))]
         return float(min(FIRST_DELAY_S * 2 ** min(count, 10), LONGEST_DELAY_S))
 
-    def may_try(self, address: str) -> bool:
-        """Whether a token from this address is checked now; otherwise it is refused unchecked, at once."""
-        if not self.is_crowded(address):
-            return True
-        now = self._clock()
-        if now - self._checked.get(address, -math.inf) < CHECK_S:
-            return False
-        self._checked.pop(address, None)
-        self._checked[address] = now
-        if len(self._checked) > MOST_ADDRESSES:
-            del self._checked[next(iter(self._checked))]
-        return True
-
-    def is_crowded(self, address: str) -> bool:
-        """Whether so many requests of this address wait that further ones are not delayed but refused."""
-        is_full = self._waiting.total() >= MOST_WAITING_IN_ALL and address in self._failures
-        return is_full or self._waiting[address] >= MOST_WAITING
-
     async def wait_after_failure(self, address: str) -> None:
-        """Counts a failure and waits, unless the address is crowded: waiting requests use memory."""
-        is_crowded = self.is_crowded(address)
+        """Counts a failure and waits, unless many do already: waiting requests use memory."""
         delay_s = self.failed(address)
-        if is_crowded:
+        if self._waiting[address] >= MOST_WAITING or self._waiting.total() >= MOST_WAITING_IN_ALL:
             return
         self._waiting[address] += 1
         try:
@@ -142,16 +118,15 @@ class Guard:
         self._cookie = page_cookie(token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_http, address = scope["type"] == "http", address_of(scope)
-        if not is_http or scope["path"] == OPEN_PATH:
+        if scope["type"] != "http" or scope["path"] == OPEN_PATH:
             await self._app(scope, receive, send)
             return
-        if self._delays.may_try(address) and self._is_allowed(scope):
+        if self._is_allowed(scope):
             with self._connections.admitted(scope):
                 await self._app(scope, receive, send)
             return
         self._metrics.count("guide_refusals_total", why="token")
-        await self._delays.wait_after_failure(address)
+        await self._delays.wait_after_failure(address_of(scope))
         # The answer never depends on the path: not even whether a page exists is revealed.
         headers = {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store", "Connection": "close"}
         await JSONResponse({"error": "a token is needed."}, 401, headers)(scope, receive, send)
