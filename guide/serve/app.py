@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from guide import __version__
 from guide.errors import GuideError, InputError
@@ -149,16 +149,15 @@ class _Site:
         return Response(found[1], media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
     async def stream(self, request: Request) -> Response:
-        run = self._watched(request, "pictures")
-        headers = {"Cache-Control": "no-store"}
-        pictures = self._pictures(run, has_words="bare" not in request.query_params)
-        return StreamingResponse(pictures, 200, headers, "multipart/x-mixed-replace; boundary=frame")
+        pictures = self._pictures(self._find(request), has_words="bare" not in request.query_params)
+        return self._watched("pictures", pictures, "multipart/x-mixed-replace; boundary=frame")
 
     async def live_numbers(self, request: Request) -> Response:
         # A dashboard's page comes from another port, so any origin may read this. It is protected by the view token in
         # the address: browsers send no cookies to `*`.
-        headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
-        return StreamingResponse(self._live_numbers(self._watched(request, "beats")), 200, headers, "text/event-stream")
+        response = self._watched("beats", self._live_numbers(self._find(request)), "text/event-stream")
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        return response
 
     async def still(self, request: Request) -> Response:
         run, step, number = self._find(request), _whole(request, "step"), _whole(request, "number")
@@ -173,7 +172,7 @@ class _Site:
 
         The boundary is sent right after each picture: browsers show a picture once they see its end.
         """
-        with self._watching(run, "pictures") as waiter:
+        with _listening(run) as waiter:
             yield b"--frame\r\n"
             while True:
                 is_over = run.is_over
@@ -190,7 +189,7 @@ class _Site:
         """Live numbers every second, and at once when their mark changes, until the session or the viewer ends."""
         mark, sent_s = "", 0.0
         clock = asyncio.get_running_loop().time
-        with self._watching(run, "beats") as waiter:
+        with _listening(run) as waiter:
             while True:
                 numbers = live_numbers_object(await run_in_threadpool(run.show))
                 if numbers["mark"] != mark or clock() - sent_s >= NUMBERS_S:
@@ -200,23 +199,11 @@ class _Site:
                     return
                 await waiter.wait(IDLE_S)
 
-    @contextmanager
-    def _watching(self, run: Run, what: str) -> Iterator[UpdateWaiter]:
-        waiter = UpdateWaiter()
-        self._viewers[what] += 1
-        run.add_listener(waiter)
-        try:
-            yield waiter
-        finally:
-            run.remove_listener(waiter)
-            self._viewers[what] -= 1
-
-    def _watched(self, request: Request, what: str) -> Run:
-        """The session that somebody wants to look at for a while, if there is room for one more."""
-        run = self._find(request)
+    def _watched(self, what: str, parts: AsyncIterator[str] | AsyncIterator[bytes], media_type: str) -> Response:
+        """An answer that somebody looks at for a while, if there is room for one more."""
         if self._viewers[what] >= self._limits.most_viewers:
             raise HTTPException(503, f"{self._viewers[what]} viewers look on, no more are taken.")
-        return run
+        return _CountedResponse(parts, 200, {"Cache-Control": "no-store"}, media_type, self._viewers, what)
 
     def _briefs(self) -> list[dict[str, Any]]:
         return [_brief(run) for run in self._runs.all()]
@@ -255,6 +242,34 @@ class _Site:
                 ("guide_network_busy_seconds", {"network": name}, batcher.busy_s),
             ]
         return gauges
+
+
+class _CountedResponse(StreamingResponse):
+    """A stream that counts as viewed from the moment it is made until it ends, begun or not."""
+
+    def __init__(
+        self, parts: AsyncIterator[str] | AsyncIterator[bytes], status: int, headers: dict[str, str], media_type: str,
+        viewers: Counter[str], what: str,
+    ) -> None:  # fmt: skip
+        super().__init__(parts, status, headers, media_type)
+        self._viewers, self._what = viewers, what
+        viewers[what] += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._viewers[self._what] -= 1
+
+
+@contextmanager
+def _listening(run: Run) -> Iterator[UpdateWaiter]:
+    waiter = UpdateWaiter()
+    run.add_listener(waiter)
+    try:
+        yield waiter
+    finally:
+        run.remove_listener(waiter)
 
 
 def _whole(request: Request, name: str) -> int:

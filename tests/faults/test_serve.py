@@ -22,6 +22,7 @@ from websockets.exceptions import ConnectionClosed
 from guide.commands import serve as command
 from guide.record.store import Store
 from guide.serve import guard
+from guide.serve.limits import Limits
 from tests.server import TOKEN, Headset, Served, frame_message, running, step_picture
 from tests.tiny import Learned
 
@@ -227,6 +228,30 @@ def test_silent_connections_keep_nobody_out(served: Served, first: bytes) -> Non
         for _ in range(300):
             held.enter_context(socket.create_connection(("127.0.0.1", served.port), 5.0)).sendall(first)
         require_sound(served)
+
+
+@pytest.mark.usefixtures("many_files")
+@pytest.mark.parametrize("what", ["stream", "beats"])
+def test_of_60_viewers_at_once_as_many_are_let_in_as_there_is_room_for(served: Served, what: str) -> None:
+    with served.connect("watched") as headset, ExitStack() as held:
+        session = headset.wait_for("hello")["session"]
+        request = f"GET /sessions/{session}/{what} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        viewers = [held.enter_context(socket.create_connection(("127.0.0.1", served.port), 10.0)) for _ in range(60)]
+        for viewer in viewers:
+            viewer.sendall(request.encode())
+        answers = [viewer.recv(12).split()[1] for viewer in viewers]
+        assert (answers.count(b"200"), answers.count(b"503")) == (Limits().most_viewers, 60 - Limits().most_viewers)
+        for viewer in viewers:
+            viewer.close()
+        headset.finish()
+    wait_for_viewers_gone(served)
+
+
+def wait_for_viewers_gone(served: Served) -> None:
+    end = time.monotonic() + 20.0
+    while served.count("guide_viewers"):
+        assert time.monotonic() < end, "viewers that went away are still counted"
+        time.sleep(0.1)
 
 
 def test_a_client_that_vanishes_is_waited_for_then_its_session_is_judged(frames_task: Learned, tmp_path: Path) -> None:
