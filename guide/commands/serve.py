@@ -21,6 +21,7 @@ from rich.console import Console
 
 from guide.errors import InputError, OutputError
 from guide.ingest.capture import CaptureSettings
+from guide.record.lock import SessionLock, is_alive
 from guide.record.retention import drop_old_pictures
 from guide.record.store import Store
 from guide.serve.app import make_app
@@ -150,23 +151,28 @@ def _without_tls(config: uvicorn.Config) -> uvicorn.Config:
 def address_file(
     options: ServeOptions, is_secure: bool, socks: tuple[socket.socket, socket.socket], token: str
 ) -> Iterator[None]:
-    """Within it the file that was asked for says where the server listens; only its owner may read it."""
+    """Within it the file asked for says where the server listens, and is locked; its owner alone may read it."""
     if options.note is None:
         yield
         return
     outside, inside = (sock.getsockname()[1] for sock in socks)
     where = {"port": outside, "local_port": inside, "host": options.host, "is_secure": is_secure}
     told = json.dumps({**where, "token": token, "pid": os.getpid(), "bundle": str(options.bundle)})
+    note = options.note
+    if is_alive(note.parent, note.name):
+        raise InputError(f"a server that runs already holds {note}: end that one, or give another --note.")
     try:
-        options.note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(options.note, told.encode())
+        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(note, told.encode())
+        lock = SessionLock(note.parent, note.name)  # as long as it is held, the server lives
     except OSError as cause:
-        raise OutputError(f"{options.note} cannot be written ({cause.strerror}): give another --note.") from cause
+        raise OutputError(f"{note} cannot be written ({cause.strerror}): give another --note.") from cause
     try:
         yield
     finally:
-        if options.note.is_file() and options.note.read_text(encoding="utf-8") == told:  # not a later server's
-            options.note.unlink(missing_ok=True)
+        if note.is_file() and note.read_text(encoding="utf-8") == told:  # not a later server's
+            note.unlink(missing_ok=True)
+        lock.release()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -52,6 +52,14 @@ class Client:
     outside: str = ""
     """How others reach it: scheme and port, as `https:8765`; nothing where only this machine can."""
 
+    def answers(self) -> bool:
+        """Whether the server answers just now."""
+        try:
+            self.sessions()
+        except GuideError:
+            return False
+        return True
+
     def sessions(self) -> list[Plain]:
         """Running and newly finished sessions in brief, oldest first."""
         return list(self._ask("/sessions")["sessions"])
@@ -112,12 +120,17 @@ class Client:
         headers = {"Authorization": f"Bearer {self.token}"}
         request = urllib.request.Request(f"http://{LOCAL}:{self.port}{path}", data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+            with open_directly(request, timeout_s) as answer:
                 return _object(answer.read())
         except urllib.error.HTTPError as error:
             raise _refusal(error) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise LostError("the guide's server does not answer: it is looked for again.") from error
+            raise LostError("the guide's server does not answer just now: wait a moment and try again.") from error
+
+
+def open_directly(request: urllib.request.Request, timeout_s: float) -> Any:
+    """Asks a server of this machine. No proxy is asked, whatever the environment says: it would learn the token."""
+    return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=timeout_s)
 
 
 def _object(data: bytes) -> Plain:

@@ -19,6 +19,7 @@ from guide.ui import live_html as html
 from guide.ui.client import LOCAL, Client, LostError, NoSessionError
 from guide.ui.live_actions import SessionActions, draw_alerts, draw_controls, draw_head, fetch_view, leave
 from guide.ui.live_clips import ClipKeeper
+from guide.ui.live_start import tell_silent
 from guide.ui.server import ServerKeeper
 from guide.ui.state.live import LiveView, spoken
 
@@ -79,9 +80,7 @@ def view_or_explain(keeper: ServerKeeper, client: Client, session: str) -> LiveV
     try:
         return fetch_view(client, session)
     except LostError:
-        keeper.forget()
-        st.warning("The guide's server does not answer. Trying again.", icon=":material/sync_problem:")
-        st.button("Look again", icon=":material/refresh:", key="lost")
+        tell_silent(keeper)
     except NoSessionError:
         st.info("The server knows this session no longer: it was ended. The Sessions page lists what was kept.")
         st.button("Start another", key="unknown", on_click=leave)

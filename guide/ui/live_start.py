@@ -63,6 +63,13 @@ def _draw_boxes(exported: Path, names: Sequence[str], demo: Sequence[DemoRecordi
     return chosen or asked or also
 
 
+def tell_silent(keeper: ServerKeeper) -> None:
+    """The server lives but does not answer: it is waited for, its sessions are not over."""
+    keeper.forget()
+    st.warning("The guide's server does not answer. Trying again.", icon=":material/sync_problem:")
+    st.button("Look again", icon=":material/refresh:", key="lost")
+
+
 def _tell_empty(exported: Path) -> None:
     st.header("Live")
     st.info(f"There is no learned procedure in {plain(str(exported))} yet. This makes the demo, in a terminal:")

@@ -14,6 +14,7 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 
 from guide.record.store import Store
 from guide.ui import live
+from guide.ui.client import Client, LostError
 from guide.ui.server import ServerKeeper
 from tests.live_task import LiveTask, make_live_task, serving_dashboard
 from tests.server import Served
@@ -327,3 +328,16 @@ def test_an_unknown_session_is_said_to_be_gone(page: AppTest) -> None:
     assert "no longer" in page.info[0].value
     press(page, "unknown")
     assert page.button(key="play_demo")
+
+
+def test_a_server_that_does_not_answer_is_waited_for(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(_: Client) -> list[dict[str, Any]]:
+        raise LostError("the guide's server does not answer just now: wait a moment and try again.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Client, "sessions", silent)
+        run(page)
+        assert "does not answer" in page.warning[0].value
+        assert not page.subheader  # nothing can be started meanwhile
+    run(page)
+    assert not page.warning
