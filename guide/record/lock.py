@@ -41,7 +41,7 @@ def is_alive(folder: Path, name: str = LOCK) -> bool:
     """Whether somebody holds the lock of the session in `folder`; one without a lock file was left by nobody living."""
     try:
         descriptor = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:  # we may not look: leave the session alone
         return True

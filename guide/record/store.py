@@ -127,6 +127,8 @@ class Store:
     def write(self, session: str, rows: Sequence[Row], frames: int, at: float, wall: float) -> None:
         """Rows of a session in one transaction, with how far it has come: all of it is stored, or nothing."""
         with self._transaction():
+            if self._db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
+                raise InputError(f"session {session} was deleted: nothing can be added to it any more.")
             said = self._count_said(session)
             for table, kind in _TABLES.items():
                 columns = ("session", *COLUMNS[table], *(("said",) if table in SAID else ()))

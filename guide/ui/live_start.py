@@ -17,7 +17,7 @@ from guide.ui.shell import page_link
 from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
-DROPPED = "live"  # the folder of videos that were dropped here, beside those to learn from
+DROPPED = ".live"  # the folder of videos dropped here, beside those to learn from; no procedure is named so
 REFUSED = "live_refused"  # why the last one could not be started, until it was told
 SOURCES = ("Recording", "Camera of this machine", "Phone or headset", "Network stream")
 
