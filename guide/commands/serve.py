@@ -11,7 +11,6 @@ import secrets
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -22,8 +21,7 @@ from rich.console import Console
 from guide.errors import InputError, OutputError
 from guide.ingest.capture import CaptureSettings
 from guide.record.lock import SessionLock, is_alive
-from guide.record.retention import drop_old_pictures
-from guide.record.store import Store
+from guide.record.retention import tidying
 from guide.serve.app import make_app
 from guide.serve.connections import Connections, SmallGreetingProtocol
 from guide.serve.library import Library
@@ -90,10 +88,6 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     bundle, networks = library.open()
     Session(bundle, networks, options.live)  # a bundle that cannot be used is told before anybody connects
     library.release(networks)
-    if options.recording.record:
-        with Store(options.recording.data) as store:
-            store.close_orphans()  # of a server that was killed
-            drop_old_pictures(store, time.time())
     capture = CaptureSettings(give_up_s=options.give_up_s)
     limits, token = options.limits, choose_token(options.token)
     runs = Runs(library, options.live, options.recording, metrics, limits.most_sessions, capture)
@@ -110,6 +104,8 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     )  # fmt: skip
     server = Listeners(config)
     with ExitStack() as held:
+        if options.recording.record:
+            held.enter_context(tidying(options.recording.data, options.recording.most_bytes))
         sock = held.enter_context(connections.listen(_listen(options.host, options.port)))
         inside = sock
         if options.local and certificate is not None:
