@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -38,6 +39,7 @@ FILES = {
     "icon.svg": "image/svg+xml",
 }
 MOST_DIGITS = 9
+MOST_DISK_READS = 8
 STREAM_S = 0.1  # ten pictures a second at most
 NUMBERS_S = 1.0  # between two messages with live numbers alone
 IDLE_S = 1.5  # live numbers are sent after this long without a frame: they say how old the newest frame is
@@ -49,6 +51,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+
+T = TypeVar("T")
 
 
 def make_app(
@@ -82,12 +86,13 @@ def make_app(
 
 
 class _Site:
-    """Answers each address. Disk access runs in a thread, so that a disk that hangs blocks no other request."""
+    """Answers each address. Disks are read in a few threads of their own: one that hangs holds up no frames."""
 
     def __init__(self, runs: Runs, limits: Limits, channels: Channels, token: str, is_secure: bool) -> None:
         self._runs, self._limits, self.channels = runs, limits, channels
         self._token, self._is_secure = token, is_secure
         self._viewers: Counter[str] = Counter()
+        self._disk = CapacityLimiter(MOST_DISK_READS)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -115,28 +120,28 @@ class _Site:
 
     async def bundles(self, _: Request) -> Response:
         library = self._runs.library
-        return JSONResponse({"bundles": await run_in_threadpool(library.names), "default": library.default})
+        return JSONResponse({"bundles": await self._read(library.names), "default": library.default})
 
     async def metrics(self, _: Request) -> Response:
         return PlainTextResponse(self._runs.metrics.text(self._gauges()), media_type="text/plain; version=0.0.4")
 
     async def sessions(self, request: Request) -> Response:
         if request.method == "GET":
-            return JSONResponse({"sessions": await run_in_threadpool(self._briefs), "program": __version__})
+            return JSONResponse({"sessions": await self._read(self._briefs), "program": __version__})
         wanted = read_session_request(await self._object(request))
         run = await run_in_threadpool(self._runs.start, wanted)
         if wanted.client is None:  # a headset may come much later
             await run_in_threadpool(run.begun.wait, BEGIN_S)
         if run.state == "failed" and not run.processed:
             raise InputError(run.problem)
-        return JSONResponse(await run_in_threadpool(run.show), 201)
+        return JSONResponse(await self._read(run.show), 201)
 
     async def session(self, request: Request) -> Response:
         run = self._find(request)
         if request.method == "DELETE":
             run.end(is_cut="cut" in request.query_params)
             await run_in_threadpool(run.join)
-        return JSONResponse({**await run_in_threadpool(run.show), "steps": run.steps})
+        return JSONResponse({**await self._read(run.show), "steps": run.steps})
 
     async def act(self, request: Request) -> Response:
         run, plain = self._find(request), await self._object(request)
@@ -161,11 +166,11 @@ class _Site:
 
     async def still(self, request: Request) -> Response:
         run, step, number = self._find(request), _whole(request, "step"), _whole(request, "number")
-        return _jpeg_file(await run_in_threadpool(run.still, step, number), "private, max-age=3600")
+        return _jpeg(await self._read(_bytes, run.still, step, number), "private, max-age=3600")
 
     async def snapshot(self, request: Request) -> Response:
-        found = await run_in_threadpool(self._find(request).snapshot, _whole(request, "alert"))
-        return _jpeg_file(found, "private, max-age=60")
+        found = await self._read(_bytes, self._find(request).snapshot, _whole(request, "alert"))
+        return _jpeg(found, "private, max-age=60")
 
     async def _pictures(self, run: Run, has_words: bool) -> AsyncIterator[bytes]:
         """Each new picture once, until the session or the viewer ends; repeated now and then to notice a lost viewer.
@@ -191,7 +196,7 @@ class _Site:
         clock = asyncio.get_running_loop().time
         with _listening(run) as waiter:
             while True:
-                numbers = live_numbers_object(await run_in_threadpool(run.show))
+                numbers = live_numbers_object(await self._read(run.show))
                 if numbers["mark"] != mark or clock() - sent_s >= NUMBERS_S:
                     mark, sent_s = numbers["mark"], clock()
                     yield f"data: {dump(numbers)}\n\n"
@@ -204,6 +209,10 @@ class _Site:
         if self._viewers[what] >= self._limits.most_viewers:
             raise HTTPException(503, f"{self._viewers[what]} viewers look on, no more are taken.")
         return _CountedResponse(parts, 200, {"Cache-Control": "no-store"}, media_type, self._viewers, what)
+
+    async def _read(self, function: Callable[..., T], *arguments: object) -> T:
+        """What a function gives that reads a disk."""
+        return await to_thread.run_sync(function, *arguments, limiter=self._disk)
 
     def _briefs(self) -> list[dict[str, Any]]:
         return [_brief(run) for run in self._runs.all()]
@@ -280,10 +289,19 @@ def _whole(request: Request, name: str) -> int:
     return int(text)
 
 
-def _jpeg_file(path: Path | None, kept: str) -> Response:
-    if path is None:
+def _bytes(find: Callable[..., Path | None], *arguments: object) -> bytes | None:
+    """The file that `find` gives, if there is one."""
+    path = find(*arguments)
+    try:
+        return None if path is None else path.read_bytes()
+    except OSError:  # deleted meanwhile
+        return None
+
+
+def _jpeg(data: bytes | None, kept: str) -> Response:
+    if data is None:
         raise HTTPException(404, "there is no such picture.")
-    return FileResponse(path, media_type="image/jpeg", headers=HEADERS | {"Cache-Control": kept})
+    return Response(data, media_type="image/jpeg", headers=HEADERS | {"Cache-Control": kept})
 
 
 def _brief(run: Run) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from anyio import CapacityLimiter
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket
 
@@ -27,6 +28,7 @@ class Channels:
         self.runs, self.limits = runs, limits
         self._token, self._delays, self._connections = token, delays, connections
         self._by_client: dict[str, Channel] = {}
+        self._decoding = CapacityLimiter(limits.most_clients)
 
     @property
     def count(self) -> int:
@@ -73,7 +75,7 @@ class Channels:
             words = f"{self.count} clients are connected, no more are taken: try again later."
             await refuse(websocket, words, FULL)
             return
-        channel = Channel(websocket, request.client, self.limits)
+        channel = Channel(websocket, request.client, self.limits, self._decoding)
         earlier = self._by_client.get(request.client)
         self._by_client[request.client] = channel  # at once: the next one to come must be counted right
         try:

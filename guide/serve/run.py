@@ -94,7 +94,8 @@ class Run:
         self._closed: ClosedSession | None = None
         self.held = ExitStack()
         """What is closed with the session, its recording above all."""
-        self._lock = threading.Lock()  # frames and actions come from different threads
+        self._lock = threading.Lock()  # frames and actions come from different threads; an undo may hold it for seconds
+        self._listening = threading.Lock()  # held for a moment only: the event loop takes it
         self._listeners: tuple[SessionListener, ...] = ()
         self._frame: Frame | None = None
         self._packed: dict[bool, tuple[int, bytes]] = {}  # with words on it, and without
@@ -132,11 +133,11 @@ class Run:
         self._thread.start()
 
     def add_listener(self, listener: SessionListener) -> None:
-        with self._lock:
+        with self._listening:
             self._listeners = (*self._listeners, listener)
 
     def remove_listener(self, listener: SessionListener) -> None:
-        with self._lock:
+        with self._listening:
             self._listeners = tuple(one for one in self._listeners if one is not listener)
 
     def end(self, is_cut: bool = False) -> None:

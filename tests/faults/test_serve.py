@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,9 +21,13 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from guide.commands import serve as command
+from guide.domain import Guidance
+from guide.procedure.actions import Action
 from guide.record.store import Store
 from guide.serve import guard
 from guide.serve.limits import Limits
+from guide.serve.run import Run
+from guide.session import Session
 from tests.server import TOKEN, Headset, Served, frame_message, running, step_picture
 from tests.tiny import Learned
 
@@ -252,6 +257,64 @@ def wait_for_viewers_gone(served: Served) -> None:
     while served.count("guide_viewers"):
         assert time.monotonic() < end, "viewers that went away are still counted"
         time.sleep(0.1)
+
+
+def require_quick(headset: Headset, frames: int = 5) -> None:
+    """Its frames are looked at without delay."""
+    for number in range(frames):
+        began = time.monotonic()
+        headset.frame(step_picture(1, number))
+        assert headset.wait_for("ack", 5.0)["fate"] in ("seen", "passed", "dropped")
+        assert time.monotonic() - began < 2.0
+
+
+@pytest.mark.usefixtures("many_files")
+def test_a_disk_that_hangs_for_viewers_holds_up_no_frames(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_back = threading.Event()
+    with served.connect("watched") as watched, served.connect("other") as other, ExitStack() as held:
+        held.callback(is_back.set)
+        session = watched.wait_for("hello")["session"]
+        other.wait_for("hello")
+        monkeypatch.setattr(Run, "still", lambda *_: is_back.wait(30.0) and None)
+        request = f"GET /sessions/{session}/stills/1/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        for _ in range(60):
+            viewer = held.enter_context(socket.create_connection(("127.0.0.1", served.port), 10.0))
+            viewer.sendall(request.encode())
+        time.sleep(0.3)
+        require_quick(other)
+        is_back.set()
+        for headset in (watched, other):
+            headset.finish()
+
+
+def test_an_undo_that_takes_seconds_holds_up_neither_viewers_nor_other_headsets(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acting, is_done = threading.Event(), threading.Event()
+    act = Session.act
+
+    def slow(session: Session, action: Action) -> tuple[Guidance, ...]:
+        acting.set()
+        is_done.wait(30.0)
+        return act(session, action)
+
+    with served.connect("undoing") as undoing, served.connect("other") as other, ExitStack() as held:
+        held.callback(is_done.set)
+        session = undoing.wait_for("hello")["session"]
+        other.wait_for("hello")
+        monkeypatch.setattr(Session, "act", slow)
+        undoing.send({"kind": "mark_done", "step": 1})
+        assert acting.wait(10.0)
+        viewer = held.enter_context(socket.create_connection(("127.0.0.1", served.port), 10.0))
+        viewer.sendall(f"GET /sessions/{session}/stream?token={TOKEN} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert b" 200 " in viewer.recv(100)
+        require_quick(other)
+        viewer.close()
+        require_quick(other)
+        is_done.set()
+        undoing.wait_for("action")
+        for headset in (undoing, other):
+            headset.finish()
 
 
 def test_a_client_that_vanishes_is_waited_for_then_its_session_is_judged(frames_task: Learned, tmp_path: Path) -> None:
