@@ -25,6 +25,7 @@ from guide.record.retention import tidying
 from guide.serve.app import make_app
 from guide.serve.connections import Connections, SmallGreetingProtocol
 from guide.serve.library import Library
+from guide.serve.memory import share_pools
 from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
 from guide.serve.runs import Runs
@@ -83,6 +84,7 @@ def main(options: ServeOptions) -> None:
 @contextmanager
 def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
     """A server ready to run, the socket it listens on, and the address of its page, token included."""
+    share_pools()
     metrics = Metrics()
     library = Library(options.bundle, metrics, options.device, options.live.precision, options.threads)
     bundle, networks = library.open()

@@ -22,6 +22,7 @@ from guide.ingest.pushed import PushedFrames
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
 from guide.serve.closed_session import ClosedSession
+from guide.serve.memory import give_back
 from guide.serve.metrics import Metrics
 from guide.serve.picture import annotated_jpeg, plain_jpeg
 from guide.serve.playback import PacedPlayback
@@ -360,6 +361,7 @@ class Run:
         self._say(wire.dump(self._summary()))
         for listener in self._listeners:
             listener.on_end()
+        give_back()
 
     def _forget(self) -> None:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""

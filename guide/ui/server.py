@@ -202,10 +202,7 @@ class ServerKeeper:
                    "--keep-days", f"{default_keep_days(self._data):g}", *self._reach()]  # fmt: skip
         # The token never stands in the list of processes. The program is found wherever the dashboard was started.
         paths = os.pathsep.join(filter(None, (str(PACKAGE), os.environ.get("PYTHONPATH"))))
-        # Every session has a thread, and what one gave back would stay set apart for it: two pools serve them all.
-        pools = os.environ.get("MALLOC_ARENA_MAX", "2")
-        environment = {**os.environ, "CNC_TOKEN": secrets.token_urlsafe(24), "PYTHONPATH": paths,
-                       "MALLOC_ARENA_MAX": pools}  # fmt: skip
+        environment = {**os.environ, "CNC_TOKEN": secrets.token_urlsafe(24), "PYTHONPATH": paths}
         descriptor = os.open(self._folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as log:
             process = subprocess.Popen(

@@ -395,3 +395,35 @@ def test_a_server_killed_with_sessions_open_loses_nothing_it_said_a_second_ago(
         for session, steps in zip(sessions, told, strict=True):
             assert store.find(session).state == "interrupted"
             assert len(store.contents(session).steps) >= len(steps) > 0
+
+
+def test_what_sessions_took_is_given_back(frames_task: Learned, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(frames_task.folder), "--port", "0",
+               "--token", TOKEN, "--data", str(tmp_path), "--device", "cpu", "--threads", "1"]  # fmt: skip
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r":(\d+)/", process.stdout.readline())
+        assert found
+        served = Served(int(found[1]), tmp_path)
+
+        def run_together(count: int) -> float:
+            """The memory, in bytes, after so many headsets at once."""
+            headsets = [served.connect(f"helmet-{number}") for number in range(count)]
+            for headset in headsets:
+                headset.wait_for("hello")
+                for number in range(4):
+                    headset.frame(step_picture(1, number, times=10))
+                    headset.wait_for("ack")
+            for headset in headsets:
+                headset.finish()
+                headset.close()
+            time.sleep(0.5)
+            return served.count("process_resident_memory_bytes")
+
+        try:
+            first = run_together(1)
+            for _ in range(2):
+                last = run_together(16)
+        finally:
+            process.terminate()
+        assert last < 1.3 * first, (first / 2**20, last / 2**20)
