@@ -30,6 +30,7 @@ from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
 from guide.serve.runs import Runs
 from guide.serve.tls import Certificate, address_on_the_network, own_certificate, require_certificate, write_private
+from guide.serve.tokens import FILE, Tokens, camera_token
 from guide.session import Session
 
 TOKEN_VARIABLE = "CNC_TOKEN"
@@ -83,7 +84,7 @@ def main(options: ServeOptions) -> None:
 
 @contextmanager
 def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
-    """A server ready to run, the socket it listens on, and the address of its page, token included."""
+    """A server ready to run, the socket it listens on, and the address of its page, with a token for cameras."""
     share_pools()
     metrics = Metrics()
     library = Library(options.bundle, metrics, options.device, options.live.precision, options.threads)
@@ -95,7 +96,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     runs = Runs(library, options.live, options.recording, metrics, limits.most_sessions, capture)
     certificate = _certificate(options)
     connections = Connections(limits.most_strangers)
-    app = make_app(runs, token, limits, certificate is not None, connections)
+    app = make_app(runs, Tokens(token, options.recording.data / FILE), limits, certificate is not None, connections)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
         ws=SmallGreetingProtocol, ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
@@ -203,7 +204,7 @@ def _address(options: ServeOptions, certificate: Certificate | None, sock: socke
     host = address_on_the_network() if options.host in EVERYWHERE else options.host
     scheme = "http" if certificate is None else "https"
     shown = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{shown}:{sock.getsockname()[1]}/?token={token}"
+    return f"{scheme}://{shown}:{sock.getsockname()[1]}/?token={camera_token(token)}"
 
 
 def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
@@ -222,6 +223,7 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
         days = f"pictures for {kept.keep_days:g} days" if kept.keep_days else "pictures for good"
         what = days if kept.pictures else "no pictures"
         yield f"Sessions are kept in {kept.data} ({what}); --no-record keeps none."
+    yield "This address is for cameras; python -m guide tokens makes tokens to watch, operate and administer."
     yield "Ctrl-C ends all sessions properly."
 
 

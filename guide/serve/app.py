@@ -23,13 +23,14 @@ from guide import __version__
 from guide.errors import GuideError, InputError
 from guide.serve.channels import Channels
 from guide.serve.connections import Connections
-from guide.serve.guard import COOKIE, FailureDelays, Guard, page_cookie
+from guide.serve.guard import COOKIE, IDENTITY, FailureDelays, Guard
 from guide.serve.limits import Limits
 from guide.serve.live_numbers import UpdateWaiter, live_numbers_object
 from guide.serve.messages import read_object
 from guide.serve.openapi import description
 from guide.serve.run import Run
 from guide.serve.runs import FullError, Runs, TakenError, read_session_request
+from guide.serve.tokens import Tokens, require_reachable
 from guide.wire import dump
 
 PAGE = Path(__file__).parent / "page"
@@ -56,13 +57,13 @@ T = TypeVar("T")
 
 
 def make_app(
-    runs: Runs, token: str, limits: Limits | None = None, is_secure: bool = False,
+    runs: Runs, tokens: Tokens, limits: Limits | None = None, is_secure: bool = False,
     connections: Connections | None = None,
 ) -> ASGIApp:  # fmt: skip
-    """The application; everything but /health wants the token."""
+    """The application; everything but /health wants a token."""
     limits = limits or Limits()
     delays, connections = FailureDelays(), connections or Connections(limits.most_strangers)
-    site = _Site(runs, limits, Channels(runs, token, limits, delays, connections), token, is_secure)
+    site = _Site(runs, limits, Channels(runs, tokens, limits, delays, connections), tokens, is_secure)
     routes = [
         Route("/", site.page),
         Route("/page/{name}", site.file),
@@ -81,16 +82,16 @@ def make_app(
         WebSocketRoute("/frames", site.channels.serve),
     ]
     handlers: Any = {GuideError: _refused, HTTPException: _http_error, Exception: _broken}
-    guard = Middleware(Guard, token=token, delays=delays, metrics=runs.metrics, connections=connections)
+    guard = Middleware(Guard, tokens=tokens, delays=delays, metrics=runs.metrics, connections=connections)
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=site.lifespan)
 
 
 class _Site:
     """Answers each address. Disks are read in a few threads of their own: one that hangs holds up no frames."""
 
-    def __init__(self, runs: Runs, limits: Limits, channels: Channels, token: str, is_secure: bool) -> None:
+    def __init__(self, runs: Runs, limits: Limits, channels: Channels, tokens: Tokens, is_secure: bool) -> None:
         self._runs, self._limits, self.channels = runs, limits, channels
-        self._token, self._is_secure = token, is_secure
+        self._tokens, self._is_secure = tokens, is_secure
         self._viewers: Counter[str] = Counter()
         self._disk = CapacityLimiter(MOST_DISK_READS)
 
@@ -101,9 +102,10 @@ class _Site:
         finally:
             await run_in_threadpool(self._runs.close)
 
-    async def page(self, _: Request) -> Response:
+    async def page(self, request: Request) -> Response:
         response = FileResponse(PAGE / "index.html", headers=HEADERS | {"Permissions-Policy": "camera=(self)"})
-        response.set_cookie(COOKIE, page_cookie(self._token), httponly=True, samesite="strict", secure=self._is_secure)
+        cookie = self._tokens.cookie(request.scope[IDENTITY].role)
+        response.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=self._is_secure)
         return response
 
     async def file(self, request: Request) -> Response:
@@ -129,6 +131,8 @@ class _Site:
         if request.method == "GET":
             return JSONResponse({"sessions": await self._read(self._briefs), "program": __version__})
         wanted = read_session_request(await self._object(request))
+        if not request.scope[IDENTITY].may("admin"):
+            await run_in_threadpool(require_reachable, wanted.source)
         run = await run_in_threadpool(self._runs.start, wanted)
         if wanted.client is None:  # a headset may come much later
             await run_in_threadpool(run.begun.wait, BEGIN_S)
@@ -145,7 +149,7 @@ class _Site:
 
     async def act(self, request: Request) -> Response:
         run, plain = self._find(request), await self._object(request)
-        return JSONResponse(await run_in_threadpool(run.act, plain), 201)
+        return JSONResponse(await run_in_threadpool(run.act, plain, request.scope[IDENTITY]), 201)
 
     async def picture(self, request: Request) -> Response:
         found = await run_in_threadpool(self._find(request).picture)

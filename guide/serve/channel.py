@@ -20,6 +20,7 @@ from guide.serve.messages import REPLACED, SEND_S, STAMP, TOO_SLOW, close, read_
 from guide.serve.picture import decode
 from guide.serve.run import Fate, Run
 from guide.serve.runs import Runs
+from guide.serve.tokens import Identity
 
 REMEMBERED = 8
 
@@ -27,8 +28,10 @@ REMEMBERED = 8
 class Channel:
     """An accepted connection. Its queue of messages is bounded: a client that does not read is disconnected."""
 
-    def __init__(self, websocket: WebSocket, client: str, limits: Limits, decoding: CapacityLimiter) -> None:
-        self.websocket, self.client, self._limits = websocket, client, limits
+    def __init__(
+        self, websocket: WebSocket, client: str, limits: Limits, decoding: CapacityLimiter, identity: Identity
+    ) -> None:
+        self.websocket, self.client, self._limits, self._identity = websocket, client, limits, identity
         self._decoding = decoding  # threads that do nothing else, so that frames wait for nothing else
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue(limits.most_waiting)
@@ -195,7 +198,7 @@ class Channel:
             plain = read_object(text, self._limits)
             match plain.pop("type", "action"):
                 case "action":
-                    await run_in_threadpool(self._run.act, plain)
+                    await run_in_threadpool(self._run.act, plain, self._identity)
                 case "end":
                     self._run.end()
                 case other:

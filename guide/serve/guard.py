@@ -1,4 +1,4 @@
-"""Authentication: everything but `/health` needs the token. Wrong tokens are answered late and alike.
+"""Authentication: everything but `/health` needs a token. Wrong tokens are answered late and alike.
 
 A view token (`?look=`) is weaker: it opens one session's pictures and state for reading only.
 """
@@ -20,8 +20,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from guide.serve.connections import Connections
 from guide.serve.metrics import Metrics
+from guide.serve.tokens import Identity, Role, Tokens
 
 OPEN_PATH = "/health"
+READING = ("GET", "HEAD")
+IDENTITY = "guide.identity"
 COOKIE = "guide_look"
 FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 8.0
@@ -90,40 +93,36 @@ def view_token(token: str, session: str) -> str:
     return hmac.new(token.encode(), f"look {session}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
-def page_cookie(token: str) -> str:
-    """The value of the page's cookie. Browsers send it to every port of a machine, so it is weaker than the token.
-
-    >>> page_cookie("secret") == view_token("secret", "")
-    False
-    """
-    return hmac.new(token.encode(), b"cookie", hashlib.sha256).hexdigest()[:32]
-
-
 def address_of(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
 class Guard:
-    """Lets requests with the token through: as Authorization or `?token=`.
+    """Lets requests with a token through whose role allows them: as Authorization or `?token=`.
 
     The page's cookie and view tokens only allow reading. All others get the same answer, whatever they asked for.
+    Whoever is let through stands in the scope as IDENTITY.
     """
 
     def __init__(
-        self, app: ASGIApp, token: str, delays: FailureDelays, metrics: Metrics, connections: Connections
+        self, app: ASGIApp, tokens: Tokens, delays: FailureDelays, metrics: Metrics, connections: Connections
     ) -> None:
-        self._app, self._token, self._delays, self._metrics = app, token, delays, metrics
+        self._app, self._tokens, self._delays, self._metrics = app, tokens, delays, metrics
         self._connections = connections
-        self._cookie = page_cookie(token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] == OPEN_PATH:
             await self._app(scope, receive, send)
             return
-        if self._is_allowed(scope):
+        identity = self._identify(scope)
+        if identity is not None:
+            needed = _needed(scope)
+            scope[IDENTITY] = identity
             with self._connections.admitted(scope):
-                await self._app(scope, receive, send)
+                words = f"this token is for {identity.role}, {needed} was expected: ask for another one."
+                app = self._app if identity.may(needed) else JSONResponse({"error": words}, 403)
+                await app(scope, receive, send)
             return
         self._metrics.count("guide_refusals_total", why="token")
         await self._delays.wait_after_failure(address_of(scope))
@@ -131,21 +130,27 @@ class Guard:
         headers = {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store", "Connection": "close"}
         await JSONResponse({"error": "a token is needed."}, 401, headers)(scope, receive, send)
 
-    def _is_allowed(self, scope: Scope) -> bool:
-        if any(is_right_token(one, self._token) for one in _tokens(scope)):
-            return True
-        if scope["method"] not in (
-            "GET",
-            "HEAD",
-        ):  # cookies are sent unasked and addresses are shared: neither may change anything
-            return False
-        if any(is_right_token(one, self._cookie) for one in _cookies(Headers(scope=scope).get("cookie", ""))):
-            return True
+    def _identify(self, scope: Scope) -> Identity | None:
+        found = [identity for one in _tokens(scope) if (identity := self._tokens.identify(one)) is not None]
+        if found or scope["method"] not in READING:  # cookies come unasked, addresses are shared: they change nothing
+            return found[0] if found else None
+        cookies = _cookies(Headers(scope=scope).get("cookie", ""))
+        found = [identity for one in cookies if (identity := self._tokens.of_cookie(one)) is not None]
+        if found:
+            return found[0]
         _, first, *rest = f"{scope['path']}/".split("/")
         if first != "sessions" or not rest[0]:
-            return False
-        wanted = view_token(self._token, rest[0])
-        return any(is_right_token(one, wanted) for one in _query_values(scope, "look"))
+            return None
+        wanted = view_token(self._tokens.token, rest[0])
+        is_right = any(is_right_token(one, wanted) for one in _query_values(scope, "look"))
+        return Identity("watch") if is_right else None
+
+
+def _needed(scope: Scope) -> Role:
+    """What a request needs: the page is for cameras too, reading for viewers, the rest for operators."""
+    if scope["method"] not in READING:
+        return "operate"
+    return "camera" if scope["path"] == "/" or scope["path"].startswith("/page/") else "watch"
 
 
 def _tokens(scope: Scope) -> list[str]:

@@ -28,6 +28,7 @@ from guide.serve.picture import annotated_jpeg, plain_jpeg
 from guide.serve.playback import PacedPlayback
 from guide.serve.schemas import RunState
 from guide.serve.state import Plain, answers_object, state_object, steps_object
+from guide.serve.tokens import Identity
 from guide.session import Session
 from guide.settings import Precision
 
@@ -158,10 +159,14 @@ class Run:
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
 
-    def act(self, plain: Mapping[str, Any], person: str = "") -> Plain:
-        """Takes an operator's action; InputError with one sentence where it makes no sense or comes too late."""
+    def act(self, plain: Mapping[str, Any], identity: Identity) -> Plain:
+        """Takes an operator's action; InputError with one sentence where it makes no sense or comes too late.
+
+        It is stored under the person's name and that of the token.
+        """
         with self._lock:
-            action = read_action(plain, self._at, person or self.facts.person)
+            action = read_action(plain, self._at, self.facts.person)
+            action = replace(action, person=identity.signed(action.person))
             if self.is_over:
                 return self._answer(action)
             said = self._session.act(action)

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 from guide.errors import GuideError, InputError
 from guide.serve.guard import view_token
+from guide.serve.tokens import camera_token
 
 LOCAL = "127.0.0.1"
 ASK_S = 5.0
@@ -99,8 +100,8 @@ class Client:
         return self._look(session, f"alerts/{alert}/picture", host)
 
     def phone_page(self, host: str, client: str, bundle: str) -> str:
-        """The address of the page that sends a camera's pictures, token included."""
-        query = urlencode({"token": self.token, "client": client, "bundle": bundle})
+        """The address of the page that sends a camera's pictures, with a token that opens nothing else."""
+        query = urlencode({"token": camera_token(self.token), "client": client, "bundle": bundle})
         return f"{self._place(host)}/?{query}"
 
     def _look(self, session: str, what: str, host: str) -> str:

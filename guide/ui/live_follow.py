@@ -151,7 +151,7 @@ def _draw_phone_code(client: Client, session: str, address: str) -> None:
         st.info("Waiting for the phone or headset. It connects by scanning a code.", icon=":material/smartphone:")
         st.button("Show the code", key="show_code", type="primary", icon=":material/qr_code:", on_click=_show_code,
                   args=(session,))  # fmt: skip
-        st.caption("Anybody with this code can send pictures and control sessions: show it to nobody else.")
+        st.caption("Anybody with this code can send pictures and be guided: show it to nobody else.")
         return
     st.html(html.phone(address, segno.make(address, error="l", micro=False).svg_data_uri(scale=4, border=2)))
     st.button("Hide the code", key="hide_code", icon=":material/visibility_off:", on_click=_show_code, args=(None,))
