@@ -37,6 +37,7 @@ DATABASE = "sessions.sqlite"
 FOUND = "unknown: only its files were found"
 LEAP_S = 86_400.0
 """A clock that goes ahead by more is not believed before it has run on for as long."""
+CLOCK_S = 3_600.0
 SETTLED_S = 60.0
 DEFAULT_KEEP_DAYS = 30.0
 PATIENCE_S = 0.5  # how long a write waits for another one before it is tried again later
@@ -201,16 +202,19 @@ class Store:
 
         A clock that is wrong for an hour must not delete what was recorded yesterday.
         """
-        with self._transaction():
+        with self._explained():
             found = self._db.execute("SELECT trusted, leapt FROM clock").fetchone()
             newest = self._db.execute("SELECT MAX(seen) FROM sessions").fetchone()[0]
-            trusted, leapt = found or (now if newest is None else newest, None)
-            has_leapt = now - trusted > LEAP_S
-            leapt = (now if leapt is None or now < leapt else leapt) if has_leapt else None
-            if leapt is None or now - leapt >= LEAP_S:
-                trusted, leapt = now, None
-            self._db.execute("DELETE FROM clock")
-            self._db.execute("INSERT INTO clock VALUES (?, ?)", (trusted, leapt))
+        before, leapt = found or (now if newest is None else newest, None)
+        trusted = before
+        has_leapt = now - trusted > LEAP_S
+        leapt = (now if leapt is None or now < leapt else leapt) if has_leapt else None
+        if leapt is None or now - leapt >= LEAP_S:
+            trusted, leapt = now, None
+        if found is None or found[1] != leapt or abs(trusted - before) > CLOCK_S:  # a page that looks on writes rarely
+            with self._transaction():
+                self._db.execute("DELETE FROM clock")
+                self._db.execute("INSERT INTO clock VALUES (?, ?)", (trusted, leapt))
         return float(trusted)
 
     def sessions(self, wanted: SessionFilter | None = None) -> tuple[StoredSession, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import logging
 import secrets
 import socket
 import time
@@ -22,6 +23,8 @@ from guide.errors import InputError, OutputError
 from guide.ingest.streams import is_address
 from guide.serve.schemas import HEADSET
 from guide.serve.tls import write_private
+
+log = logging.getLogger(__name__)
 
 FILE = "tokens.json"
 LONGEST_NAME = 64
@@ -107,7 +110,11 @@ class Tokens:
             return ()
         stamp = found.st_mtime_ns, found.st_ino
         if stamp != self._stamp:
-            self._stamp, self._named = stamp, read_tokens(self._file)
+            self._stamp, self._named = stamp, ()
+            try:
+                self._named = read_tokens(self._file)
+            except InputError as error:  # nobody gets in by a damaged file
+                log.warning("%s", error)
         return self._named
 
 

@@ -14,7 +14,18 @@ from guide.commands.tokens import TokensOptions
 from guide.errors import InputError
 from guide.record.store import Store
 from guide.serve import guard
-from guide.serve.tokens import FILE, ROLES, Role, add_token, camera_token, read_tokens, require_reachable, revoke_token
+from guide.serve.tokens import (
+    FILE,
+    ROLES,
+    Identity,
+    Role,
+    Tokens,
+    add_token,
+    camera_token,
+    read_tokens,
+    require_reachable,
+    revoke_token,
+)
 from tests.server import TOKEN, Served, running
 from tests.tiny import Learned
 
@@ -79,6 +90,15 @@ def test_a_revoked_token_opens_nothing_any_more(served: Served) -> None:
     assert served.ask("/sessions", token=token).status == 200
     revoke_token(served.data / FILE, "short-lived")
     assert served.ask("/sessions", token=token).status == 401
+
+
+def test_a_damaged_list_lets_nobody_in_but_the_servers_own(tmp_path: Path) -> None:
+    token = add_token(tmp_path / FILE, "line 2", "watch")
+    tokens = Tokens(TOKEN, tmp_path / FILE)
+    assert tokens.identify(token) == Identity("watch", "line 2")
+    (tmp_path / FILE).write_text('[{"name": "line 2", "role": "king"}]')
+    assert tokens.identify(token) is None
+    assert tokens.identify(TOKEN) == Identity("admin")
 
 
 def test_an_action_says_whose_token_it_was(served: Served, tokens: dict[Role, str]) -> None:
