@@ -73,7 +73,7 @@ class Connections:
             accepted.close()
             return None
         peer = address[0], address[1], accepted.getsockname()[1]
-        self._open[peer] = connection = _Connection(accepted, lambda: self._forget(peer))
+        self._open[peer] = connection = _Connection(accepted, partial(self._forget, peer))
         self._strangers[peer] = self._clock()
         if len(self._strangers) > self._most_strangers:
             crowds = Counter(host for host, *_ in self._strangers)
@@ -87,21 +87,22 @@ class Connections:
         with contextlib.suppress(OSError):
             self._open[peer].shutdown(socket.SHUT_RDWR)
 
-    def _forget(self, peer: _Peer) -> None:
-        self._open.pop(peer, None)
-        self._strangers.pop(peer, None)
+    def _forget(self, peer: _Peer, connection: socket.socket) -> None:
+        if self._open.get(peer) is connection:  # else another one has its port already
+            del self._open[peer]
+            self._strangers.pop(peer, None)
 
 
 class _Connection(socket.socket):
     """An accepted connection that tells when it is closed."""
 
-    def __init__(self, accepted: socket.socket, tell: Callable[[], None]) -> None:
+    def __init__(self, accepted: socket.socket, tell: Callable[[socket.socket], None]) -> None:
         super().__init__(accepted.family, accepted.type, accepted.proto, accepted.detach())
         self._tell = tell
 
     def close(self) -> None:
         super().close()
-        self._tell()
+        self._tell(self)
 
 
 class _Listener(socket.socket):
