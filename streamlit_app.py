@@ -1,5 +1,7 @@
 """The dashboard: `streamlit run streamlit_app.py`, or `make dashboard`. Page list and start-up, nothing else.
 
+Streamlit loads this file once as the application, with the login in front of it, and runs it for every visit.
+
 Bundles are looked for in exported/, or in the folder that the environment variable CNC_EXPORTED names.
 """
 
@@ -9,8 +11,10 @@ import importlib
 from collections.abc import Callable
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from guide.ui import shell
+from guide.ui.login import LoginGuard
 
 
 def main() -> None:
@@ -43,3 +47,5 @@ def _page(name: str) -> Callable[[], None]:
 
 if __name__ == "__main__":
     main()
+else:
+    app = st.App(__file__, middleware=[Middleware(LoginGuard)])

@@ -23,13 +23,15 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from guide.errors import BundleError, OutputError
 
 SCHEMA = 2
 MANIFEST = "manifest.json"
 LARGEST_FILE_BYTES = 5 * 1024**3  # 40 hours of demonstrations at 5 frames a second
-LARGEST_JSON_BYTES = 64 * 1024**2
+LARGEST_JSON_BYTES = 8 * 1024**2
+MOST_PICTURE_PIXELS = 2**24  # a file of 500 bytes can claim a thousand million
 # A name, or one folder and a name; nothing hidden, no way up, nothing a file system could take for something else.
 _PART = r"[^./\\:\x00-\x1f][^/\\:\x00-\x1f]*"
 _NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
@@ -86,6 +88,7 @@ def read_bundle(folder: Path) -> Bundle:
         raise BundleError(f"{folder / MANIFEST} lists no files: train or export the bundle again.")
     for name, facts_of_file in files.items():
         _check_file(folder, name, facts_of_file)
+    _check_recordings(folder, facts.get("recordings", []))
     return Bundle(folder, facts)
 
 
@@ -112,13 +115,11 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _require_room(path: Path) -> None:
-    """Raises BundleError where an archive unpacks to more than any of ours: a small file can swell without end."""
+    """Raises BundleError where an archive unpacks to more than itself: ours are not compressed, others swell."""
     with zipfile.ZipFile(path) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
-    if size > LARGEST_FILE_BYTES:
-        raise BundleError(
-            f"{path} unpacks to {size} bytes, at most {LARGEST_FILE_BYTES} were expected: do not use this bundle."
-        )
+    if size > path.stat().st_size:
+        raise BundleError(f"{path} unpacks to {size} bytes, more than it has itself: do not use this bundle.")
 
 
 def require_place(folder: Path) -> None:
@@ -209,6 +210,32 @@ def _check_file(folder: Path, name: object, facts: object) -> None:
         )
     if size != facts.get("bytes") or _hash(path) != facts.get("sha256"):
         raise BundleError(f"{path} is not the file its manifest describes: copy or export the bundle again.")
+    if path.suffix in (".jpg", ".png"):
+        _check_picture(path)
+
+
+def _check_picture(path: Path) -> None:
+    """Looks at the size that a picture claims; one that is none harms nobody."""
+    try:
+        with Image.open(path, formats=("JPEG", "PNG")) as picture:
+            pixels = picture.width * picture.height
+    except Image.DecompressionBombError:
+        pixels = MOST_PICTURE_PIXELS + 1
+    except (OSError, SyntaxError, ValueError):
+        return
+    if pixels > MOST_PICTURE_PIXELS:
+        raise BundleError(f"{path} has more than {MOST_PICTURE_PIXELS} pixels: do not use this bundle.")
+
+
+def _check_recordings(folder: Path, ids: object) -> None:
+    """Recordings have file names: label files are named after them."""
+    if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
+        raise BundleError(f"{folder / MANIFEST} should list recordings by name: train or export the bundle again.")
+    for one in ids:
+        if "/" in _check_name(folder, one):
+            raise BundleError(
+                f"{folder / MANIFEST} names a recording like a path ({one!r:.80}): do not use this bundle."
+            )
 
 
 def _check_name(folder: Path, name: object) -> str:

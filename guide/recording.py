@@ -57,12 +57,20 @@ class RecordingOptions:
     """Keep the video; stills are kept without it too."""
     keep_days: float = 30.0
     """Days after which the pictures of the session are deleted; 0 keeps them for good."""
+    keep_gb: float = 0.0
+    """Gigabytes that all sessions may take; the oldest pictures make room. 0 is no limit."""
     webhook: str | None = None
     """An http or https address that gets each alert as JSON."""
+
+    @property
+    def most_bytes(self) -> float:
+        return self.keep_gb * 1e9
 
     def __post_init__(self) -> None:
         if not 0 <= self.keep_days < 1e6:
             raise InputError(f"pictures are kept for a number of days, 0 for good, got {self.keep_days}.")
+        if not 0 <= self.keep_gb < 1e6:
+            raise InputError(f"sessions take a number of gigabytes, 0 without limit, got {self.keep_gb}.")
         object.__setattr__(self, "person", _text(self.person))  # it is stored, sent and shown with every action
         if self.webhook is not None:
             check_address(self.webhook)
@@ -115,7 +123,7 @@ class Recording:
         self._person, self._data = options.person, options.data
         if options.record:
             facts = _facts(self.name, started, session, options, source)
-            self._writer = writer = SessionWriter(options.data, facts, tell=tell)
+            self._writer = writer = SessionWriter(options.data, facts, tell=tell, most_bytes=options.most_bytes)
             if options.pictures and session.bundle.has("trunk.onnx"):
                 settings = PictureSettings(has_video=options.video, is_patient=not source.is_live)
                 self._pictures = PictureWriter(writer.folder, lambda picture: writer.put(picture), settings, tell)

@@ -76,3 +76,10 @@ def test_every_dependency_has_one_line_and_no_other_has() -> None:
 def test_anchors_are_made_as_a_reader_expects() -> None:
     text = "# Why headless OpenCV, why GPL\n```\n# no heading\n```\n## Caches and runs\n"
     assert anchors(text) == {"why-headless-opencv-why-gpl", "caches-and-runs"}
+
+
+def test_every_test_that_the_threat_table_names_is_there() -> None:
+    told = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "security.md").read_text(encoding="utf-8")))
+    found = {one for path in ROOT.glob("tests/**/test_*.py") for one in re.findall(r"def (test_\w+)", path.read_text())}
+    assert len(told) > 20
+    assert told <= found

@@ -28,7 +28,7 @@ from rich.console import Console
 from guide.benchmarks.figures import Figure, Part, machine, processor
 from guide.commands.entry import entry
 from guide.errors import InputError, OutputError
-from guide.ui.client import LOCAL, Client
+from guide.ui.client import LOCAL, Client, open_directly
 from guide.ui.server import ServerKeeper
 
 MOST_USEFUL_S = 3.0
@@ -207,7 +207,7 @@ def _processor_s(pid: int) -> float:
 def _metrics(client: Client) -> str:
     request = urllib.request.Request(f"http://{LOCAL}:{client.port}/metrics")
     request.add_header("Authorization", f"Bearer {client.token}")
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with open_directly(request, 10.0) as answer:
         return str(answer.read().decode())
 
 

@@ -25,6 +25,7 @@ from rich.console import Console
 from guide.benchmarks.headset_figures import HeadsetFigures
 from guide.errors import InputError, OutputError
 from guide.ingest.source import open_source
+from guide.ui.client import open_directly
 
 PATIENCE_S = 60.0
 PROMPT_S = 0.6
@@ -226,7 +227,7 @@ class _Crowd:
         request = urllib.request.Request(
             f"http://127.0.0.1:{self._port}/metrics", headers={"Authorization": f"Bearer {self._token}"}
         )
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+        with open_directly(request, PATIENCE_S) as answer:
             return str(answer.read().decode())
 
     async def _headset(self, number: int) -> None:

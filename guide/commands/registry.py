@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from guide.commands import benchmark, cameras, check, order, replay, report, review, sessions, watch
+from guide.commands import benchmark, cameras, check, order, replay, report, review, sessions, tokens, watch
 from guide.commands.entry import run
 from guide.serve.options import ServeOptions
 
@@ -20,6 +20,7 @@ Command = (
     | Annotated[review.ReviewOptions, tyro.conf.subcommand("review")]
     | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
     | Annotated[benchmark.LiveBenchmarkOptions, tyro.conf.subcommand("bench")]
+    | Annotated[tokens.TokensOptions, tyro.conf.subcommand("tokens")]
     | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
 )
 
@@ -49,6 +50,8 @@ def _run(options: Command) -> None:
             sessions.main(options)
         case benchmark.LiveBenchmarkOptions():
             benchmark.main(options)
+        case tokens.TokensOptions():
+            tokens.main(options)
         case ServeOptions():
             from guide.commands import serve as command
 

@@ -11,7 +11,6 @@ import secrets
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -21,15 +20,17 @@ from rich.console import Console
 
 from guide.errors import InputError, OutputError
 from guide.ingest.capture import CaptureSettings
-from guide.record.retention import drop_old_pictures
-from guide.record.store import Store
+from guide.record.lock import SessionLock, is_alive
+from guide.record.retention import tidying
 from guide.serve.app import make_app
+from guide.serve.connections import Connections, SmallGreetingProtocol
 from guide.serve.library import Library
+from guide.serve.memory import share_pools
 from guide.serve.metrics import Metrics
 from guide.serve.options import ServeOptions
-from guide.serve.request_timeout import RequestTimeoutProtocol
 from guide.serve.runs import Runs
 from guide.serve.tls import Certificate, address_on_the_network, own_certificate, require_certificate, write_private
+from guide.serve.tokens import FILE, Tokens, camera_token
 from guide.session import Session
 
 TOKEN_VARIABLE = "CNC_TOKEN"
@@ -83,35 +84,35 @@ def main(options: ServeOptions) -> None:
 
 @contextmanager
 def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
-    """A server ready to run, the socket it listens on, and the address of its page, token included."""
+    """A server ready to run, the socket it listens on, and the address of its page, with a token for cameras."""
+    share_pools()
     metrics = Metrics()
     library = Library(options.bundle, metrics, options.device, options.live.precision, options.threads)
     bundle, networks = library.open()
     Session(bundle, networks, options.live)  # a bundle that cannot be used is told before anybody connects
     library.release(networks)
-    if options.recording.record:
-        with Store(options.recording.data) as store:
-            store.close_orphans()  # of a server that was killed
-            drop_old_pictures(store, time.time())
     capture = CaptureSettings(give_up_s=options.give_up_s)
     limits, token = options.limits, choose_token(options.token)
     runs = Runs(library, options.live, options.recording, metrics, limits.most_sessions, capture)
     certificate = _certificate(options)
-    app = make_app(runs, token, limits, certificate is not None)
+    connections = Connections(limits.most_strangers)
+    app = make_app(runs, Tokens(token, options.recording.data / FILE), limits, certificate is not None, connections)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
-        ws="websockets-sansio", ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
+        ws=SmallGreetingProtocol, ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
         limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
-        h11_max_incomplete_event_size=16_384, http=RequestTimeoutProtocol,
+        h11_max_incomplete_event_size=16_384, http="h11", callback_notify=connections.close_silent, timeout_notify=1,
         ssl_certfile=None if certificate is None else str(certificate.certificate),
         ssl_keyfile=None if certificate is None else str(certificate.key),
     )  # fmt: skip
     server = Listeners(config)
     with ExitStack() as held:
-        sock = held.enter_context(_listen(options.host, options.port))
+        if options.recording.record:
+            held.enter_context(tidying(options.recording.data, options.recording.most_bytes))
+        sock = held.enter_context(connections.listen(_listen(options.host, options.port)))
         inside = sock
         if options.local and certificate is not None:
-            inside = held.enter_context(_listen("127.0.0.1", 0))
+            inside = held.enter_context(connections.listen(_listen("127.0.0.1", 0)))
             server.beside = _Beside(_without_tls(config)), inside
         held.enter_context(address_file(options, certificate is not None, (sock, inside), token))
         try:
@@ -149,23 +150,28 @@ def _without_tls(config: uvicorn.Config) -> uvicorn.Config:
 def address_file(
     options: ServeOptions, is_secure: bool, socks: tuple[socket.socket, socket.socket], token: str
 ) -> Iterator[None]:
-    """Within it the file that was asked for says where the server listens; only its owner may read it."""
+    """Within it the file asked for says where the server listens, and is locked; its owner alone may read it."""
     if options.note is None:
         yield
         return
     outside, inside = (sock.getsockname()[1] for sock in socks)
     where = {"port": outside, "local_port": inside, "host": options.host, "is_secure": is_secure}
     told = json.dumps({**where, "token": token, "pid": os.getpid(), "bundle": str(options.bundle)})
+    note = options.note
+    if is_alive(note.parent, note.name):
+        raise InputError(f"a server that runs already holds {note}: end that one, or give another --note.")
     try:
-        options.note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(options.note, told.encode())
+        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(note, told.encode())
+        lock = SessionLock(note.parent, note.name)  # as long as it is held, the server lives
     except OSError as cause:
-        raise OutputError(f"{options.note} cannot be written ({cause.strerror}): give another --note.") from cause
+        raise OutputError(f"{note} cannot be written ({cause.strerror}): give another --note.") from cause
     try:
         yield
     finally:
-        if options.note.is_file() and options.note.read_text(encoding="utf-8") == told:  # not a later server's
-            options.note.unlink(missing_ok=True)
+        if note.is_file() and note.read_text(encoding="utf-8") == told:  # not a later server's
+            note.unlink(missing_ok=True)
+        lock.release()
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -198,7 +204,7 @@ def _address(options: ServeOptions, certificate: Certificate | None, sock: socke
     host = address_on_the_network() if options.host in EVERYWHERE else options.host
     scheme = "http" if certificate is None else "https"
     shown = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{shown}:{sock.getsockname()[1]}/?token={token}"
+    return f"{scheme}://{shown}:{sock.getsockname()[1]}/?token={camera_token(token)}"
 
 
 def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
@@ -217,6 +223,7 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
         days = f"pictures for {kept.keep_days:g} days" if kept.keep_days else "pictures for good"
         what = days if kept.pictures else "no pictures"
         yield f"Sessions are kept in {kept.data} ({what}); --no-record keeps none."
+    yield "This address is for cameras; python -m guide tokens makes tokens to watch, operate and administer."
     yield "Ctrl-C ends all sessions properly."
 
 

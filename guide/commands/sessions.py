@@ -20,6 +20,7 @@ from guide.domain import AlertKind
 from guide.errors import InputError, OutputError
 from guide.record.retention import drop_old_pictures
 from guide.record.store import SessionFilter, Store
+from guide.record.tables import cell
 from guide.record.values import SessionState, StoredSession
 
 
@@ -142,7 +143,7 @@ def _export(store: Store, found: tuple[StoredSession, ...], folder: Path, consol
         with (folder / "sessions.csv").open("w", encoding="utf-8", newline="") as stream:
             table = csv.DictWriter(stream, list(plain(found[0])))
             table.writeheader()
-            table.writerows(plain(one) for one in found)
+            table.writerows({name: cell(value) for name, value in plain(one).items()} for one in found)
     except OSError as cause:
         raise OutputError(f"{folder} cannot be written ({cause.strerror}): choose another folder.") from cause
     console.print(f"wrote {len(found)} sessions and sessions.csv to {folder}", markup=False, soft_wrap=True)

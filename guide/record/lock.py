@@ -1,4 +1,4 @@
-"""Whether the process of a session still lives: it holds a lock that the system frees when it dies, however it dies."""
+"""Whether the process of a session or server still lives: it holds a lock that the system frees when it dies."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class SessionLock:
     False
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = LOCK) -> None:
         """Raises OSError where the folder cannot be written, or another process holds the lock."""
-        self._descriptor: int | None = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor: int | None = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -37,11 +37,11 @@ class SessionLock:
             self._descriptor = None
 
 
-def is_alive(folder: Path) -> bool:
+def is_alive(folder: Path, name: str = LOCK) -> bool:
     """Whether somebody holds the lock of the session in `folder`; one without a lock file was left by nobody living."""
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:  # we may not look: leave the session alone
         return True

@@ -7,7 +7,9 @@ steps and alerts, which were kept meanwhile, are written.
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -17,6 +19,7 @@ from pathlib import Path
 
 from guide.domain import Frame
 from guide.record.clips import Clip, choose_encoding
+from guide.record.private_folder import is_nearly_full
 from guide.record.snapshots import Snapshots
 from guide.record.values import PictureOf, StoredPicture
 
@@ -162,6 +165,8 @@ class PictureWriter:
         if time.monotonic() < self._retry_at:
             return
         try:
+            if is_nearly_full(self._folder.parent):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._write_stills()
             if isinstance(item, Frame) and self._encoding is not None:
                 self._film(item)

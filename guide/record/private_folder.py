@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 from guide.errors import OutputError
 
 TEMPORARY_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Errors that a recording waits out: it buffers what happens and writes it when it can."""
+
+
+RESERVED_BYTES = 8 * 2**20
+"""What is left of a disk for alerts and actions; pictures and what replays need leave it alone."""
+
+
+def is_nearly_full(folder: Path) -> bool:
+    """Whether only what is reserved is left of the disk on which `folder` lies, or will lie.
+
+    >>> is_nearly_full(Path("/proc/sessions"))
+    True
+    """
+    standing = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    return shutil.disk_usage(standing).free < RESERVED_BYTES
 
 
 def make_private_folder(folder: Path) -> None:

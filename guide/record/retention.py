@@ -1,49 +1,126 @@
-"""Deletes the pictures of sessions whose days are over; what was seen, said and done stays.
+"""Deletes pictures of sessions whose days are over, and the oldest ones where all take too much room.
 
-A report page that was written beside them holds their stills, so it goes with them; it can be written again without.
+What was seen, said and done stays. A report page that was written beside pictures holds their stills, so it goes with
+them; it can be written again without.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from guide.errors import OutputError
+from guide.record.percepts import PERCEPTS_FILE
+from guide.record.private_folder import is_nearly_full
 from guide.record.store import Store
 
 log = logging.getLogger(__name__)
 
 DAY_S = 86_400.0
+PERIOD_S = 3_600.0
 PICTURE_SUFFIXES = frozenset({".mp4", ".webm", ".jpg"})
 PAGE_SUFFIXES = frozenset({".html", ".new"})  # a page, or one whose writing was cut short
 REPORT = "report"
 
 
-def drop_old_pictures(store: Store, now: float) -> tuple[str, ...]:
-    """Deletes the pictures of closed sessions that began more than their days before `now`; gives their names."""
+def drop_old_pictures(store: Store, now: float, most_bytes: float = 0.0) -> tuple[str, ...]:
+    """Deletes the pictures of closed sessions that began more than their days before `now`; gives their names.
+
+    Where the files of all sessions take more than `most_bytes`, pictures of the oldest go as well, and if that is not
+    enough what replays need; 0 is no limit.
+    """
+    now = store.trusted_time(now)
+    closed = [one for one in store.sessions() if one.state != "open"]
     over = [
         one.id
-        for one in store.sessions()
-        if one.state != "open"
-        and one.facts.keep_days is not None
-        and one.facts.started + one.facts.keep_days * DAY_S < now
+        for one in closed
+        if one.facts.keep_days is not None and one.facts.started + one.facts.keep_days * DAY_S < now
     ]
-    return tuple(session for session in over if _drop(store, session))
+    gone = [session for session in over if _drop(store, session)]
+    if most_bytes:
+        gone += _drop_to_fit(store, [one.id for one in closed], most_bytes)
+    return tuple(gone)
+
+
+@contextmanager
+def tidying(folder: Path, most_bytes: float = 0.0) -> Iterator[None]:
+    """Within it old pictures are deleted every hour, the first time at once, and sessions left open are closed.
+
+    A full disk is told of and waited for; raises OutputError where the folder can never be used.
+    """
+    try:
+        _tidy_up(folder, most_bytes)
+    except OutputError as error:
+        if not is_nearly_full(folder):
+            raise
+        log.warning("%s Sessions are guided all the same, and recorded once there is room.", error)
+    is_over = threading.Event()
+
+    def work() -> None:
+        while not is_over.wait(PERIOD_S):
+            try:
+                _tidy_up(folder, most_bytes)
+            except OutputError as error:
+                log.warning("old pictures cannot be deleted: %s", error)
+
+    thread = threading.Thread(target=work, name="retention", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join(5.0)
+
+
+def _tidy_up(folder: Path, most_bytes: float) -> None:
+    with Store(folder) as store:
+        store.close_orphans()  # of a server that was killed
+        drop_old_pictures(store, time.time(), most_bytes)
+
+
+def _drop_to_fit(store: Store, sessions: list[str], most_bytes: float) -> list[str]:
+    """Deletes pictures, then what replays need, oldest session first, until the folder takes no more than that."""
+    total = sum(_size(path) for path in store.folder.rglob("*"))
+    gone = []
+    for session in sessions:
+        if total > most_bytes:
+            freed = sum(_size(path) for path in _pictures(store.place(session)))
+            if _drop(store, session):
+                gone.append(session)
+                total -= freed
+    for session in sessions:
+        seen = store.place(session) / PERCEPTS_FILE
+        if total > most_bytes and seen.is_file():
+            total -= _size(seen)
+            _unlink(seen)
+    return gone
 
 
 def _drop(store: Store, session: str) -> bool:
-    """Whether there was something to delete."""
-    place = store.place(session)
+    """Whether there was something to delete, and it is gone."""
+    pictures = _pictures(store.place(session))
+    if not pictures or not all(_unlink(path) for path in pictures):
+        return False
+    store.forget_pictures(session)
+    return True
+
+
+def _pictures(place: Path) -> list[Path]:
     pictures = [path for path in _files(place) if path.suffix in PICTURE_SUFFIXES]
-    pictures += [path for path in _files(place / REPORT) if path.suffix in PAGE_SUFFIXES]
-    for path in pictures:
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            log.warning("%s should be deleted by now, but cannot be (%s).", path, error.strerror)
-            return False
-    if pictures:
-        store.forget_pictures(session)
-    return bool(pictures)
+    return pictures + [path for path in _files(place / REPORT) if path.suffix in PAGE_SUFFIXES]
+
+
+def _unlink(path: Path) -> bool:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("%s should be deleted by now, but cannot be (%s).", path, error.strerror)
+        return False
+    return True
 
 
 def _files(folder: Path) -> list[Path]:
@@ -51,3 +128,10 @@ def _files(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except OSError:  # it left no files, or they are gone
         return []
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0

@@ -47,7 +47,9 @@ _OUTCOMES: Final = (
     "CREATE INDEX outcomes_of ON outcomes(session)",
 )
 
-MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES)
+_CLOCK: Final = ("CREATE TABLE clock (trusted REAL NOT NULL, leapt REAL)",)
+
+MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES, _CLOCK)
 """Entry n leads from version n to n + 1; entries are only ever added."""
 NEWEST: Final = len(MIGRATIONS)
 

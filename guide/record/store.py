@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -33,6 +34,12 @@ from guide.record.values import (
 )  # fmt: skip
 
 DATABASE = "sessions.sqlite"
+FOUND = "unknown: only its files were found"
+LEAP_S = 86_400.0
+"""A clock that goes ahead by more is not believed before it has run on for as long."""
+CLOCK_S = 3_600.0
+SETTLED_S = 60.0
+DEFAULT_KEEP_DAYS = 30.0
 PATIENCE_S = 0.5  # how long a write waits for another one before it is tried again later
 
 _TABLES: dict[str, type[Any]] = {
@@ -116,17 +123,23 @@ class Store:
 
     def begin(self, facts: SessionFacts) -> None:
         """A new session, open."""
+        with self._transaction():
+            self._db.execute("DELETE FROM sessions WHERE id = ? AND source = ?", (facts.id, FOUND))
+            self._insert(facts, "open")
+
+    def _insert(self, facts: SessionFacts, state: SessionState) -> None:
         columns = ", ".join(SESSION_COLUMNS)
         marks = ", ".join("?" * len(SESSION_COLUMNS))
-        with self._transaction():
-            self._db.execute(
-                f"INSERT INTO sessions ({columns}, state, seen) VALUES ({marks}, 'open', ?)",
-                (*astuple(facts), facts.started),
-            )
+        self._db.execute(
+            f"INSERT INTO sessions ({columns}, state, seen) VALUES ({marks}, ?, ?)",
+            (*astuple(facts), state, facts.started),
+        )
 
     def write(self, session: str, rows: Sequence[Row], frames: int, at: float, wall: float) -> None:
         """Rows of a session in one transaction, with how far it has come: all of it is stored, or nothing."""
         with self._transaction():
+            if self._db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
+                raise InputError(f"session {session} was deleted: nothing can be added to it any more.")
             said = self._count_said(session)
             for table, kind in _TABLES.items():
                 columns = ("session", *COLUMNS[table], *(("said",) if table in SAID else ()))
@@ -155,7 +168,12 @@ class Store:
             )
 
     def close_orphans(self) -> tuple[str, ...]:
-        """Closes the open sessions whose process is gone, as of when they last wrote; gives their names."""
+        """Closes the open sessions whose process is gone, as of when they last wrote; gives their names.
+
+        Folders of sessions that could never be entered here, such as on a full disk, are entered now: what they hold
+        is to be listed, deleted and aged like any other.
+        """
+        self._enter_folders()
         with self._explained():
             opened = [str(row[0]) for row in self._db.execute("SELECT id FROM sessions WHERE state = 'open'")]
         gone = tuple(session for session in opened if not is_alive(self.place(session)))
@@ -166,6 +184,38 @@ class Store:
                     (session,),
                 )
         return gone
+
+    def _enter_folders(self) -> None:
+        known = {one.id for one in self.sessions()}
+        found = [path for path in self.folder.glob("*-*-*/") if SESSION_ID.fullmatch(path.name)]
+        for place in [one for one in found if one.name not in known]:
+            changed = place.stat().st_mtime
+            if time.time() - changed < SETTLED_S or is_alive(place):  # it is just being begun, or recorded
+                continue
+            with self._transaction():
+                newest = self._db.execute("SELECT keep_days FROM sessions ORDER BY started DESC LIMIT 1").fetchone()
+                keep_days = DEFAULT_KEEP_DAYS if newest is None else newest[0]
+                self._insert(SessionFacts(place.name, changed, source=FOUND, keep_days=keep_days), "interrupted")
+
+    def trusted_time(self, now: float) -> float:
+        """`now`, or an earlier time as long as the clock is ahead of what was seen and has not stayed so for a day.
+
+        A clock that is wrong for an hour must not delete what was recorded yesterday.
+        """
+        with self._explained():
+            found = self._db.execute("SELECT trusted, leapt FROM clock").fetchone()
+            newest = self._db.execute("SELECT MAX(seen) FROM sessions").fetchone()[0]
+        before, leapt = found or (now if newest is None else newest, None)
+        trusted = before
+        has_leapt = now - trusted > LEAP_S
+        leapt = (now if leapt is None or now < leapt else leapt) if has_leapt else None
+        if leapt is None or now - leapt >= LEAP_S:
+            trusted, leapt = now, None
+        if found is None or found[1] != leapt or abs(trusted - before) > CLOCK_S:  # a page that looks on writes rarely
+            with self._transaction():
+                self._db.execute("DELETE FROM clock")
+                self._db.execute("INSERT INTO clock VALUES (?, ?)", (trusted, leapt))
+        return float(trusted)
 
     def sessions(self, wanted: SessionFilter | None = None) -> tuple[StoredSession, ...]:
         """The wanted sessions, oldest first."""

@@ -19,10 +19,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_csv(report: SessionReport) -> str:
-    """Steps, alerts, questions and actions in the order of time, a row each.
-
-    Spreadsheets run what begins like a formula, so such texts get an apostrophe in front.
-    """
+    """Steps, alerts, questions and actions in the order of time, a row each."""
     rows: list[tuple[float, tuple[object, ...]]] = []
     for visit in report.visits:
         rows.append((visit.start, ("step", visit.end, visit.name, "", round(visit.confidence, 3), "", "")))
@@ -42,7 +39,7 @@ def to_csv(report: SessionReport) -> str:
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(("start_s", "what", "end_s", "step", "kind", "outcome_or_confidence", "person", "text"))
     for start, row in sorted(rows, key=lambda entry: entry[0]):
-        cells = [_cell(value) for value in (round(start, 3), *row)]
+        cells = [cell(value) for value in (round(start, 3), *row)]
         writer.writerow(cells)
     return table.getvalue()
 
@@ -101,7 +98,12 @@ def _lanes(found: list[tuple[float, float, str]]) -> list[list[Annotation]]:
     return lanes
 
 
-def _cell(value: object) -> object:
+def cell(value: object) -> object:
+    """A value for a table: spreadsheets run what begins like a formula, so such a text gets an apostrophe in front.
+
+    >>> cell("=1+1"), cell(0.12345), cell(None)
+    ("'=1+1", 0.123, '')
+    """
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
     return round(value, 3) if isinstance(value, float) else "" if value is None else value

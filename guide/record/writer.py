@@ -18,6 +18,7 @@ from guide.domain import SettledLabel
 from guide.errors import OutputError
 from guide.record.lock import SessionLock
 from guide.record.percepts import PERCEPTS_FILE, PerceptWriter
+from guide.record.private_folder import RESERVED_BYTES, is_nearly_full
 from guide.record.retention import drop_old_pictures
 from guide.record.store import Store
 from guide.record.values import HealthSample, Item, Row, SessionFacts, SessionState, StoredPercept
@@ -68,15 +69,17 @@ class SessionWriter:
         tell: Tell = log.warning,
         open_store: Callable[[Path], Store] = Store,
         wall: Callable[[], float] = time.time,
+        most_bytes: float = 0.0,
     ) -> None:
         self.trouble = ""
+        self._most_bytes = most_bytes  # of all sessions, see drop_old_pictures
         self.folder = folder / facts.id
         self._data, self._facts, self._settings = folder, facts, settings or WriterSettings()
         self._tell, self._open_store, self._wall = tell, open_store, wall
         self._guard = threading.Lock()
         self._rows: deque[Row] = deque()
         self._seen: deque[StoredPercept] = deque()
-        self._seen_bytes = self._frames = 0
+        self._seen_bytes = self._frames = self._stored_frames = 0
         self._at = 0.0
         self._lost: Counter[str] = Counter()
         self._lock: SessionLock | None = None
@@ -177,6 +180,12 @@ class SessionWriter:
         if self._store is None and not self.kept:
             return  # a source that cannot be opened leaves no trace
         store, file = self._open()
+        if is_nearly_full(self._data):
+            self._write_urgent(store)
+            raise OutputError(
+                f"less than {RESERVED_BYTES >> 20} MB are left for {self._data}, kept for alerts and actions: "
+                "free some space."
+            )
         with self._guard:
             rows, seen, frames, at = list(self._rows), list(self._seen), self._frames, self._at
         # The file first: the database then never speaks of a frame that the file lacks.
@@ -187,8 +196,20 @@ class SessionWriter:
                 self._seen.popleft()
         store.write(self._facts.id, rows, frames, at, self._wall())
         with self._guard:
+            self._stored_frames = frames
             for _ in rows:
                 self._rows.popleft()
+
+    def _write_urgent(self, store: Store) -> None:
+        """Writes all but labels, which wait with the frames they are of."""
+        with self._guard:
+            waiting, at = list(self._rows), self._at
+        urgent = [row for row in waiting if not isinstance(row, SettledLabel)]
+        if urgent:
+            store.write(self._facts.id, urgent, self._stored_frames, at, self._wall())
+        with self._guard:
+            later = list(self._rows)[len(waiting) :]
+            self._rows = deque([row for row in waiting if isinstance(row, SettledLabel)] + later)
 
     def _open(self) -> tuple[Store, PerceptWriter]:
         """What is written to, opened when it can be; the lock comes first, so that an open session has its process."""
@@ -200,7 +221,7 @@ class SessionWriter:
             store = self._open_store(self._data)
             try:
                 store.close_orphans()
-                drop_old_pictures(store, self._wall())
+                drop_old_pictures(store, self._wall(), self._most_bytes)
                 store.begin(self._facts)  # last: what fails after it would begin the session a second time
             except BaseException:
                 store.close()

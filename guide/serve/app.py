@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -16,18 +17,20 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from guide import __version__
 from guide.errors import GuideError, InputError
 from guide.serve.channels import Channels
-from guide.serve.guard import COOKIE, FailureDelays, Guard, page_cookie
+from guide.serve.connections import Connections
+from guide.serve.guard import COOKIE, IDENTITY, FailureDelays, Guard
 from guide.serve.limits import Limits
 from guide.serve.live_numbers import UpdateWaiter, live_numbers_object
 from guide.serve.messages import read_object
 from guide.serve.openapi import description
 from guide.serve.run import Run
 from guide.serve.runs import FullError, Runs, TakenError, read_session_request
+from guide.serve.tokens import Tokens, require_reachable
 from guide.wire import dump
 
 PAGE = Path(__file__).parent / "page"
@@ -37,6 +40,7 @@ FILES = {
     "icon.svg": "image/svg+xml",
 }
 MOST_DIGITS = 9
+MOST_DISK_READS = 8
 STREAM_S = 0.1  # ten pictures a second at most
 NUMBERS_S = 1.0  # between two messages with live numbers alone
 IDLE_S = 1.5  # live numbers are sent after this long without a frame: they say how old the newest frame is
@@ -49,12 +53,17 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+T = TypeVar("T")
 
-def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bool = False) -> ASGIApp:
-    """The application; everything but /health wants the token."""
+
+def make_app(
+    runs: Runs, tokens: Tokens, limits: Limits | None = None, is_secure: bool = False,
+    connections: Connections | None = None,
+) -> ASGIApp:  # fmt: skip
+    """The application; everything but /health wants a token."""
     limits = limits or Limits()
-    delays = FailureDelays()
-    site = _Site(runs, limits, Channels(runs, token, limits, delays), token, is_secure)
+    delays, connections = FailureDelays(), connections or Connections(limits.most_strangers)
+    site = _Site(runs, limits, Channels(runs, tokens, limits, delays, connections), tokens, is_secure)
     routes = [
         Route("/", site.page),
         Route("/page/{name}", site.file),
@@ -73,17 +82,18 @@ def make_app(runs: Runs, token: str, limits: Limits | None = None, is_secure: bo
         WebSocketRoute("/frames", site.channels.serve),
     ]
     handlers: Any = {GuideError: _refused, HTTPException: _http_error, Exception: _broken}
-    guard = Middleware(Guard, token=token, delays=delays, metrics=runs.metrics)
+    guard = Middleware(Guard, tokens=tokens, delays=delays, metrics=runs.metrics, connections=connections)
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=site.lifespan)
 
 
 class _Site:
-    """Answers each address. Disk access runs in a thread, so that a disk that hangs blocks no other request."""
+    """Answers each address. Disks are read in a few threads of their own: one that hangs holds up no frames."""
 
-    def __init__(self, runs: Runs, limits: Limits, channels: Channels, token: str, is_secure: bool) -> None:
+    def __init__(self, runs: Runs, limits: Limits, channels: Channels, tokens: Tokens, is_secure: bool) -> None:
         self._runs, self._limits, self.channels = runs, limits, channels
-        self._token, self._is_secure = token, is_secure
+        self._tokens, self._is_secure = tokens, is_secure
         self._viewers: Counter[str] = Counter()
+        self._disk = CapacityLimiter(MOST_DISK_READS)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -92,9 +102,10 @@ class _Site:
         finally:
             await run_in_threadpool(self._runs.close)
 
-    async def page(self, _: Request) -> Response:
+    async def page(self, request: Request) -> Response:
         response = FileResponse(PAGE / "index.html", headers=HEADERS | {"Permissions-Policy": "camera=(self)"})
-        response.set_cookie(COOKIE, page_cookie(self._token), httponly=True, samesite="strict", secure=self._is_secure)
+        cookie = self._tokens.cookie(request.scope[IDENTITY].role)
+        response.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=self._is_secure)
         return response
 
     async def file(self, request: Request) -> Response:
@@ -111,32 +122,34 @@ class _Site:
 
     async def bundles(self, _: Request) -> Response:
         library = self._runs.library
-        return JSONResponse({"bundles": await run_in_threadpool(library.names), "default": library.default})
+        return JSONResponse({"bundles": await self._read(library.names), "default": library.default})
 
     async def metrics(self, _: Request) -> Response:
         return PlainTextResponse(self._runs.metrics.text(self._gauges()), media_type="text/plain; version=0.0.4")
 
     async def sessions(self, request: Request) -> Response:
         if request.method == "GET":
-            return JSONResponse({"sessions": await run_in_threadpool(self._briefs), "program": __version__})
+            return JSONResponse({"sessions": await self._read(self._briefs), "program": __version__})
         wanted = read_session_request(await self._object(request))
+        if not request.scope[IDENTITY].may("admin"):
+            await run_in_threadpool(require_reachable, wanted.source)
         run = await run_in_threadpool(self._runs.start, wanted)
         if wanted.client is None:  # a headset may come much later
             await run_in_threadpool(run.begun.wait, BEGIN_S)
         if run.state == "failed" and not run.processed:
             raise InputError(run.problem)
-        return JSONResponse(await run_in_threadpool(run.show), 201)
+        return JSONResponse(await self._read(run.show), 201)
 
     async def session(self, request: Request) -> Response:
         run = self._find(request)
         if request.method == "DELETE":
             run.end(is_cut="cut" in request.query_params)
             await run_in_threadpool(run.join)
-        return JSONResponse({**await run_in_threadpool(run.show), "steps": run.steps})
+        return JSONResponse({**await self._read(run.show), "steps": run.steps})
 
     async def act(self, request: Request) -> Response:
         run, plain = self._find(request), await self._object(request)
-        return JSONResponse(await run_in_threadpool(run.act, plain), 201)
+        return JSONResponse(await run_in_threadpool(run.act, plain, request.scope[IDENTITY]), 201)
 
     async def picture(self, request: Request) -> Response:
         found = await run_in_threadpool(self._find(request).picture)
@@ -145,31 +158,30 @@ class _Site:
         return Response(found[1], media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
     async def stream(self, request: Request) -> Response:
-        run = self._watched(request, "pictures")
-        headers = {"Cache-Control": "no-store"}
-        pictures = self._pictures(run, has_words="bare" not in request.query_params)
-        return StreamingResponse(pictures, 200, headers, "multipart/x-mixed-replace; boundary=frame")
+        pictures = self._pictures(self._find(request), has_words="bare" not in request.query_params)
+        return self._watched("pictures", pictures, "multipart/x-mixed-replace; boundary=frame")
 
     async def live_numbers(self, request: Request) -> Response:
         # A dashboard's page comes from another port, so any origin may read this. It is protected by the view token in
         # the address: browsers send no cookies to `*`.
-        headers = {"Cache-Control": "no-store", "Access-Control-Allow-Origin": "*"}
-        return StreamingResponse(self._live_numbers(self._watched(request, "beats")), 200, headers, "text/event-stream")
+        response = self._watched("beats", self._live_numbers(self._find(request)), "text/event-stream")
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        return response
 
     async def still(self, request: Request) -> Response:
         run, step, number = self._find(request), _whole(request, "step"), _whole(request, "number")
-        return _jpeg_file(await run_in_threadpool(run.still, step, number), "private, max-age=3600")
+        return _jpeg(await self._read(_bytes, run.still, step, number), "private, max-age=3600")
 
     async def snapshot(self, request: Request) -> Response:
-        found = await run_in_threadpool(self._find(request).snapshot, _whole(request, "alert"))
-        return _jpeg_file(found, "private, max-age=60")
+        found = await self._read(_bytes, self._find(request).snapshot, _whole(request, "alert"))
+        return _jpeg(found, "private, max-age=60")
 
     async def _pictures(self, run: Run, has_words: bool) -> AsyncIterator[bytes]:
         """Each new picture once, until the session or the viewer ends; repeated now and then to notice a lost viewer.
 
         The boundary is sent right after each picture: browsers show a picture once they see its end.
         """
-        with self._watching(run, "pictures") as waiter:
+        with _listening(run) as waiter:
             yield b"--frame\r\n"
             while True:
                 is_over = run.is_over
@@ -186,9 +198,9 @@ class _Site:
         """Live numbers every second, and at once when their mark changes, until the session or the viewer ends."""
         mark, sent_s = "", 0.0
         clock = asyncio.get_running_loop().time
-        with self._watching(run, "beats") as waiter:
+        with _listening(run) as waiter:
             while True:
-                numbers = live_numbers_object(await run_in_threadpool(run.show))
+                numbers = live_numbers_object(await self._read(run.show))
                 if numbers["mark"] != mark or clock() - sent_s >= NUMBERS_S:
                     mark, sent_s = numbers["mark"], clock()
                     yield f"data: {dump(numbers)}\n\n"
@@ -196,23 +208,15 @@ class _Site:
                     return
                 await waiter.wait(IDLE_S)
 
-    @contextmanager
-    def _watching(self, run: Run, what: str) -> Iterator[UpdateWaiter]:
-        waiter = UpdateWaiter()
-        self._viewers[what] += 1
-        run.add_listener(waiter)
-        try:
-            yield waiter
-        finally:
-            run.remove_listener(waiter)
-            self._viewers[what] -= 1
-
-    def _watched(self, request: Request, what: str) -> Run:
-        """The session that somebody wants to look at for a while, if there is room for one more."""
-        run = self._find(request)
+    def _watched(self, what: str, parts: AsyncIterator[str] | AsyncIterator[bytes], media_type: str) -> Response:
+        """An answer that somebody looks at for a while, if there is room for one more."""
         if self._viewers[what] >= self._limits.most_viewers:
             raise HTTPException(503, f"{self._viewers[what]} viewers look on, no more are taken.")
-        return run
+        return _CountedResponse(parts, 200, {"Cache-Control": "no-store"}, media_type, self._viewers, what)
+
+    async def _read(self, function: Callable[..., T], *arguments: object) -> T:
+        """What a function gives that reads a disk."""
+        return await to_thread.run_sync(function, *arguments, limiter=self._disk)
 
     def _briefs(self) -> list[dict[str, Any]]:
         return [_brief(run) for run in self._runs.all()]
@@ -253,6 +257,34 @@ class _Site:
         return gauges
 
 
+class _CountedResponse(StreamingResponse):
+    """A stream that counts as viewed from the moment it is made until it ends, begun or not."""
+
+    def __init__(
+        self, parts: AsyncIterator[str] | AsyncIterator[bytes], status: int, headers: dict[str, str], media_type: str,
+        viewers: Counter[str], what: str,
+    ) -> None:  # fmt: skip
+        super().__init__(parts, status, headers, media_type)
+        self._viewers, self._what = viewers, what
+        viewers[what] += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._viewers[self._what] -= 1
+
+
+@contextmanager
+def _listening(run: Run) -> Iterator[UpdateWaiter]:
+    waiter = UpdateWaiter()
+    run.add_listener(waiter)
+    try:
+        yield waiter
+    finally:
+        run.remove_listener(waiter)
+
+
 def _whole(request: Request, name: str) -> int:
     """A number of the address; what is none leads to no picture, like a number that nothing has."""
     text = str(request.path_params[name])
@@ -261,10 +293,19 @@ def _whole(request: Request, name: str) -> int:
     return int(text)
 
 
-def _jpeg_file(path: Path | None, kept: str) -> Response:
-    if path is None:
+def _bytes(find: Callable[..., Path | None], *arguments: object) -> bytes | None:
+    """The file that `find` gives, if there is one."""
+    path = find(*arguments)
+    try:
+        return None if path is None else path.read_bytes()
+    except OSError:  # deleted meanwhile
+        return None
+
+
+def _jpeg(data: bytes | None, kept: str) -> Response:
+    if data is None:
         raise HTTPException(404, "there is no such picture.")
-    return FileResponse(path, media_type="image/jpeg", headers=HEADERS | {"Cache-Control": kept})
+    return Response(data, media_type="image/jpeg", headers=HEADERS | {"Cache-Control": kept})
 
 
 def _brief(run: Run) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from typing import Any
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -19,6 +20,7 @@ from guide.serve.messages import REPLACED, SEND_S, STAMP, TOO_SLOW, close, read_
 from guide.serve.picture import decode
 from guide.serve.run import Fate, Run
 from guide.serve.runs import Runs
+from guide.serve.tokens import Identity
 
 REMEMBERED = 8
 
@@ -26,8 +28,11 @@ REMEMBERED = 8
 class Channel:
     """An accepted connection. Its queue of messages is bounded: a client that does not read is disconnected."""
 
-    def __init__(self, websocket: WebSocket, client: str, limits: Limits) -> None:
-        self.websocket, self.client, self._limits = websocket, client, limits
+    def __init__(
+        self, websocket: WebSocket, client: str, limits: Limits, decoding: CapacityLimiter, identity: Identity
+    ) -> None:
+        self.websocket, self.client, self._limits, self._identity = websocket, client, limits, identity
+        self._decoding = decoding  # threads that do nothing else, so that frames wait for nothing else
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue(limits.most_waiting)
         self._early: list[str | None] | None = []  # messages from before the greeting was sent
@@ -147,7 +152,7 @@ class Channel:
             self._refuse_frame({"bytes": b""}, "in_flight")
             return
         try:
-            at = await run_in_threadpool(self._push, data)
+            at = await to_thread.run_sync(self._push, data, limiter=self._decoding)
         except InputError as error:
             self._metrics.count("guide_frames_dropped_total", why="damaged")
             self._put(wire.dump({"type": "error", "text": str(error)}))
@@ -193,7 +198,7 @@ class Channel:
             plain = read_object(text, self._limits)
             match plain.pop("type", "action"):
                 case "action":
-                    await run_in_threadpool(self._run.act, plain)
+                    await run_in_threadpool(self._run.act, plain, self._identity)
                 case "end":
                     self._run.end()
                 case other:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from anyio import CapacityLimiter
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket
 
 from guide.errors import GuideError, InputError
 from guide.serve.channel import Channel
-from guide.serve.guard import FailureDelays, address_of, is_right_token
+from guide.serve.connections import GREETED, Connections
+from guide.serve.guard import FailureDelays, address_of
 from guide.serve.limits import Limits
 from guide.serve.messages import BAD_REQUEST, FULL, WRONG_TOKEN, close, read_object, refuse
 from guide.serve.runs import FullError, Runs, TakenError, read_client, read_session_request
 from guide.serve.schemas import HEADSET, SessionRequest
+from guide.serve.tokens import Identity, Tokens
 
 GREET_S = 10.0
 
@@ -22,11 +25,13 @@ GREET_S = 10.0
 class Channels:
     """All connections of headsets, by the headset's name."""
 
-    def __init__(self, runs: Runs, token: str, limits: Limits, delays: FailureDelays) -> None:
+    def __init__(
+        self, runs: Runs, tokens: Tokens, limits: Limits, delays: FailureDelays, connections: Connections
+    ) -> None:
         self.runs, self.limits = runs, limits
-        self._token, self._delays = token, delays
-        self._strangers = 0
+        self._tokens, self._delays, self._connections = tokens, delays, connections
         self._by_client: dict[str, Channel] = {}
+        self._decoding = CapacityLimiter(limits.most_clients)
 
     @property
     def count(self) -> int:
@@ -34,22 +39,15 @@ class Channels:
 
     async def serve(self, websocket: WebSocket) -> None:
         """A connection from its first message to its end."""
-        if self._strangers >= self.limits.most_strangers:
-            self.runs.metrics.count("guide_refusals_total", why="strangers")
-            await websocket.close()
-            return
-        self._strangers += 1
-        try:
-            await websocket.accept()
-            greeting = await self._greet(websocket)
-        finally:
-            self._strangers -= 1
-        if greeting is not None:
-            await self._admit(websocket, greeting)
+        await websocket.accept()
+        found = await self._greet(websocket)
+        if found is not None:
+            websocket.scope["extensions"][GREETED]()  # from now on it may send pictures
+            with self._connections.admitted(websocket.scope):
+                await self._admit(websocket, *found)
 
-    async def _greet(self, websocket: WebSocket) -> dict[str, Any] | None:
-        """The first message, if it brings the token; anything else is answered alike, and late."""
-        address = address_of(websocket.scope)
+    async def _greet(self, websocket: WebSocket) -> tuple[dict[str, Any], Identity] | None:
+        """The first message and who sent it, if its token allows frames; anything else is answered alike, and late."""
         try:
             async with asyncio.timeout(GREET_S):
                 message = await websocket.receive()
@@ -61,14 +59,15 @@ class Channels:
             greeting = read_object(message.get("text"), self.limits)
         except InputError:
             greeting = {}
-        if self._delays.may_try(address) and is_right_token(greeting.get("token"), self._token):
-            return greeting
+        identity = self._tokens.identify(greeting.get("token"))
+        if identity is not None and identity.role != "watch":
+            return greeting, identity
         self.runs.metrics.count("guide_refusals_total", why="token")
-        await self._delays.wait_after_failure(address)
+        await self._delays.wait_after_failure(address_of(websocket.scope))
         await close(websocket, WRONG_TOKEN)
         return None
 
-    async def _admit(self, websocket: WebSocket, greeting: dict[str, Any]) -> None:
+    async def _admit(self, websocket: WebSocket, greeting: dict[str, Any], identity: Identity) -> None:
         try:
             request = _session_request(greeting)
         except InputError as error:
@@ -80,7 +79,7 @@ class Channels:
             words = f"{self.count} clients are connected, no more are taken: try again later."
             await refuse(websocket, words, FULL)
             return
-        channel = Channel(websocket, request.client, self.limits)
+        channel = Channel(websocket, request.client, self.limits, self._decoding, identity)
         earlier = self._by_client.get(request.client)
         self._by_client[request.client] = channel  # at once: the next one to come must be counted right
         try:

@@ -1,4 +1,4 @@
-"""Authentication: everything but `/health` needs the token. Wrong tokens are answered late and alike.
+"""Authentication: everything but `/health` needs a token. Wrong tokens are answered late and alike.
 
 A view token (`?look=`) is weaker: it opens one session's pictures and state for reading only.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -19,9 +18,13 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from guide.serve.connections import Connections
 from guide.serve.metrics import Metrics
+from guide.serve.tokens import Identity, Role, Tokens
 
 OPEN_PATH = "/health"
+READING = ("GET", "HEAD")
+IDENTITY = "guide.identity"
 COOKIE = "guide_look"
 FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 8.0
@@ -30,15 +33,12 @@ MOST_ADDRESSES = 1_000
 MOST_WAITING = 16
 """Of one address at the same time."""
 MOST_WAITING_IN_ALL = 256
-CHECK_S = 0.5
-"""Between two checks of tokens of a crowded address: behind a proxy others may share it."""
 
 
 class FailureDelays:
     """Delays before a wrong token or password is answered: doubled with each failure, by address.
 
-    Where too many requests of an address wait, only one further token in CHECK_S is checked: parallel guessing is no
-    faster than that, and whoever knows the token still gets in.
+    Right ones are never delayed: behind a proxy others share the address.
 
     >>> delays = FailureDelays(clock=lambda: 0.0)
     >>> [delays.failed("192.0.2.7") for _ in range(6)]
@@ -49,7 +49,6 @@ class FailureDelays:
         self._clock = clock
         self._failures: dict[str, tuple[int, float]] = {}
         self._waiting: Counter[str] = Counter()
-        self._checked: dict[str, float] = {}  # when a token of a crowded address was last checked
 
     def failed(self, address: str) -> float:
         """Counts a failure; gives the delay in seconds before it is answered."""
@@ -61,29 +60,10 @@ class FailureDelays:
             del self._failures[next(iter(self._failures))]
         return float(min(FIRST_DELAY_S * 2 ** min(count, 10), LONGEST_DELAY_S))
 
-    def may_try(self, address: str) -> bool:
-        """Whether a token from this address is checked now; otherwise it is refused unchecked, at once."""
-        if not self.is_crowded(address):
-            return True
-        now = self._clock()
-        if now - self._checked.get(address, -math.inf) < CHECK_S:
-            return False
-        self._checked.pop(address, None)
-        self._checked[address] = now
-        if len(self._checked) > MOST_ADDRESSES:
-            del self._checked[next(iter(self._checked))]
-        return True
-
-    def is_crowded(self, address: str) -> bool:
-        """Whether so many requests of this address wait that further ones are not delayed but refused."""
-        is_full = self._waiting.total() >= MOST_WAITING_IN_ALL and address in self._failures
-        return is_full or self._waiting[address] >= MOST_WAITING
-
     async def wait_after_failure(self, address: str) -> None:
-        """Counts a failure and waits, unless the address is crowded: waiting requests use memory."""
-        is_crowded = self.is_crowded(address)
+        """Counts a failure and waits, unless many do already: waiting requests use memory."""
         delay_s = self.failed(address)
-        if is_crowded:
+        if self._waiting[address] >= MOST_WAITING or self._waiting.total() >= MOST_WAITING_IN_ALL:
             return
         self._waiting[address] += 1
         try:
@@ -113,56 +93,64 @@ def view_token(token: str, session: str) -> str:
     return hmac.new(token.encode(), f"look {session}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
-def page_cookie(token: str) -> str:
-    """The value of the page's cookie. Browsers send it to every port of a machine, so it is weaker than the token.
-
-    >>> page_cookie("secret") == view_token("secret", "")
-    False
-    """
-    return hmac.new(token.encode(), b"cookie", hashlib.sha256).hexdigest()[:32]
-
-
 def address_of(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
 class Guard:
-    """Lets requests with the token through: as Authorization or `?token=`.
+    """Lets requests with a token through whose role allows them: as Authorization or `?token=`.
 
     The page's cookie and view tokens only allow reading. All others get the same answer, whatever they asked for.
+    Whoever is let through stands in the scope as IDENTITY.
     """
 
-    def __init__(self, app: ASGIApp, token: str, delays: FailureDelays, metrics: Metrics) -> None:
-        self._app, self._token, self._delays, self._metrics = app, token, delays, metrics
-        self._cookie = page_cookie(token)
+    def __init__(
+        self, app: ASGIApp, tokens: Tokens, delays: FailureDelays, metrics: Metrics, connections: Connections
+    ) -> None:
+        self._app, self._tokens, self._delays, self._metrics = app, tokens, delays, metrics
+        self._connections = connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_http, address = scope["type"] == "http", address_of(scope)
-        if not is_http or scope["path"] == OPEN_PATH or (self._delays.may_try(address) and self._is_allowed(scope)):
+        if scope["type"] != "http" or scope["path"] == OPEN_PATH:
             await self._app(scope, receive, send)
             return
+        identity = self._identify(scope)
+        if identity is not None:
+            needed = _needed(scope)
+            scope[IDENTITY] = identity
+            with self._connections.admitted(scope):
+                words = f"this token is for {identity.role}, {needed} was expected: ask for another one."
+                app = self._app if identity.may(needed) else JSONResponse({"error": words}, 403)
+                await app(scope, receive, send)
+            return
         self._metrics.count("guide_refusals_total", why="token")
-        await self._delays.wait_after_failure(address)
+        await self._delays.wait_after_failure(address_of(scope))
         # The answer never depends on the path: not even whether a page exists is revealed.
         headers = {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store", "Connection": "close"}
         await JSONResponse({"error": "a token is needed."}, 401, headers)(scope, receive, send)
 
-    def _is_allowed(self, scope: Scope) -> bool:
-        if any(is_right_token(one, self._token) for one in _tokens(scope)):
-            return True
-        if scope["method"] not in (
-            "GET",
-            "HEAD",
-        ):  # cookies are sent unasked and addresses are shared: neither may change anything
-            return False
-        if any(is_right_token(one, self._cookie) for one in _cookies(Headers(scope=scope).get("cookie", ""))):
-            return True
+    def _identify(self, scope: Scope) -> Identity | None:
+        found = [identity for one in _tokens(scope) if (identity := self._tokens.identify(one)) is not None]
+        if found or scope["method"] not in READING:  # cookies come unasked, addresses are shared: they change nothing
+            return found[0] if found else None
+        cookies = _cookies(Headers(scope=scope).get("cookie", ""))
+        found = [identity for one in cookies if (identity := self._tokens.of_cookie(one)) is not None]
+        if found:
+            return found[0]
         _, first, *rest = f"{scope['path']}/".split("/")
         if first != "sessions" or not rest[0]:
-            return False
-        wanted = view_token(self._token, rest[0])
-        return any(is_right_token(one, wanted) for one in _query_values(scope, "look"))
+            return None
+        wanted = view_token(self._tokens.token, rest[0])
+        is_right = any(is_right_token(one, wanted) for one in _query_values(scope, "look"))
+        return Identity("watch") if is_right else None
+
+
+def _needed(scope: Scope) -> Role:
+    """What a request needs: the page is for cameras too, reading for viewers, the rest for operators."""
+    if scope["method"] not in READING:
+        return "operate"
+    return "camera" if scope["path"] == "/" or scope["path"].startswith("/page/") else "watch"
 
 
 def _tokens(scope: Scope) -> list[str]:

@@ -47,7 +47,10 @@ def description() -> Plain:
                 "token": {"type": "http", "scheme": "bearer"},
                 "query": {"type": "apiKey", "in": "query", "name": "token"},
             },
-            "responses": {"NoToken": _answer(("The token is wrong or missing; the answer comes late.", Error))},
+            "responses": {
+                "NoToken": _answer(("The token is wrong or missing; the answer comes late.", Error)),
+                "OtherRole": _answer(("The token's role does not allow this.", Error)),
+            },
             "schemas": schemas,
         },
     }
@@ -64,7 +67,7 @@ def _paths() -> Plain:
     cut = _flag("cut", "Breaks it off instead: its end is not judged, and its recording is marked as interrupted.")
     bare = _flag("bare", "Without words on it.")
     health = _operation("health", "Whether the server runs; needs no token.", {200: ("It does.", Health)})
-    del health["responses"]["401"]
+    del health["responses"]["401"], health["responses"]["403"]
     beats = "The numbers that change with every frame and a mark that changes with all else, as events, until the session ends."  # noqa: E501
     started: dict[int, Answer] = {
         201: ("It was started.", State),
@@ -162,6 +165,7 @@ def _paths() -> Plain:
 def _operation(name: str, summary: str, answers: dict[int, Answer], **more: Any) -> Plain:
     responses = {str(status): _answer(answer) for status, answer in answers.items()}
     responses["401"] = {"$ref": "#/components/responses/NoToken"}
+    responses["403"] = {"$ref": "#/components/responses/OtherRole"}
     return {"operationId": name, "summary": summary, **more, "responses": responses}
 
 

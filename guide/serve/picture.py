@@ -23,6 +23,7 @@ _SEVERITY_COLOURS = {"alarm": (200, 40, 40), "warning": (200, 130, 0), "info": (
 _BAND_COLOUR = (25, 40, 48)
 _SEVERITY_SIGNS = {"alarm": "!!", "warning": "!", "info": "i"}  # colour is never the only sign
 _SIZE_MARKERS = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+_FIRST_MARKER = 0xC0
 _BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
@@ -54,7 +55,8 @@ def decode(data: bytes, limits: PictureLimits | None = None) -> Image:
         picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     except cv2.error:
         picture = None
-    if picture is None or picture.ndim != 3 or picture.size > 3 * limits.most_pixels:
+    # A camera's note on how it was held turns the picture, so the sides may be swapped.
+    if picture is None or picture.ndim != 3 or {*picture.shape[:2]} != {width_px, height_px}:
         raise InputError("a JPEG or WebP picture was expected, this one cannot be decoded.")
     return np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB), np.uint8)
 
@@ -93,6 +95,8 @@ def _jpeg_size_px(data: bytes) -> tuple[int, int]:
         if marker in _BARE_MARKERS:
             place += 2
             continue
+        if marker < _FIRST_MARKER:  # FF 00 is no segment but garbage to a decoder, which finds another size behind it
+            raise InputError("a JPEG or WebP picture was expected, this one cannot be decoded.")
         length, _, height_px, width_px = struct.unpack_from(">HBHH", data, place + 2)
         if marker in _SIZE_MARKERS:
             return width_px, height_px

@@ -22,11 +22,13 @@ from guide.ingest.pushed import PushedFrames
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
 from guide.serve.closed_session import ClosedSession
+from guide.serve.memory import give_back
 from guide.serve.metrics import Metrics
 from guide.serve.picture import annotated_jpeg, plain_jpeg
 from guide.serve.playback import PacedPlayback
 from guide.serve.schemas import RunState
 from guide.serve.state import Plain, answers_object, state_object, steps_object
+from guide.serve.tokens import Identity
 from guide.session import Session
 from guide.settings import Precision
 
@@ -94,7 +96,8 @@ class Run:
         self._closed: ClosedSession | None = None
         self.held = ExitStack()
         """What is closed with the session, its recording above all."""
-        self._lock = threading.Lock()  # frames and actions come from different threads
+        self._lock = threading.Lock()  # frames and actions come from different threads; an undo may hold it for seconds
+        self._listening = threading.Lock()  # held for a moment only: the event loop takes it
         self._listeners: tuple[SessionListener, ...] = ()
         self._frame: Frame | None = None
         self._packed: dict[bool, tuple[int, bytes]] = {}  # with words on it, and without
@@ -132,11 +135,11 @@ class Run:
         self._thread.start()
 
     def add_listener(self, listener: SessionListener) -> None:
-        with self._lock:
+        with self._listening:
             self._listeners = (*self._listeners, listener)
 
     def remove_listener(self, listener: SessionListener) -> None:
-        with self._lock:
+        with self._listening:
             self._listeners = tuple(one for one in self._listeners if one is not listener)
 
     def end(self, is_cut: bool = False) -> None:
@@ -156,10 +159,14 @@ class Run:
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
 
-    def act(self, plain: Mapping[str, Any], person: str = "") -> Plain:
-        """Takes an operator's action; InputError with one sentence where it makes no sense or comes too late."""
+    def act(self, plain: Mapping[str, Any], identity: Identity) -> Plain:
+        """Takes an operator's action; InputError with one sentence where it makes no sense or comes too late.
+
+        It is stored under the person's name and that of the token.
+        """
         with self._lock:
-            action = read_action(plain, self._at, person or self.facts.person)
+            action = read_action(plain, self._at, self.facts.person)
+            action = replace(action, person=identity.signed(action.person))
             if self.is_over:
                 return self._answer(action)
             said = self._session.act(action)
@@ -359,6 +366,7 @@ class Run:
         self._say(wire.dump(self._summary()))
         for listener in self._listeners:
             listener.on_end()
+        give_back()
 
     def _forget(self) -> None:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""

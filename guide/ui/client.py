@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 from guide.errors import GuideError, InputError
 from guide.serve.guard import view_token
+from guide.serve.tokens import camera_token
 
 LOCAL = "127.0.0.1"
 ASK_S = 5.0
@@ -51,6 +52,14 @@ class Client:
     token: str = field(repr=False)
     outside: str = ""
     """How others reach it: scheme and port, as `https:8765`; nothing where only this machine can."""
+
+    def answers(self) -> bool:
+        """Whether the server answers just now."""
+        try:
+            self.sessions()
+        except GuideError:
+            return False
+        return True
 
     def sessions(self) -> list[Plain]:
         """Running and newly finished sessions in brief, oldest first."""
@@ -91,8 +100,8 @@ class Client:
         return self._look(session, f"alerts/{alert}/picture", host)
 
     def phone_page(self, host: str, client: str, bundle: str) -> str:
-        """The address of the page that sends a camera's pictures, token included."""
-        query = urlencode({"token": self.token, "client": client, "bundle": bundle})
+        """The address of the page that sends a camera's pictures, with a token that opens nothing else."""
+        query = urlencode({"token": camera_token(self.token), "client": client, "bundle": bundle})
         return f"{self._place(host)}/?{query}"
 
     def _look(self, session: str, what: str, host: str) -> str:
@@ -112,12 +121,17 @@ class Client:
         headers = {"Authorization": f"Bearer {self.token}"}
         request = urllib.request.Request(f"http://{LOCAL}:{self.port}{path}", data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+            with open_directly(request, timeout_s) as answer:
                 return _object(answer.read())
         except urllib.error.HTTPError as error:
             raise _refusal(error) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise LostError("the guide's server does not answer: it is looked for again.") from error
+            raise LostError("the guide's server does not answer just now: wait a moment and try again.") from error
+
+
+def open_directly(request: urllib.request.Request, timeout_s: float) -> Any:
+    """Asks a server of this machine. No proxy is asked, whatever the environment says: it would learn the token."""
+    return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=timeout_s)
 
 
 def _object(data: bytes) -> Plain:

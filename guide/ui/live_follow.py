@@ -19,6 +19,7 @@ from guide.ui import live_html as html
 from guide.ui.client import LOCAL, Client, LostError, NoSessionError
 from guide.ui.live_actions import SessionActions, draw_alerts, draw_controls, draw_head, fetch_view, leave
 from guide.ui.live_clips import ClipKeeper
+from guide.ui.live_start import tell_silent
 from guide.ui.server import ServerKeeper
 from guide.ui.state.live import LiveView, spoken
 
@@ -79,9 +80,7 @@ def view_or_explain(keeper: ServerKeeper, client: Client, session: str) -> LiveV
     try:
         return fetch_view(client, session)
     except LostError:
-        keeper.forget()
-        st.warning("The guide's server does not answer. Trying again.", icon=":material/sync_problem:")
-        st.button("Look again", icon=":material/refresh:", key="lost")
+        tell_silent(keeper)
     except NoSessionError:
         st.info("The server knows this session no longer: it was ended. The Sessions page lists what was kept.")
         st.button("Start another", key="unknown", on_click=leave)
@@ -152,7 +151,7 @@ def _draw_phone_code(client: Client, session: str, address: str) -> None:
         st.info("Waiting for the phone or headset. It connects by scanning a code.", icon=":material/smartphone:")
         st.button("Show the code", key="show_code", type="primary", icon=":material/qr_code:", on_click=_show_code,
                   args=(session,))  # fmt: skip
-        st.caption("Anybody with this code can send pictures and control sessions: show it to nobody else.")
+        st.caption("Anybody with this code can send pictures and be guided: show it to nobody else.")
         return
     st.html(html.phone(address, segno.make(address, error="l", micro=False).svg_data_uri(scale=4, border=2)))
     st.button("Hide the code", key="hide_code", icon=":material/visibility_off:", on_click=_show_code, args=(None,))

@@ -17,7 +17,7 @@ from guide.ui.shell import page_link
 from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
-DROPPED = "live"  # the folder of videos that were dropped here, beside those to learn from
+DROPPED = ".live"  # the folder of videos dropped here, beside those to learn from; no procedure is named so
 REFUSED = "live_refused"  # why the last one could not be started, until it was told
 SOURCES = ("Recording", "Camera of this machine", "Phone or headset", "Network stream")
 
@@ -61,6 +61,13 @@ def _draw_boxes(exported: Path, names: Sequence[str], demo: Sequence[DemoRecordi
         asked = _draw_form(names)
     also = _draw_demo(exported, demo) if demo and has_own else None
     return chosen or asked or also
+
+
+def tell_silent(keeper: ServerKeeper) -> None:
+    """The server lives but does not answer: it is waited for, its sessions are not over."""
+    keeper.forget()
+    st.warning("The guide's server does not answer. Trying again.", icon=":material/sync_problem:")
+    st.button("Look again", icon=":material/refresh:", key="lost")
 
 
 def _tell_empty(exported: Path) -> None:

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
+import functools
 import getpass
 import hashlib
 import hmac
 import os
 import secrets
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,6 @@ MOST_COST = 2**17
 SHORTEST = 8
 STAY_S = 12 * 3600.0
 MOST_STAYING = 1_000
-MOST_TURNS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,35 +81,28 @@ class PasswordHash:
 class Login:
     """Checks the password and gives out login tokens that replace it for a while; each wrong try waits longer.
 
-    >>> login = Login(PasswordHash.of("correct horse", salt=b"0123456789abcdef"), wait=lambda seconds: None)
-    >>> login.log_in("wrong", "192.0.2.7") is None
-    True
-    >>> token = login.log_in("correct horse", "192.0.2.7")
+    >>> login = Login(PasswordHash.of("correct horse", salt=b"0123456789abcdef"))
+    >>> token = asyncio.run(login.log_in("correct horse", "192.0.2.7"))
     >>> login.is_valid(token), login.is_valid("another"), login.is_valid(None)
     (True, False, False)
     """
 
-    def __init__(
-        self,
-        kept: PasswordHash,
-        clock: Callable[[], float] = time.monotonic,
-        wait: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._kept, self._clock, self._wait = kept, clock, wait
-        self._lock = threading.Lock()  # one try at a time: each takes memory
-        self._turns = [threading.Lock() for _ in range(MOST_TURNS)]
+    def __init__(self, kept: PasswordHash, clock: Callable[[], float] = time.monotonic) -> None:
+        self._kept, self._clock = kept, clock
+        self._turn = asyncio.Lock()  # one try at a time: each takes memory, and guessing in parallel gains nothing
         self._delays = FailureDelays(clock)
         self._tokens: dict[str, float] = {}
 
-    def log_in(self, password: str, address: str) -> str | None:
-        """A login token that holds for a while; None, after a delay, for a wrong password."""
-        # Tries of one address wait for each other: parallel guessing gains nothing, others are not delayed.
-        with self._turns[hash(address) % MOST_TURNS]:
-            with self._lock:
-                if self._kept.matches(password[:1_000]):
-                    return self._new_token()
-                delay_s = self._delays.failed(address)
-            self._wait(delay_s)
+    async def log_in(self, password: str, address: str) -> str | None:
+        """A login token that holds for a while; None, after a delay, for a wrong password.
+
+        A right one never waits for the delays of wrong ones: behind a proxy all come from the same address.
+        """
+        async with self._turn:
+            is_right = await asyncio.to_thread(self._kept.matches, password[:1_000])
+        if is_right:
+            return self._new_token()
+        await self._delays.wait_after_failure(address)
         return None
 
     def is_valid(self, token: str | None) -> bool:
@@ -124,6 +117,17 @@ class Login:
         token = secrets.token_urlsafe(32)
         self._tokens[token] = now + STAY_S
         return token
+
+
+def current_login(environment: Mapping[str, str]) -> Login | None:
+    """The login for the password that is set now; None where none is."""
+    line = kept_line(environment)
+    return _login(line) if line else None
+
+
+@functools.lru_cache(maxsize=4)
+def _login(line: str) -> Login:
+    return Login(PasswordHash.read(line))
 
 
 def kept_line(environment: Mapping[str, str]) -> str:

@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from guide.errors import InputError, OutputError
-from guide.ui.client import LOCAL, Client, LostError
+from guide.record.lock import is_alive
+from guide.ui.client import LOCAL, Client
 from guide.ui.state.folders import HOW_TO_MAKE_ONE, default_keep_days
 
 DATA_VARIABLE = "CNC_DATA"
@@ -77,10 +78,18 @@ class ServerKeeper:
         self._lock = threading.Lock()
 
     def running(self) -> Client | None:
-        """The server, if one runs; none is started."""
+        """The server, if one lives, however slow it answers; none is started.
+
+        Its note alone proves nothing: whoever listens on the port of a dead server would be told its token.
+        """
+        if not is_alive(self.note.parent, self.note.name):
+            return None
         try:
-            return self._find()
-        except (LostError, OSError):
+            told = json.loads(self.note.read_text(encoding="utf-8"))
+            scheme = "https" if told["is_secure"] else "http"
+            outside = "" if told["host"] == LOCAL else f"{scheme}:{int(told['port'])}"
+            return Client(int(told["local_port"]), str(told["token"]), outside)
+        except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def connect(self) -> Client:
@@ -124,14 +133,7 @@ class ServerKeeper:
 
     def has_ended(self, client: Client) -> bool:
         """Whether the server behind `client` is gone for good, and not only slow to answer."""
-        try:
-            told = json.loads(self.note.read_text(encoding="utf-8"))
-            pid, is_same = int(told["pid"]), (told["local_port"], told["token"]) == (client.port, client.token)
-        except (OSError, ValueError, KeyError, TypeError):
-            return True  # it takes its note away when it ends
-        if self._process is not None and self._process.pid == pid:
-            return not is_same or self._process.poll() is not None  # so that a child that was killed is seen as gone
-        return not is_same or not Path(f"/proc/{pid}").exists()
+        return self.running() != client
 
     def close(self) -> None:
         """Ends the server that was started here, and with it all its sessions, properly."""
@@ -182,17 +184,6 @@ class ServerKeeper:
                     ) from cause
             time.sleep(POLL_S)
 
-    def _find(self) -> Client | None:
-        try:
-            told = json.loads(self.note.read_text(encoding="utf-8"))
-            scheme = "https" if told["is_secure"] else "http"
-            outside = "" if told["host"] == LOCAL else f"{scheme}:{int(told['port'])}"
-            client = Client(int(told["local_port"]), str(told["token"]), outside)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        client.sessions()
-        return client
-
     def _start(self) -> Client:
         names = bundle_names(self._exported)
         if not names:
@@ -211,10 +202,7 @@ class ServerKeeper:
                    "--keep-days", f"{default_keep_days(self._data):g}", *self._reach()]  # fmt: skip
         # The token never stands in the list of processes. The program is found wherever the dashboard was started.
         paths = os.pathsep.join(filter(None, (str(PACKAGE), os.environ.get("PYTHONPATH"))))
-        # Every session has a thread, and what one gave back would stay set apart for it: two pools serve them all.
-        pools = os.environ.get("MALLOC_ARENA_MAX", "2")
-        environment = {**os.environ, "CNC_TOKEN": secrets.token_urlsafe(24), "PYTHONPATH": paths,
-                       "MALLOC_ARENA_MAX": pools}  # fmt: skip
+        environment = {**os.environ, "CNC_TOKEN": secrets.token_urlsafe(24), "PYTHONPATH": paths}
         descriptor = os.open(self._folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as log:
             process = subprocess.Popen(
@@ -235,7 +223,7 @@ class ServerKeeper:
         while time.monotonic() < until:
             ended = process.poll()
             client = self.running()
-            if client is not None:
+            if client is not None and client.answers():
                 return client
             if ended is not None:
                 raise OutputError(self._last_words())

@@ -11,39 +11,30 @@ from typing import Any
 import streamlit as st
 
 from guide.errors import InputError
-from guide.ui.password import HOW, Login, PasswordHash, kept_line
+from guide.ui.login import COOKIE
+from guide.ui.password import HOW, current_login
 from guide.ui.state.folders import plain
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
-COOKIE = "guide_pass"
 STYLE = Path(__file__).with_name("shell.css")
-SCRIPT = Path(__file__).with_name("login.js")
 MENU = Path(__file__).with_name("menu.js")
 
 
 def require_login() -> None:
-    """Stops the page for anybody who is not logged in; without a password everybody is let in."""
+    """Stops a page whose login is over, for `LoginGuard` asks only when it is opened; says so where none is needed."""
     st.html(STYLE)
     try:
-        line = kept_line(os.environ)
-        login = _login(line) if line else None
+        login = current_login(os.environ)
     except InputError as error:
         st.error(plain(str(error)), icon=":material/lock:")
         st.stop()
-    if login is None:
-        if is_open():
-            st.warning(
-                f"Anybody on this network can use this page: set a password, {plain(HOW)}", icon=":material/lock_open:"
-            )
-        return
-    if st.session_state.get("pass") is None and login.is_valid(st.context.cookies.get(COOKIE)):
-        st.session_state["pass"] = st.context.cookies[COOKIE]
-    if not login.is_valid(st.session_state.get("pass")):
-        _ask(login)
+    if login is None and is_open():
+        st.warning(
+            f"Anybody on this network can use this page: set a password, {plain(HOW)}", icon=":material/lock_open:"
+        )
+    if login is not None and not login.is_valid(st.context.cookies.get(COOKIE)):
+        st.warning("Your login is over: reload the page to log in again.", icon=":material/lock:")
         st.stop()
-    if st.context.cookies.get(COOKIE) != st.session_state["pass"]:  # else the browser keeps it already
-        with st.container(key="login"):
-            _keep()(data={"handed": st.session_state["pass"]}, key="login_of_the_page")
 
 
 def close_menu(page: str) -> None:
@@ -72,30 +63,8 @@ def is_open() -> bool:
     return (st.get_option("server.address") or "") not in LOCAL
 
 
-def _ask(login: Login) -> None:
-    st.header("CnC Guide")
-    with st.form("login_form"):
-        given = st.text_input("Password", type="password", autocomplete="current-password")
-        if st.form_submit_button("Log in", type="primary"):
-            handed = login.log_in(given or "", st.context.ip_address or "")
-            if handed is not None:
-                st.session_state["pass"] = handed
-                st.rerun()
-            st.error("Wrong password.")
-
-
 def _nothing() -> None:
     """In place of a page that is only linked to: its address identifies it."""
-
-
-@st.cache_resource(show_spinner=False)
-def _login(line: str) -> Login:
-    return Login(PasswordHash.read(line))
-
-
-@functools.cache
-def _keep() -> Any:
-    return st.components.v2.component("guide_login", js=SCRIPT.read_text(encoding="utf-8"))
 
 
 @functools.cache

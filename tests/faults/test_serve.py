@@ -9,9 +9,11 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +21,13 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from guide.commands import serve as command
+from guide.domain import Guidance
+from guide.procedure.actions import Action
 from guide.record.store import Store
 from guide.serve import guard
+from guide.serve.limits import Limits
+from guide.serve.run import Run
+from guide.session import Session
 from tests.server import TOKEN, Headset, Served, frame_message, running, step_picture
 from tests.tiny import Learned
 
@@ -196,6 +203,120 @@ def test_200_clients_at_once_are_all_answered(served: Served) -> None:
     require_sound(served)
 
 
+UPGRADE = (
+    b"GET /frames HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+
+
+@pytest.mark.usefixtures("many_files")
+def test_unfinished_messages_of_strangers_fill_no_memory(served: Served) -> None:
+    before = served.count("process_resident_memory_bytes")
+    part = bytes(2**16)
+    with ExitStack() as held:
+        for _ in range(60):
+            raw = held.enter_context(socket.create_connection(("127.0.0.1", served.port), 5.0))
+            raw.sendall(UPGRADE)
+            assert b" 101 " in raw.recv(500)
+            with suppress(OSError):  # cut off on the way
+                raw.sendall(b"\x82\xff" + struct.pack(">Q", 4 * 2**20) + bytes(4))
+                for _ in range(63):
+                    raw.sendall(part)
+        assert served.count("process_resident_memory_bytes") - before < 60 * 2**20  # a quarter of what was sent
+        require_sound(served)
+
+
+@pytest.mark.usefixtures("many_files")
+@pytest.mark.parametrize("first", [b"", UPGRADE])
+def test_silent_connections_keep_nobody_out(served: Served, first: bytes) -> None:
+    with ExitStack() as held:
+        for _ in range(300):
+            held.enter_context(socket.create_connection(("127.0.0.1", served.port), 5.0)).sendall(first)
+        require_sound(served)
+
+
+@pytest.mark.usefixtures("many_files")
+@pytest.mark.parametrize("what", ["stream", "beats"])
+def test_of_60_viewers_at_once_as_many_are_let_in_as_there_is_room_for(served: Served, what: str) -> None:
+    with served.connect("watched") as headset, ExitStack() as held:
+        session = headset.wait_for("hello")["session"]
+        request = f"GET /sessions/{session}/{what} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        viewers = [held.enter_context(socket.create_connection(("127.0.0.1", served.port), 10.0)) for _ in range(60)]
+        for viewer in viewers:
+            viewer.sendall(request.encode())
+        answers = [viewer.recv(12).split()[1] for viewer in viewers]
+        assert (answers.count(b"200"), answers.count(b"503")) == (Limits().most_viewers, 60 - Limits().most_viewers)
+        for viewer in viewers:
+            viewer.close()
+        headset.finish()
+    wait_for_viewers_gone(served)
+
+
+def wait_for_viewers_gone(served: Served) -> None:
+    end = time.monotonic() + 20.0
+    while served.count("guide_viewers"):
+        assert time.monotonic() < end, "viewers that went away are still counted"
+        time.sleep(0.1)
+
+
+def require_quick(headset: Headset, frames: int = 5) -> None:
+    """Its frames are looked at without delay."""
+    for number in range(frames):
+        began = time.monotonic()
+        headset.frame(step_picture(1, number))
+        assert headset.wait_for("ack", 5.0)["fate"] in ("seen", "passed", "dropped")
+        assert time.monotonic() - began < 2.0
+
+
+@pytest.mark.usefixtures("many_files")
+def test_a_disk_that_hangs_for_viewers_holds_up_no_frames(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_back = threading.Event()
+    with served.connect("watched") as watched, served.connect("other") as other, ExitStack() as held:
+        held.callback(is_back.set)
+        session = watched.wait_for("hello")["session"]
+        other.wait_for("hello")
+        monkeypatch.setattr(Run, "still", lambda *_: is_back.wait(30.0) and None)
+        request = f"GET /sessions/{session}/stills/1/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        for _ in range(60):
+            viewer = held.enter_context(socket.create_connection(("127.0.0.1", served.port), 10.0))
+            viewer.sendall(request.encode())
+        time.sleep(0.3)
+        require_quick(other)
+        is_back.set()
+        for headset in (watched, other):
+            headset.finish()
+
+
+def test_an_undo_that_takes_seconds_holds_up_neither_viewers_nor_other_headsets(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acting, is_done = threading.Event(), threading.Event()
+    act = Session.act
+
+    def slow(session: Session, action: Action) -> tuple[Guidance, ...]:
+        acting.set()
+        is_done.wait(30.0)
+        return act(session, action)
+
+    with served.connect("undoing") as undoing, served.connect("other") as other, ExitStack() as held:
+        held.callback(is_done.set)
+        session = undoing.wait_for("hello")["session"]
+        other.wait_for("hello")
+        monkeypatch.setattr(Session, "act", slow)
+        undoing.send({"kind": "mark_done", "step": 1})
+        assert acting.wait(10.0)
+        viewer = held.enter_context(socket.create_connection(("127.0.0.1", served.port), 10.0))
+        viewer.sendall(f"GET /sessions/{session}/stream?token={TOKEN} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert b" 200 " in viewer.recv(100)
+        require_quick(other)
+        viewer.close()
+        require_quick(other)
+        is_done.set()
+        undoing.wait_for("action")
+        for headset in (undoing, other):
+            headset.finish()
+
+
 def test_a_client_that_vanishes_is_waited_for_then_its_session_is_judged(frames_task: Learned, tmp_path: Path) -> None:
     with running(frames_task.folder, tmp_path, give_up_s=1.0) as served:
         with served.connect("gone") as headset:
@@ -274,3 +395,35 @@ def test_a_server_killed_with_sessions_open_loses_nothing_it_said_a_second_ago(
         for session, steps in zip(sessions, told, strict=True):
             assert store.find(session).state == "interrupted"
             assert len(store.contents(session).steps) >= len(steps) > 0
+
+
+def test_what_sessions_took_is_given_back(frames_task: Learned, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(frames_task.folder), "--port", "0",
+               "--token", TOKEN, "--data", str(tmp_path), "--device", "cpu", "--threads", "1"]  # fmt: skip
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r":(\d+)/", process.stdout.readline())
+        assert found
+        served = Served(int(found[1]), tmp_path)
+
+        def run_together(count: int) -> float:
+            """The memory, in bytes, after so many headsets at once."""
+            headsets = [served.connect(f"helmet-{number}") for number in range(count)]
+            for headset in headsets:
+                headset.wait_for("hello")
+                for number in range(4):
+                    headset.frame(step_picture(1, number, times=10))
+                    headset.wait_for("ack")
+            for headset in headsets:
+                headset.finish()
+                headset.close()
+            time.sleep(0.5)
+            return served.count("process_resident_memory_bytes")
+
+        try:
+            first = run_together(1)
+            for _ in range(2):
+                last = run_together(16)
+        finally:
+            process.terminate()
+        assert last < 1.3 * first, (first / 2**20, last / 2**20)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -110,6 +113,10 @@ def test_a_way_up_and_down_again_is_followed(tmp_path: Path, monkeypatch: pytest
         ({"files": {"lost.npz": {"bytes": 1, "sha256": ""}}}, "lacks lost.npz"),
         ({"files": {"procedure.json": 3}}, "says nothing"),
         ({"files": {"procedure.json": {"bytes": 2, "sha256": "0"}}}, "not the file"),
+        ({"recordings": ["a", "../b"]}, "not allowed"),
+        ({"recordings": ["a/b"]}, "like a path"),
+        ({"recordings": ["a", 3]}, "by name"),
+        ({"recordings": "a"}, "by name"),
     ],
 )
 def test_a_hostile_or_damaged_manifest_is_refused(tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
@@ -147,9 +154,27 @@ def test_numbers_that_are_not_finite_and_pickles_are_refused(tmp_path: Path) -> 
 def test_an_archive_that_swells_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.savez_compressed(tmp_path / "bomb.npz", a=np.zeros(60_000), b=np.zeros(60_000))
     assert (tmp_path / "bomb.npz").stat().st_size < 10_000
-    monkeypatch.setattr("guide.bundle.LARGEST_FILE_BYTES", 600_000)
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("it was read"))
     with pytest.raises(BundleError, match="do not use this bundle"):
         read_arrays(tmp_path / "bomb.npz")
+
+
+@pytest.mark.parametrize("name", ["still.jpg", "chart.png"])
+def test_a_picture_that_swells_is_refused_undecoded(tmp_path: Path, name: str) -> None:
+    image = cv2.imencode(Path(name).suffix, np.zeros((16, 16, 3), np.uint8), [cv2.IMWRITE_JPEG_PROGRESSIVE, 1])[1]
+    data = bytearray(image.tobytes())
+    if name.endswith("jpg"):
+        place = data.index(b"\xff\xc2") + 5
+        data[place : place + 4] = struct.pack(">HH", 30_000, 30_000)
+    else:
+        data[16:24] = struct.pack(">II", 30_000, 30_000)
+        data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
+    folder = tmp_path / "task"
+    folder.mkdir()
+    (folder / name).write_bytes(data)
+    write_manifest(folder, {})
+    with pytest.raises(BundleError, match="pixels"):
+        read_bundle(folder)
 
 
 def test_an_archive_of_other_things_is_refused(tmp_path: Path) -> None:

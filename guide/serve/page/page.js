@@ -7,8 +7,8 @@ const WORDS = {
   missed: "Missed", out_of_order: "Out of order", repeated: "Done again", unknown: "Not recognised",
   too_long: "Takes long", too_short: "Very short", stalled: "Standing still",
 };
-const LAST_WORDS = { 4401: "The token is wrong: open the address the server printed.", 4400: "",
-  4409: "Another device took over under this name." };
+const WRONG_TOKEN = 4401; // it may be right again once the server is started anew, so we keep trying
+const LAST_WORDS = { 4400: "", 4409: "Another device took over under this name." };
 const query = new URLSearchParams(location.search);
 const at = (id) => document.getElementById(id);
 
@@ -217,6 +217,7 @@ function connect() {
       return;
     }
     showLink("connection lost, trying again", "down");
+    if (event.code === WRONG_TOKEN) showNotice("The token is wrong: open the address the server printed.");
     setTimeout(connect, page.pause);
     page.pause = Math.min(2 * page.pause, 8000);
   });

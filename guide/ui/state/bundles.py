@@ -11,20 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cv2
-import numpy as np
-
 from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import KeyStep, Precedence
-from guide.errors import GuideError
+from guide.errors import GuideError, InputError
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.record.timeline import colour
+from guide.serve.picture import decode
 from guide.words import count_of
 
 STILLS_PER_STEP = 4
-LARGEST_STILL_BYTES = 4 * 1024**2
-LARGEST_STILL_PX = 4096
 # Colours that can be read on a light page and on a dark one.
 GRAPH_LOOK = (
     'rankdir=LR; ranksep=0.25; nodesep=0.15; bgcolor="transparent"; pad=0.05;',
@@ -175,18 +171,16 @@ def _lasts(tenth: float, half: float, ninetieth: float) -> str:
 def _stills(bundle: Bundle, step: int) -> tuple[bytes, ...]:
     """The step's pictures that can be shown; a bad one is left out, it is no reason to hide the bundle."""
     names = [f"stills/{step:02d}_{number}.jpg" for number in range(1, STILLS_PER_STEP + 1)]
-    found = [bundle.path(name).read_bytes() for name in names if bundle.has(name) and _is_small(bundle.path(name))]
+    found = [bundle.path(name).read_bytes() for name in names if bundle.has(name)]
     return tuple(picture for picture in found if _is_picture(picture))
 
 
-def _is_small(path: Path) -> bool:
-    return 0 < path.stat().st_size <= LARGEST_STILL_BYTES
-
-
 def _is_picture(data: bytes) -> bool:
-    # At an eighth of its size even a picture that claims to be enormous costs little to look at.
-    small = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_REDUCED_GRAYSCALE_8)
-    return small is not None and 8 * max(small.shape) <= LARGEST_STILL_PX
+    try:
+        decode(data)
+    except InputError:
+        return False
+    return True
 
 
 def _edge(procedure: Procedure, steps: Mapping[int, StepView], pair: Precedence) -> EdgeView:

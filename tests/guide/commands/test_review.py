@@ -97,3 +97,25 @@ def test_what_is_no_bundle_is_refused(
     with pytest.raises(SystemExit, match="2"):
         run(monkeypatch, "review", tmp_path / "none", "--name", "1=a")
     assert "is no bundle" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("id_", ["../../../victim", "/tmp/victim", "a/b", "..", ".hidden", "a\x00b", 5, None])
+def test_recordings_named_like_paths_are_refused_and_nothing_outside_is_written(
+    features_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, id_: object
+) -> None:
+    victim = tmp_path / "victim.csv"
+    victim.write_text("precious")
+
+    def forge(facts: dict[str, object]) -> None:
+        recordings = facts["recordings"]
+        assert isinstance(recordings, list)
+        recordings[0] = id_
+
+    box = tmp_path / "exported" / "box"
+    altered(features_task.bundle, box, facts=forge)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(SystemExit) as ended:
+        run(monkeypatch, "review", box, "--name", "1=first")
+    assert ended.value.code == 2
+    assert victim.read_text() == "precious"
+    assert sorted(tmp_path.rglob("*")) == before

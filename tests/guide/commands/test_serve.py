@@ -19,6 +19,7 @@ from guide.errors import InputError, OutputError
 from guide.record.store import Store
 from guide.recording import RecordingOptions
 from guide.serve.options import ServeOptions
+from guide.serve.tokens import camera_token
 from tests.server import TOKEN, Headset, step_picture
 from tests.tiny import Learned
 
@@ -31,7 +32,7 @@ def test_sigterm_ends_the_sessions_as_finished(frames_task: Learned, tmp_path: P
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
-        found = re.search(rf"http://127\.0\.0\.1:(\d+)/\?token={TOKEN}", line)
+        found = re.search(rf"http://127\.0\.0\.1:(\d+)/\?token={camera_token(TOKEN)}", line)
         assert found, line
         with Headset(int(found[1]), {"token": TOKEN, "client": "helmet"}) as headset:
             session = headset.wait_for("hello")["session"]

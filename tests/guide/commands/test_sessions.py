@@ -122,6 +122,16 @@ def test_nonsense_is_one_sentence(fail: Callable[..., str], words: tuple[str, ..
     assert fail(*words).endswith(".\n")
 
 
+def test_no_name_is_a_formula_in_the_table(run: Callable[..., str], data: Path, tmp_path: Path) -> None:
+    with Store(data) as store:
+        store.begin(SessionFacts("20300104-030405-00ff", started=9e8, person="=cmd()", bundle="@x", source="-1+1"))
+        store.end("20300104-030405-00ff", "finished", 9e8)
+    run("--export", str(tmp_path / "out"))
+    rows = list(csv.DictReader((tmp_path / "out" / "sessions.csv").open(encoding="utf-8")))
+    [row] = [row for row in rows if row["session"] == "20300104-030405-00ff"]
+    assert (row["person"], row["bundle"], row["source"]) == ("'=cmd()", "'@x", "'-1+1")
+
+
 def test_all_are_exported(run: Callable[..., str], tmp_path: Path) -> None:
     run("--export", str(tmp_path / "out"))
     rows = list(csv.DictReader((tmp_path / "out" / "sessions.csv").open(encoding="utf-8")))

@@ -52,6 +52,33 @@ def test_features_of_another_width_are_refused(tmp_path: Path) -> None:
         head.embed(np.zeros((1, 7), np.float32))
 
 
+def test_a_head_takes_more_rows_than_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedder, "MOST_ROWS", 3)
+    head = OnnxHead(write_model(tmp_path / "head.onnx", {"embedding": 5}), "cpu")
+    rows = np.arange(28, dtype=np.float32).reshape(7, 4)
+    np.testing.assert_array_equal(head.embed(rows), rows * 5)
+    assert head.embed(rows[:0]).shape == (0, 4)
+
+
+@pytest.mark.parametrize("is_folded", [True, False])
+def test_a_network_that_swells_is_refused(tmp_path: Path, is_folded: bool) -> None:
+    """Two gigabytes out of a few bytes: of constants alone, and by what is put in."""
+    shape = helper.make_tensor("shape", TensorProto.INT64, [1], [550_000_000])
+    first = (
+        helper.make_node("ConstantOfShape", ["shape"], ["huge"])
+        if is_folded
+        else helper.make_node("Expand", ["one", "shape"], ["huge"])
+    )
+    one = helper.make_node("ReduceMax", ["inputs"], ["one"], keepdims=0)
+    rest = helper.make_node("ReduceMax", ["huge"], ["least"], keepdims=0)
+    last = helper.make_node("Add", ["inputs", "least"], ["embedding"])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in ("inputs", "embedding")]
+    graph = helper.make_graph([one, first, rest, last], "g", infos[:1], infos[1:], [shape])
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "head.onnx")
+    with pytest.raises(BundleError):
+        OnnxHead(tmp_path / "head.onnx", "cpu").embed(np.ones((1, 4), np.float32))
+
+
 def test_a_trunk_without_its_outputs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="has no pooled"):
         OnnxTrunk(write_model(tmp_path / "trunk.onnx", {"map": 2}), "cpu")

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
-from guide.record.retention import DAY_S, REPORT, drop_old_pictures
+import pytest
+
+from guide.errors import OutputError
+from guide.record import retention
+from guide.record.lock import SessionLock
+from guide.record.retention import DAY_S, REPORT, drop_old_pictures, tidying
 from guide.record.store import Store
 from guide.record.values import SessionFacts, StoredPicture
 
@@ -39,5 +46,108 @@ def test_a_report_beside_them_goes_with_its_stills(tmp_path: Path) -> None:
         report.mkdir(parents=True)
         for file in ("report.html", ".report.html.new", "session.csv", "session.vtt"):
             (report / file).write_text("x")
-        assert drop_old_pictures(store, now=8 * DAY_S) == (NAMES[0],)
+        assert drop_old_pictures(store, now=8 * DAY_S) == ()
+        assert drop_old_pictures(store, now=9 * DAY_S) == (NAMES[0],)
     assert sorted(path.name for path in report.iterdir()) == ["session.csv", "session.vtt"]
+
+
+def record(store: Store, name: str, started: float, size: int = 1, keep_days: float | None = 30.0) -> None:
+    """A closed session with a video of so many bytes and as much for a replay."""
+    store.begin(SessionFacts(name, started=started, keep_days=keep_days))
+    store.write(name, [StoredPicture(0.0, "video", 1, "video-1.mp4")], 1, 0.0, started)
+    store.end(name, "finished", started)
+    store.place(name).mkdir()
+    for file in ("video-1.mp4", "seen.bin"):
+        (store.place(name) / file).write_bytes(bytes(size))
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.glob("*/*"))
+
+
+def test_a_clock_that_leaps_ahead_for_an_hour_deletes_nothing(tmp_path: Path) -> None:
+    now = 1_000 * DAY_S
+    with Store(tmp_path) as store:
+        record(store, NAMES[0], now - 3_600)
+        record(store, NAMES[1], now - 29.5 * DAY_S)
+        assert drop_old_pictures(store, now) == ()
+        for hour in range(3):  # the clock is forty days ahead, and starts anew see it so
+            assert drop_old_pictures(store, now + 40 * DAY_S + hour * 3_600) == ()
+        assert drop_old_pictures(store, now + 3_600) == ()
+        assert drop_old_pictures(store, now + 0.6 * DAY_S) == (NAMES[1],)
+
+
+def test_a_machine_that_was_off_for_weeks_deletes_a_day_later(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        record(store, NAMES[0], 0.0)
+        assert drop_old_pictures(store, 60) == ()
+        assert drop_old_pictures(store, 40 * DAY_S) == ()
+        assert drop_old_pictures(store, 40.9 * DAY_S) == ()
+        assert drop_old_pictures(store, 41.1 * DAY_S) == (NAMES[0],)
+
+
+def test_what_takes_too_much_room_goes_oldest_first_and_pictures_before_replays(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        for number, name in enumerate(NAMES[:3]):
+            record(store, name, float(number), size=10_000_000, keep_days=None)
+        assert drop_old_pictures(store, 10.0, most_bytes=0) == ()
+        assert drop_old_pictures(store, 10.0, most_bytes=61e6) == ()
+        assert drop_old_pictures(store, 10.0, most_bytes=51e6) == (NAMES[0],)
+        assert left(tmp_path) == [
+            f"{NAMES[0]}/seen.bin", *(f"{name}/{file}" for name in NAMES[1:3] for file in ("seen.bin", "video-1.mp4")),
+        ]  # fmt: skip
+        assert drop_old_pictures(store, 10.0, most_bytes=21e6) == (NAMES[1], NAMES[2])
+        assert left(tmp_path) == [f"{NAMES[1]}/seen.bin", f"{NAMES[2]}/seen.bin"]
+        assert len(store.sessions()) == 3
+        assert store.contents(NAMES[1]).pictures == ()
+
+
+def test_files_of_a_session_that_was_never_entered_are_listed_and_age(tmp_path: Path) -> None:
+    folder = tmp_path / NAMES[0]
+    folder.mkdir()
+    (folder / "still-1-step-1.jpg").write_bytes(b"x")
+    with Store(tmp_path) as store:
+        store.close_orphans()
+        assert store.sessions() == ()  # it may just be beginning
+        os.utime(folder, (1_000.0, 1_000.0))
+        lock = SessionLock(folder)
+        os.utime(folder, (1_000.0, 1_000.0))
+        store.close_orphans()
+        assert store.sessions() == ()  # its process lives
+        lock.release()
+        store.close_orphans()
+        [found] = store.sessions()
+        assert (found.id, found.state, found.facts.started) == (NAMES[0], "interrupted", 1_000.0)
+        assert drop_old_pictures(store, 1_000.0) == ()
+        for day in (40, 42):
+            drop_old_pictures(store, day * DAY_S)
+        assert left(tmp_path) == [f"{NAMES[0]}/lock"]
+        store.begin(SessionFacts(NAMES[0], started=2_000.0, source="0"))  # it lived after all
+        assert [one.facts.source for one in store.sessions()] == ["0"]
+        store.end(NAMES[0], "finished", 3_000.0)
+        store.delete(NAMES[0])
+    assert not folder.exists()
+
+
+def test_it_is_done_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "PERIOD_S", 0.01)
+    with Store(tmp_path) as store, tidying(tmp_path, most_bytes=1.0):
+        record(store, NAMES[0], time.time())
+        end = time.monotonic() + 20.0
+        while (tmp_path / NAMES[0] / "video-1.mp4").exists():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+
+def test_a_full_disk_at_the_start_is_told_of_and_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OutputError("the disk is full: free some space.")
+
+    monkeypatch.setattr(Store, "close_orphans", refuse)
+    with pytest.raises(OutputError), tidying(tmp_path):
+        pass
+    monkeypatch.setattr(retention, "is_nearly_full", lambda _: True)
+    with tidying(tmp_path):
+        assert "recorded once there is room" in caplog.text

@@ -137,6 +137,16 @@ def test_deleting_leaves_no_trace(tmp_path: Path) -> None:
         assert b"Unforgettable" not in left
 
 
+def test_an_answer_to_a_deleted_session_gets_a_sentence_of_its_own(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.begin(SessionFacts(FIRST, started=0.0))
+        store.end(FIRST, "finished", 1.0)
+        store.delete(FIRST)
+        with pytest.raises(InputError, match="was deleted"):
+            store.write(FIRST, [SettledLabel(0.0, 1, 0.9)], 1, 0.0, 0.0)
+        assert store.sessions() == ()
+
+
 @pytest.mark.parametrize("name", ["..", "/etc", "a/b", "20300102-030405-00ff/..", ""])
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     with Store(tmp_path) as store, pytest.raises(InputError, match="named like"):

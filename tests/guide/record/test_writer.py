@@ -19,7 +19,7 @@ from guide.domain import Alert, SettledLabel
 from guide.errors import OutputError
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import DATABASE, Store
-from guide.record.values import Row, SessionFacts, StoredPercept
+from guide.record.values import Row, SessionFacts, StoredAction, StoredPercept
 from guide.record.writer import SessionWriter, WriterSettings
 
 ROOT = Path(__file__).parents[3]
@@ -232,7 +232,7 @@ def test_a_session_begins_once_where_old_pictures_cannot_be_dropped_at_first(
 ) -> None:
     tries: list[Store] = []
 
-    def refuse_once(store: Store, now: float) -> tuple[str, ...]:
+    def refuse_once(store: Store, now: float, most_bytes: float) -> tuple[str, ...]:
         tries.append(store)
         if len(tries) == 1:
             raise OutputError("another program holds it.")
@@ -244,3 +244,27 @@ def test_a_session_begins_once_where_old_pictures_cannot_be_dropped_at_first(
     until(lambda: len(tries) > 1)
     writer.close("finished")
     assert stored(tmp_path) == ([0.0], [0])
+
+
+def test_the_last_room_of_a_disk_is_for_alerts_and_actions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    writer = SessionWriter(tmp_path, FACTS, QUICK, tell=told.append)
+    put(writer, 0, 1)
+    until(lambda: writer.kept == 0)
+    with monkeypatch.context() as patch:
+        patch.setattr("guide.record.writer.is_nearly_full", lambda _: True)
+        alert = Alert(1, 0.4, "missed", 2, None, "alarm", "it was left out")
+        put(writer, 2, 3)
+        writer.put(alert, StoredAction(1, 0.5, 0.0, 4, "acknowledge", target=1))
+
+        def is_stored() -> bool:
+            with Store(tmp_path) as store:
+                return store.contents(NAME).alerts == (alert,) and len(store.contents(NAME).actions) == 1
+
+        until(is_stored)
+        assert stored(tmp_path) == ([0.0, 0.2], [0, 1])  # what replays need waits
+        assert "kept for alerts and actions" in told[0]
+        put(writer, 4)
+    until(lambda: writer.kept == 0)
+    writer.close("finished")
+    assert stored(tmp_path) == ([0.2 * number for number in range(5)], [0, 1, 2, 3, 4])

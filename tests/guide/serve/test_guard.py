@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from guide.serve import guard
 from guide.serve.guard import (
-    CHECK_S,
     FORGET_S,
     MOST_ADDRESSES,
     MOST_WAITING,
@@ -95,63 +95,40 @@ def test_failures_are_forgotten_and_never_pile_up() -> None:
     assert len(delays._failures) == MOST_ADDRESSES
 
 
-def test_many_at_once_guess_no_faster_than_a_few() -> None:
-    now = [0.0]
-    delays = FailureDelays(lambda: now[0])
+def waiting(delays: FailureDelays, addresses: list[str]) -> int:
+    """How many of so many wrong ones at once are made to wait."""
 
-    async def guess(count: int, address: str) -> None:
-        guesses = [asyncio.create_task(delays.wait_after_failure(address)) for _ in range(count)]
+    async def guess() -> int:
+        guesses = [asyncio.create_task(delays.wait_after_failure(address)) for address in addresses]
         await asyncio.sleep(0.01)
-        assert sum(not one.done() for one in guesses) == MOST_WAITING
-        assert delays.is_crowded(address)
-        assert not delays.is_crowded("another")
+        count = sum(not one.done() for one in guesses)
         for one in guesses:
             one.cancel()
         await asyncio.gather(*guesses, return_exceptions=True)
-        assert not delays.is_crowded(address)
+        return count
 
-    asyncio.run(guess(5 * MOST_WAITING, "192.0.2.7"))
+    return asyncio.run(guess())
 
 
-def test_where_all_room_is_taken_only_newcomers_are_looked_at() -> None:
+def test_only_so_many_wait_at_once() -> None:
     delays = FailureDelays()
-
-    async def guess() -> None:
-        names = [str(number % (MOST_WAITING_IN_ALL // 2)) for number in range(MOST_WAITING_IN_ALL)]
-        guesses = [asyncio.create_task(delays.wait_after_failure(name)) for name in names]
-        await asyncio.sleep(0.01)
-        assert delays.is_crowded("0")
-        assert not delays.is_crowded("another")
-        for one in guesses:
-            one.cancel()
-        await asyncio.gather(*guesses, return_exceptions=True)
-
-    asyncio.run(guess())
+    assert waiting(delays, ["192.0.2.7"] * 5 * MOST_WAITING) == MOST_WAITING
+    assert waiting(delays, [str(number) for number in range(2 * MOST_WAITING_IN_ALL)]) == MOST_WAITING_IN_ALL
+    assert delays._waiting.total() == 0
 
 
-def test_where_it_is_crowded_one_token_is_looked_at_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    delays = FailureDelays(clock=lambda: now[0])
-    assert [delays.may_try("192.0.2.7") for _ in range(3)] == [True] * 3
-    monkeypatch.setattr(FailureDelays, "is_crowded", lambda _, address: address != "another")
-    assert [delays.may_try("192.0.2.7") for _ in range(3)] == [True, False, False]
-    assert [delays.may_try("192.0.2.8"), delays.may_try("another"), delays.may_try("another")] == [True] * 3
-    now[0] += CHECK_S
-    assert [delays.may_try("192.0.2.7") for _ in range(2)] == [True, False]
-    for number in range(2 * MOST_ADDRESSES):
-        delays.may_try(str(number))
-    assert len(delays._checked) <= MOST_ADDRESSES
-
-
-def test_where_it_is_crowded_and_nobody_looks_even_the_right_token_waits(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(FailureDelays, "is_crowded", lambda *_: True)
-    monkeypatch.setattr(FailureDelays, "may_try", lambda *_: False)
-    assert served.ask("/sessions").body == b'{"error":"a token is needed."}'
-    assert served.ask("/health", token=None).status == 200
-    with served.connect("helmet") as headset:
-        assert (headset.hear(), headset.code) == (None, 4401)
+def test_a_right_token_waits_for_no_wrong_ones_of_its_address(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 60.0)
+    monkeypatch.setattr(guard, "LONGEST_DELAY_S", 60.0)
+    with ExitStack() as held:
+        for _ in range(2 * MOST_WAITING):
+            held.enter_context(served.connect("guesser", token="x" * 20))
+        time.sleep(0.2)
+        for number in range(5):
+            assert served.ask("/sessions").status == 200
+            with served.connect(f"helmet-{number}") as headset:
+                headset.wait_for("hello", 5.0)
+                headset.finish()
 
 
 def test_a_look_opens_one_session_and_changes_nothing(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

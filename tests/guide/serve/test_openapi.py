@@ -20,6 +20,7 @@ from guide.serve import schemas
 from guide.serve.app import make_app
 from guide.serve.openapi import description
 from guide.serve.schemas import Bundles, Error, SessionRequest
+from guide.serve.tokens import Tokens
 from tests.server import Answer, Served, running, step_picture
 from tests.tiny import Learned, write_steps
 
@@ -69,7 +70,7 @@ def test_it_is_served(served: Served) -> None:
 
 
 def test_every_address_is_described_and_no_other() -> None:
-    app: Any = make_app(_Nothing(), "t" * 20)  # type: ignore[arg-type]
+    app: Any = make_app(_Nothing(), Tokens("t" * 20))  # type: ignore[arg-type]
     routes = {
         (route.path, method.lower())
         for route in app.routes

@@ -63,6 +63,53 @@ def test_one_that_claims_to_be_enormous_is_refused_before_it_is_decoded(monkeypa
         decode(bytes(data))
 
 
+def huge(width_px: int = 32_000) -> bytes:
+    """A JPEG of a few bytes that claims to be a square of this width."""
+    data = bytearray(packed(".jpg", 16, 16))
+    place = data.index(b"\xff\xc0")
+    data[place + 5 : place + 9] = struct.pack(">HH", width_px, width_px)
+    return bytes(data)
+
+
+def hidden(size: int = 16) -> bytes:
+    """A JPEG whose size hides behind FF 00: a segment to who believes it, garbage to a decoder."""
+    inner, small = huge()[2:], packed(".jpg", size, size)
+    place = small.index(b"\xff\xc0")
+    (length,) = struct.unpack_from(">H", small, place + 2)
+    cover = b"\xff\x00" + struct.pack(">H", 2 + len(inner)) + inner
+    return b"\xff\xd8" + cover + small[place : place + 2 + length] + b"\xff\xd9"
+
+
+def test_a_size_that_hides_behind_garbage_is_never_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("it was decoded"))
+    with pytest.raises(InputError):
+        decode(hidden())
+
+
+def test_the_decoder_refuses_by_itself_what_is_far_too_large() -> None:
+    with pytest.raises(cv2.error, match="CV_IO_MAX_IMAGE_PIXELS"):
+        cv2.imdecode(np.frombuffer(huge(), np.uint8), cv2.IMREAD_COLOR)
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(
+    form=st.sampled_from(sorted(FORMS)),
+    place=st.integers(2, 200),
+    kind=st.integers(0, 2),
+    piece=st.binary(min_size=1, max_size=8) | st.sampled_from([b"\xff\x00", b"\xff\x00\x00\x08", b"\xff\x01"]),
+)
+def test_the_decoder_sees_no_other_size_than_ours(form: str, place: int, kind: int, piece: bytes) -> None:
+    suffix, *flags = FORMS[form]
+    data = bytearray(packed(str(suffix), 40, 30, *[int(flag) for flag in flags]))
+    data[place : place + (0, len(piece), 2 * len(piece))[kind]] = piece
+    try:
+        claimed = size_px(bytes(data))
+    except InputError:
+        return
+    if max(claimed) < 2_000 and (seen := cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)) is not None:
+        assert sorted(seen.shape[:2]) == sorted(claimed)
+
+
 def test_one_of_too_many_bytes_is_refused() -> None:
     with pytest.raises(InputError, match="up to 100 bytes"):
         decode(packed(".jpg", 200, 200), PictureLimits(most_bytes=100))

@@ -19,6 +19,7 @@ from guide.serve.picture import decode
 from guide.serve.run import Run
 from guide.serve.runs import Runs, TakenError
 from guide.serve.schemas import SessionRequest
+from guide.serve.tokens import Identity
 from tests.server import QUICK, step_picture
 from tests.tiny import Learned, write_steps
 
@@ -71,7 +72,7 @@ def test_a_finished_session_is_shown_without_being_held(runs: Runs) -> None:
     assert (run.show()["state"], run.show()["health"]["recording"]) == ("finished", kept)
     assert [run.still(step, 1) is not None for step in stills] == [bool(count) for count in stills.values()]
     with pytest.raises(InputError, match="over"):
-        run.act({"kind": "next"})
+        run.act({"kind": "next"}, Identity("admin"))
 
 
 def test_the_newest_frame_ages_while_none_comes(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,16 +153,16 @@ def test_a_recording_that_is_played_stands_still_while_it_is_paused(runs: Runs, 
     video = write_steps(tmp_path / "new.mp4", (1, 3), [number / 10 for number in range(600)])
     run = runs.start(SessionRequest(str(video)))
     assert run.begun.wait(20.0)
-    run.act({"kind": "pause"})
+    run.act({"kind": "pause"}, Identity("admin"))
     before = _still_at(run)
     time.sleep(0.6)
     assert run.processed == before
-    run.act({"kind": "resume"})
+    run.act({"kind": "resume"}, Identity("admin"))
     deadline = time.monotonic() + 20.0
     while run.processed < before + 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert run.processed >= before + 2
-    run.act({"kind": "pause"})
+    run.act({"kind": "pause"}, Identity("admin"))
     run.end()  # a pause does not hold up the end
     run.join()
     assert run.state == "finished"

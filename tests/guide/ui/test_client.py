@@ -50,7 +50,7 @@ def test_refusals_keep_the_servers_words(client: Client) -> None:
 def test_a_server_that_is_gone_or_another_is_lost(served: Served) -> None:
     with socket.socket() as free:
         free.bind((LOCAL, 0))
-        with pytest.raises(LostError, match="looked for again"):
+        with pytest.raises(LostError, match="wait a moment"):
             Client(free.getsockname()[1], TOKEN).sessions()
     with pytest.raises(LostError, match="another token"):
         Client(served.port, "x" * 20).sessions()
@@ -72,6 +72,18 @@ def test_pictures_open_with_a_look_that_opens_nothing_else(client: Client, monke
             urllib.request.urlopen(urllib.request.Request(address, method=method), timeout=10)
         assert refused.value.code == 401
     client.end(session)
+
+
+def test_no_proxy_learns_the_token(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        proxy.setblocking(False)
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.getsockname()[1]}")
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        client.sessions()
+        with pytest.raises(BlockingIOError):
+            proxy.accept()
 
 
 def test_addresses_for_this_machine_and_for_others() -> None:

@@ -13,7 +13,9 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
 from guide.record.store import Store
-from guide.ui import live
+from guide.serve.tokens import camera_token
+from guide.ui import live, live_start
+from guide.ui.client import Client, LostError
 from guide.ui.server import ServerKeeper
 from tests.live_task import LiveTask, make_live_task, serving_dashboard
 from tests.server import Served
@@ -270,7 +272,7 @@ def test_a_dropped_video_is_stored_and_played(page: AppTest, task: LiveTask, tmp
     run(page)
     page.file_uploader[0].set_value(("my work.mp4", task.video.read_bytes(), "video/mp4"))
     run(page)
-    [stored] = (tmp_path / "live").glob("*.mp4")
+    [stored] = (tmp_path / live_start.DROPPED).glob("*.mp4")
     assert page.text_input(key="live_path").value == str(stored)
     press(page, "start")
     assert stored.name in html(page)
@@ -292,13 +294,15 @@ def test_a_headset_is_awaited_with_a_code_to_scan(page: AppTest, served: Served)
     run(page)
     press(page, "start")
     assert state(served)["client"] == "helmet"
-    assert served.token not in html(page)  # the code opens the whole server: nobody sees it by chance
+    code = camera_token(served.token)
+    assert code not in html(page)  # nobody sees it by chance
     assert any("show it to nobody else" in caption.value for caption in page.caption)
     press(page, "show_code")
     assert "QR code" in html(page)
-    assert served.token in html(page)
+    assert code in html(page)
+    assert served.token not in html(page)  # it opens nothing else
     press(page, "hide_code")
-    assert served.token not in html(page)
+    assert code not in html(page)
 
 
 def test_an_address_with_a_password_is_never_shown_whole(page: AppTest, served: Served) -> None:
@@ -327,3 +331,16 @@ def test_an_unknown_session_is_said_to_be_gone(page: AppTest) -> None:
     assert "no longer" in page.info[0].value
     press(page, "unknown")
     assert page.button(key="play_demo")
+
+
+def test_a_server_that_does_not_answer_is_waited_for(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(_: Client) -> list[dict[str, Any]]:
+        raise LostError("the guide's server does not answer just now: wait a moment and try again.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Client, "sessions", silent)
+        run(page)
+        assert "does not answer" in page.warning[0].value
+        assert not page.subheader  # nothing can be started meanwhile
+    run(page)
+    assert not page.warning

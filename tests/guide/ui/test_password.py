@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
 from guide.errors import InputError
+from guide.serve import guard
 from guide.ui import password
-from guide.ui.password import MOST_TURNS, STAY_S, Login, PasswordHash, kept_line
+from guide.ui.password import STAY_S, Login, PasswordHash, kept_line
 
 KEPT = PasswordHash.of("correct horse")
 
@@ -39,13 +40,10 @@ def test_what_is_no_hash_is_refused_without_being_shown(line: str) -> None:
     assert "hunter2" not in str(refused.value)
 
 
-def test_wrong_tries_wait_longer_and_a_pass_ends() -> None:
+def test_a_login_ends() -> None:
     now = [0.0]
-    waited: list[float] = []
-    login = Login(KEPT, clock=lambda: now[0], wait=waited.append)
-    assert [login.log_in("wrong", "192.0.2.7") for _ in range(4)] == [None] * 4
-    assert waited == [0.5, 1.0, 2.0, 4.0]
-    token = login.log_in("correct horse", "192.0.2.7")
+    login = Login(KEPT, clock=lambda: now[0])
+    token = asyncio.run(login.log_in("correct horse", "192.0.2.7"))
     assert token is not None
     assert login.is_valid(token)
     assert not Login(KEPT).is_valid(token)
@@ -53,26 +51,25 @@ def test_wrong_tries_wait_longer_and_a_pass_ends() -> None:
     assert not login.is_valid(token)
 
 
-def test_who_guesses_keeps_nobody_else_out() -> None:
-    """One address waits for its pauses, one try after the other; another comes in meanwhile."""
-    may_end, waiting = threading.Event(), threading.Event()
+def test_a_right_password_waits_for_no_wrong_ones_of_its_address() -> None:
+    async def crowd() -> tuple[str | None, int]:
+        login = Login(KEPT)
+        guesses = [asyncio.create_task(login.log_in("wrong", "192.0.2.7")) for _ in range(5)]
+        while sum(login._delays._waiting.values()) < len(guesses):
+            await asyncio.sleep(0.01)
+        handed = await asyncio.wait_for(login.log_in("correct horse", "192.0.2.7"), 5.0)
+        still = sum(not guess.done() for guess in guesses)
+        for guess in guesses:
+            guess.cancel()
+        await asyncio.gather(*guesses, return_exceptions=True)
+        return handed, still
 
-    def wait(_: float) -> None:
-        waiting.set()
-        may_end.wait(20.0)
-
-    login = Login(KEPT, wait=wait)
-    guessers = [threading.Thread(target=login.log_in, args=("wrong", "192.0.2.7"), daemon=True) for _ in range(5)]
-    for guesser in guessers:
-        guesser.start()
-    assert waiting.wait(20.0)
-    others = iter(f"192.0.2.{number}" for number in range(8, 200))
-    free = next(one for one in others if hash(one) % MOST_TURNS != hash("192.0.2.7") % MOST_TURNS)
-    assert login.log_in("correct horse", free) is not None
-    assert all(guesser.is_alive() for guesser in guessers)
-    may_end.set()
-    for guesser in guessers:
-        guesser.join(20.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(guard, "FIRST_DELAY_S", 60.0)
+        patch.setattr(guard, "LONGEST_DELAY_S", 60.0)
+        handed, still = asyncio.run(crowd())
+    assert handed is not None
+    assert still == 5
 
 
 def test_the_variable_comes_before_the_file(tmp_path: Path) -> None:

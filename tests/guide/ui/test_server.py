@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pytest
 
 from guide.errors import InputError, OutputError
 from guide.ui import server
+from guide.ui.client import Client, LostError
 from guide.ui.server import ServerKeeper, bundle_names
 from tests.tiny import Learned, altered
 
@@ -52,7 +54,6 @@ def test_a_server_is_started_once_kept_to_oneself_and_ended(exported: Path, tmp_
     assert data.stat().st_mode & 0o077 == 0
     told = json.loads(first.note.read_text())
     assert client.token.encode() not in Path(f"/proc/{told['pid']}/cmdline").read_bytes()
-    assert b"MALLOC_ARENA_MAX=2" in Path(f"/proc/{told['pid']}/environ").read_bytes()  # memory stays flat
     assert client.sessions() == []
     first.close()
     assert first.running() is None
@@ -118,6 +119,37 @@ def test_a_damaged_note_is_no_server(exported: Path, tmp_path: Path) -> None:
     ):
         made.note.write_text(words)
         assert made.running() is None
+
+
+def test_a_note_whose_server_is_dead_sends_nobody_its_token(exported: Path, tmp_path: Path, held: ExitStack) -> None:
+    """Whoever has the port now hears nothing, whatever process has the number of the dead one."""
+    made = ServerKeeper(exported, tmp_path)
+    listening = held.enter_context(socket.create_server(("127.0.0.1", 0)))
+    port = listening.getsockname()[1]
+    made.note.parent.mkdir()
+    told = {"port": port, "local_port": port, "host": "127.0.0.1", "is_secure": False, "token": "t" * 20}
+    made.note.write_text(json.dumps({**told, "pid": os.getpid()}))
+    assert made.running() is None
+    assert made.has_ended(Client(port, "t" * 20))
+    listening.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        listening.accept()
+
+
+def test_a_server_that_is_stopped_for_a_while_is_waited_for(exported: Path, tmp_path: Path, held: ExitStack) -> None:
+    made = keeper(exported, tmp_path / "sessions", held)
+    before = made.connect()
+    pid = json.loads(made.note.read_text())["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert not made.has_ended(before)
+        assert made.connect() == before  # and no second server on the same folder
+        with pytest.raises(LostError, match="wait a moment"):
+            before._ask("/sessions", timeout_s=0.3)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert before.sessions() == []
+    assert json.loads(made.note.read_text())["pid"] == pid
 
 
 def test_ones_own_bundles_come_before_the_demo(tmp_path: Path) -> None:

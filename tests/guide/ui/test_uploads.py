@@ -6,11 +6,12 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from guide.errors import InputError, OutputError
 from guide.ui import uploads
+from guide.ui.live_start import DROPPED
 from guide.ui.uploads import clean_name, examine, recognise, store
 from tests.synth import grey_levels, steady, write_video
 
@@ -109,6 +110,8 @@ def test_a_full_disk_is_said_before_writing(tmp_path: Path, video: bytes, monkey
 
 @given(st.text())
 @settings(derandomize=True, deadline=None)
+@example("live")
+@example(".live")
 def test_a_clean_name_stays_in_its_folder(text: str) -> None:
     name = clean_name(text, "x")
     assert name == Path(name).name
@@ -117,6 +120,7 @@ def test_a_clean_name_stays_in_its_folder(text: str) -> None:
     assert len(name) <= uploads.LONGEST_NAME
     assert not set(name) & set("/\\\x00<>\"'&\n")
     assert clean_name(name, "x") == name
+    assert name != DROPPED  # videos dropped on the Live page lie among the procedures' folders
 
 
 @given(st.binary(max_size=600))

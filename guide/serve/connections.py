@@ -1,0 +1,135 @@
+"""Connections that have not shown a token: few, small and short-lived, so that they use up nothing others need."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeAlias
+
+from starlette.types import Scope
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
+
+STRANGER_S = 20.0  # to connect, agree on TLS, ask, and be told late that the token was wrong
+GREETING_BYTES = 32 * 1024
+RESERVED_SHARE = 0.5  # of the files that a process may open: for recordings, cameras and networks
+GREETED = "guide.greeted"
+
+_Peer: TypeAlias = tuple[str, int, int]  # address and port there, port here
+
+
+class Connections:
+    """All open connections. Those not being served with a token are strangers.
+
+    Where there are too many strangers, the oldest of the address that has most of them goes: whoever knows the token
+    shows it at once.
+
+    >>> connections = Connections(most_strangers=256)
+    >>> with connections.admitted({"client": ("192.0.2.7", 4711), "server": ("192.0.2.1", 8765)}):
+    ...     connections.strangers
+    0
+    """
+
+    def __init__(self, most_strangers: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most_strangers, self._clock = most_strangers, clock
+        self._most = max(2 * most_strangers, round(RESERVED_SHARE * resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+        self._open: dict[_Peer, _Connection] = {}
+        self._strangers: dict[_Peer, float] = {}  # since when, oldest first
+
+    @property
+    def strangers(self) -> int:
+        return len(self._strangers)
+
+    def listen(self, listening: socket.socket) -> socket.socket:
+        """The same listening socket; what it accepts is counted here."""
+        return _Listener(listening, self)
+
+    @contextlib.contextmanager
+    def admitted(self, scope: Scope) -> Iterator[None]:
+        """Within it a request or WebSocket is served whose token was right."""
+        peer = (*scope["client"], scope["server"][1]) if scope.get("client") and scope.get("server") else None
+        if peer in self._strangers:
+            del self._strangers[peer]
+        try:
+            yield
+        finally:
+            if peer in self._open:
+                self._strangers[peer] = self._clock()
+
+    async def close_silent(self) -> None:
+        """Closes the connections of those who have been strangers for too long; to be called every second."""
+        now = self._clock()
+        for peer in [peer for peer, since in self._strangers.items() if now - since > STRANGER_S]:
+            self._close(peer)
+
+    def take(self, accepted: socket.socket, address: Any) -> socket.socket | None:
+        """A connection just accepted, from now on counted; None where it was closed for want of descriptors."""
+        if len(self._open) >= self._most:
+            accepted.close()
+            return None
+        peer = address[0], address[1], accepted.getsockname()[1]
+        self._open[peer] = connection = _Connection(accepted, partial(self._forget, peer))
+        self._strangers[peer] = self._clock()
+        if len(self._strangers) > self._most_strangers:
+            crowds = Counter(host for host, *_ in self._strangers)
+            largest = max(crowds.values())
+            self._close(next(peer for peer in self._strangers if crowds[peer[0]] == largest))
+        return connection
+
+    def _close(self, peer: _Peer) -> None:
+        """The event loop then reads its end and closes it."""
+        del self._strangers[peer]
+        with contextlib.suppress(OSError):
+            self._open[peer].shutdown(socket.SHUT_RDWR)
+
+    def _forget(self, peer: _Peer, connection: socket.socket) -> None:
+        if self._open.get(peer) is connection:  # else another one has its port already
+            del self._open[peer]
+            self._strangers.pop(peer, None)
+
+
+class _Connection(socket.socket):
+    """An accepted connection that tells when it is closed."""
+
+    def __init__(self, accepted: socket.socket, tell: Callable[[socket.socket], None]) -> None:
+        super().__init__(accepted.family, accepted.type, accepted.proto, accepted.detach())
+        self._tell = tell
+
+    def close(self) -> None:
+        super().close()
+        self._tell(self)
+
+
+class _Listener(socket.socket):
+    """A listening socket whose connections are counted before anything is read from them, TLS included."""
+
+    def __init__(self, listening: socket.socket, connections: Connections) -> None:
+        super().__init__(listening.family, listening.type, listening.proto, listening.detach())
+        self._connections = connections
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        while True:
+            accepted, address = super().accept()
+            connection = self._connections.take(accepted, address)
+            if connection is not None:
+                return connection, address
+
+
+class SmallGreetingProtocol(WebSocketsSansIOProtocol):
+    """Uvicorn's WebSocket protocol that takes small messages only until the scope's extension GREETED is called.
+
+    >>> SmallGreetingProtocol.__mro__[1].__name__
+    'WebSocketsSansIOProtocol'
+    """
+
+    def handle_connect(self, event: Request) -> None:
+        most_bytes, self.conn.max_message_size = self.conn.max_message_size, GREETING_BYTES
+        super().handle_connect(event)
+        if hasattr(self, "scope"):  # else it was no proper handshake
+            take_all = partial(setattr, self.conn, "max_message_size", most_bytes)
+            self.scope["extensions"][GREETED] = take_all  # type: ignore[assignment]

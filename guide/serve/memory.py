@@ -1,0 +1,28 @@
+"""Memory that sessions gave back, given back to the system too: the C library would keep it for the next ones."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+POOLS = 2
+_M_ARENA_MAX = -8  # of glibc's malloc.h
+
+
+@cache
+def share_pools() -> None:
+    """Lets all threads share two pools of memory: each session has threads, and one for each would stay with it."""
+    if (library := _glibc()) is not None:
+        library.mallopt(_M_ARENA_MAX, POOLS)
+
+
+def give_back() -> None:
+    """Gives free memory back to the system; does nothing where the C library has no way to."""
+    if (library := _glibc()) is not None:
+        library.malloc_trim(0)
+
+
+@cache
+def _glibc() -> ctypes.CDLL | None:
+    library = ctypes.CDLL(None)
+    return library if hasattr(library, "malloc_trim") and hasattr(library, "mallopt") else None
