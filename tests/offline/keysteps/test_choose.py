@@ -8,7 +8,7 @@ import pytest
 from guide.teach.collection import Collection
 from offline.keysteps.choose import NUMBERS, bend, choose_k, shared_information
 
-DIRECTIONS = np.random.default_rng(4).normal(size=(6, 12)) * 4
+DIRECTIONS = np.random.default_rng(4).normal(size=(14, 12)) * 4
 
 
 def make(steps: int) -> Collection:
@@ -37,11 +37,18 @@ def test_a_single_number_is_taken() -> None:
     assert bend([(4, 0.3)]) == 4
 
 
-def test_clear_steps_are_counted() -> None:
-    choice = choose_k(make(6), seed=0, candidates=(4, 5, 6, 8, 10))
-    assert choice.k == 6
-    assert "6" in choice.reason
-    assert [k for k, _ in choice.scores] == [4, 5, 6, 8, 10]
+@pytest.mark.parametrize("steps", [6, 14])
+def test_clear_steps_are_counted_within_a_third(steps: int) -> None:
+    choice = choose_k(make(steps), seed=0, candidates=(4, 6, 8, 10, 14, 20))
+    assert 0.7 * steps <= choice.k <= 1.4 * steps
+    assert str(choice.k) in choice.reason
+    assert [k for k, _ in choice.scores] == [4, 6, 8, 10, 14, 20]
+
+
+def test_one_recording_has_no_other_to_be_told_by() -> None:
+    whole = make(6)
+    one = Collection(whole.embeddings[:1], whole.times[:1], whole.rate)
+    assert choose_k(one, seed=0).k == 10
 
 
 def test_each_number_tried_is_reported() -> None:
