@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,16 @@ class Labelled:
 
     belief: Belief | None = None
     settled: tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...] = ()
+
+
+class Memory(NamedTuple):
+    """All that counts of the past but for the frames in the window."""
+
+    histories: Histories
+    clock: Clock | None
+    told: object
+    since: float
+    at: float
 
 
 class Labeller:
@@ -60,16 +72,17 @@ class Labeller:
         self._told: object = None
         self._at = 0.0
         self._since = -math.inf
+        self._ended: tuple[StepEvent, ...] = ()  # by a restart; told with the next label
 
     def push(self, costs: Floats, at: float, effects: Floats | None = None) -> Labelled:
         """Takes one frame's costs (C,), and what after-effects say of each step having been done."""
-        belief = self._weigh(costs, at, effects)
+        belief = self._take(costs, at, effects)
         return Labelled(belief, self._track_all(self._window.push(at, self._possible)))
 
     def finish(self) -> tuple[Labelled, tuple[StepEvent, ...]]:
         """The labels still held back, what was done in all, and the end of the step that is open."""
         settled = self._track_all(self._window.finish(self._possible))
-        return Labelled(self._end(bool(settled)), settled), self._track.finish()
+        return Labelled(self._end(bool(settled)), settled), self._take_ended() + self._track.finish()
 
     def follow(
         self, costs: Floats, times: Floats, effects: Floats | None = None
@@ -78,7 +91,7 @@ class Labeller:
         beliefs: list[Belief | None] = []
         windows: list[Cuttable] = []
         for place, (row, at) in enumerate(zip(costs, times, strict=True)):
-            beliefs.append(self._weigh(row, float(at), None if effects is None else effects[place]))
+            beliefs.append(self._take(row, float(at), None if effects is None else effects[place]))
             self._take_window(float(at), windows, place)
         self._take_window(None, windows, len(times))
         labels = iter(self._window.settle(windows))
@@ -90,12 +103,25 @@ class Labeller:
         return [*found, Labelled(self._end(bool(settled)), settled)], self._track.finish()
 
     def restart(self) -> None:
-        """What was done until now counts no more."""
+        """What was done until now counts no more: the step that is open ends, and is begun anew if it goes on."""
+        self._ended += self._track.finish()
+        self.forget()
+
+    def forget(self) -> None:
+        """The same for what counts of the past alone; the step that is open stays so."""
         self._histories.reset()
         if self._clock is not None:
             self._clock.reset()
         self._told = None
         self._since = self._at
+
+    def memory(self) -> Memory:
+        """What `recall` puts back."""
+        return copy.deepcopy(Memory(self._histories, self._clock, self._told, self._since, self._at))
+
+    def recall(self, memory: Memory) -> None:
+        """Remembers what it did then; `weigh` takes the frames since. Window, labels and open step stay as they are."""
+        self._histories, self._clock, self._told, self._since, self._at = copy.deepcopy(memory)
 
     def belief(self, is_over: bool = False) -> Belief:
         """What has probably been done until now; of orders those that the likeliest history breaks, at the end all."""
@@ -112,10 +138,20 @@ class Labeller:
             self._since,
         )
 
-    def _weigh(self, costs: Floats, at: float, effects: Floats | None) -> Belief | None:
+    def weigh(self, costs: Floats, at: float, effects: Floats | None) -> tuple[Floats, bool]:
+        """Takes a frame into histories and clock: its memberships as they are shown, and whether histories changed."""
         self._at = at
-        self._shown.append((at, 1.0 - costs if self._clock is None else self._clock.push(1.0 - costs, at)))
-        return self._news() if self._histories.push(costs, at, effects) else None
+        shown = 1.0 - costs if self._clock is None else self._clock.push(1.0 - costs, at)
+        return shown, self._histories.push(costs, at, effects)
+
+    def _take(self, costs: Floats, at: float, effects: Floats | None) -> Belief | None:
+        shown, has_changed = self.weigh(costs, at, effects)
+        self._shown.append((at, shown))
+        return self._news() if has_changed else None
+
+    def _take_ended(self) -> tuple[StepEvent, ...]:
+        ended, self._ended = self._ended, ()
+        return ended
 
     def _possible(self, times: Floats) -> Floats:
         """Memberships (T, C) of the frames of a window, next to none in what histories hold for all but impossible."""
@@ -139,7 +175,11 @@ class Labeller:
             windows.append(self._window.window(due, self._possible)._replace(place=place))
 
     def _track_all(self, labels: Sequence[SettledLabel]) -> tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...]:
-        return tuple((label, self._track.push(label)) for label in labels)
+        return tuple((label, self._take_ended() + self._track_one(label)) for label in labels)
+
+    def _track_one(self, label: SettledLabel) -> tuple[StepEvent, ...]:
+        """The events of a label; frames from before a restart, whose labels settle after it, begin no step."""
+        return self._track.push(label) if label.at > self._since else ()
 
     def _broken(self, visits: Sequence[Segment]) -> list[tuple[int, int]]:
         """The columns of steps whose order these visits do not keep."""

@@ -188,6 +188,25 @@ def test_after_a_restart_nothing_is_said_of_what_was_done_before() -> None:
     assert belief.chance_lacking(1) > 0.9
 
 
+def test_a_restart_ends_the_step_that_is_open_and_begins_it_anew_if_it_goes_on() -> None:
+    steps = (1, 2, 0)
+    labeller = make_labeller(steps, lag_s=1.0)
+    before = show(labeller, steps, [1])
+    labeller.restart()
+    after = show(labeller, steps, [0, 2], begin=15)  # step 1 was over, though some of its labels settle now
+    last, events = labeller.finish()
+    found = [event for one in (*before, *after, last) for _, each in one.settled for event in each] + list(events)
+    assert [(event.step, event.state) for event in found] == [
+        (step, state) for step in (1, 2) for state in ("started", "confirmed", "ended")
+    ]
+    labeller = make_labeller(steps, lag_s=1.0)
+    before = show(labeller, steps, [1])
+    labeller.restart()
+    after = show(labeller, steps, [1], begin=15)
+    states = [event.state for one in (*before, *after) for _, each in one.settled for event in each]
+    assert states == ["started", "confirmed", "ended", "started", "confirmed"]
+
+
 def test_labels_of_frames_before_a_restart_stay_what_they_were() -> None:
     """Histories forget them, and what is done afterwards says nothing about them."""
     steps = (1, 2, 0, -1)
