@@ -14,6 +14,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
 
 _TINY = 1e-9
+_STILL = 1e-3  # of the usual spread of a feature: what moves less is rounding (trunks' features have .007 and more)
 POWER_ITERATIONS = 4
 ROWS_AT_ONCE = 2048  # of a recording that are held in full width and precision
 OVERSAMPLED = 20  # columns beyond those wanted, which make the wanted ones exact to many digits
@@ -56,7 +57,7 @@ def wide_reduction(recordings: Sequence[NDArray[Any]], components: int) -> Reduc
         mean = rows.mean(0)
         rows -= mean  # in place, and squared nowhere as a whole: of a long collection they take half a gigabyte
         spread = np.sqrt(np.einsum("tp,tp->p", rows, rows) / len(rows))
-        scale = 1.0 / np.where(spread > _TINY, spread, 1.0)
+        scale = _scale(spread)
         rows *= scale
         return Reduction(mean, scale[:, None] * principal_directions(rows, components), scale)
     mean, scale = standard(recordings)
@@ -80,7 +81,7 @@ def are_many(count: int, width: int, most: int) -> bool:
 
 
 class Standard(NamedTuple):
-    """The mean (P,) of features and one over their spread (P,), 1 where there is none."""
+    """The mean (P,) of features and one over their spread (P,), 1 where there is next to none."""
 
     mean: Floats
     scale: Floats
@@ -95,7 +96,12 @@ def standard(recordings: Sequence[NDArray[Any]]) -> Standard:
         part -= mean
         squares += np.einsum("tp,tp->p", part, part)
     spread = np.sqrt(squares / count)
-    return Standard(mean, 1.0 / np.where(spread > _TINY, spread, 1.0))
+    return Standard(mean, _scale(spread))
+
+
+def _scale(spread: Floats) -> Floats:
+    usual = float(np.sqrt(np.mean(spread**2)))
+    return np.asarray(1.0 / np.where(spread > max(_STILL * usual, _TINY), spread, 1.0))
 
 
 def parts(recordings: Sequence[NDArray[Any]]) -> Iterator[Floats]:

@@ -57,6 +57,21 @@ def test_directions_are_orthonormal_and_those_that_vary_most() -> None:
     np.testing.assert_allclose(embedder.directions @ embedder.directions.T, vectors @ vectors.T, atol=1e-8)
 
 
+@pytest.mark.parametrize("count", [40, 4000], ids=["few", "many"])
+def test_a_feature_that_was_constant_up_to_rounding_may_change_later(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rounding is no measure of how it may change."""
+    monkeypatch.setattr(module, "COMPONENTS", 4)
+    rng, width = np.random.default_rng(0), 120
+    rows = rng.normal(0.02, 0.005, (count, width)).astype(np.float32)
+    rows[:, 0] = (0.02 + rng.normal(0, 1e-8, count)).astype(np.float32)
+    embedder = fit_embedder([rows])
+    live = rows[:1].copy()
+    live[0, 0] += 0.005
+    assert np.abs(embedder.embed(live) - embedder.embed(rows[:1])).max() < 1.0
+
+
 def test_a_feature_that_never_changed_may_change_later() -> None:
     rows = make_features(0, (30,), 4)[0]
     rows[:, 2] = 7.0
