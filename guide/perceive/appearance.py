@@ -55,10 +55,6 @@ class Appearance:
         present, past = self._present.push(unit, at), self._past.push(unit, at)
         return np.concatenate([present, present - past]).astype(np.float32)
 
-    def reset(self) -> None:
-        self._present.reset()
-        self._past.reset()
-
 
 class Embedder(Protocol):
     """Anything that turns such features (N, 2P) into embeddings (N, D)."""

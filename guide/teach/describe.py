@@ -183,7 +183,7 @@ def hidden(judged: Sequence[Judged]) -> list[frozenset[int]]:
 
     >>> frames = [np.repeat([1, 2], count) for count in ([20, 20], [20, 20], [20, 1])]
     >>> nothing = np.zeros((0, 0))
-    >>> hidden([Judged(0, np.arange(len(each)) / 2, each, nothing, nothing) for each in frames])
+    >>> hidden([Judged(0, np.arange(len(each)) / 2, each, nothing) for each in frames])
     [frozenset(), frozenset(), frozenset({2})]
     """
     counts = [dict(zip(*np.unique(one.labels, return_counts=True), strict=True)) for one in judged]

@@ -41,7 +41,6 @@ class Judged(NamedTuple):
     """Among all demonstrations."""
     times: Times
     labels: Labels
-    distances: Floats  # (T, C), squared
     costs: Floats  # (T, C + 1) of the labels, the last of unknown activity
 
 
@@ -70,7 +69,7 @@ def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], s
         _prototypes(total.discriminant(SHRINKAGE), temperature, min(max(far, _TINY), FARTHEST)), clock=clock
     )
     judged = [
-        Judged(place, one.times, each, found, costs_of(learned, found, one.times))
+        Judged(place, one.times, each, costs_of(learned, found, one.times))
         for place, one, each, found in zip(places, items, own, distances, strict=True)
     ]
     return Taught(learned, judged)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import guide.label.cut as cut
 from guide.domain import Labels
 from guide.label.chain import chain
-from guide.label.cut import expand, grow, settle, settle_all
+from guide.label.cut import Ground, expand, grow, settle, settle_all
 from guide.label.energy import Links, LinkSettings, Unaries, build_links, energy
 
 
@@ -78,7 +78,7 @@ def test_a_move_is_the_best_of_its_kind_and_energy_never_rises(size: int, k: int
     labels = np.random.default_rng(seed).integers(k, size=size)
     before = energy(unary, links, labels)
     for alpha in list(range(k)) * 2:
-        grown = grow(unary, links, labels, alpha)
+        grown = grow(unary, links, Ground.of(unary, links, labels), alpha)
         if grown is not None:
             assert ((grown == labels) | (grown == alpha)).all()
             after = energy(unary, links, grown)
@@ -94,7 +94,7 @@ def test_a_move_equals_the_best_expansion_by_brute_force(size: int, k: int, seed
     labels = np.random.default_rng(seed).integers(k, size=size)
     taken = (np.array(each) for each in product((False, True), repeat=size))
     best = min(energy(unary, links, np.where(each, alpha, labels)) for each in taken)
-    grown = grow(unary, links, labels, alpha)
+    grown = grow(unary, links, Ground.of(unary, links, labels), alpha)
     assert energy(unary, links, labels if grown is None else grown) == pytest.approx(best, abs=1e-9)
 
 

@@ -214,7 +214,7 @@ def test_after_effects_are_heard_in_a_rehearsal() -> None:
 def judged(place: int = 0) -> Judged:
     """Ten frames of each of two steps."""
     nothing = np.zeros((20, 0))
-    return Judged(place, np.arange(20) / RATE, np.repeat([1, 2], 10), nothing, nothing)
+    return Judged(place, np.arange(20) / RATE, np.repeat([1, 2], 10), nothing)
 
 
 def done(step: int, start: float, end: float, confidence: float = 0.9) -> list[Event]:

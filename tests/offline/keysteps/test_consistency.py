@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from guide.domain import Labels
-from guide.label.discriminant import fit_discriminant
 from guide.teach.refine import RefineSettings
 from offline.keysteps.consistency import sense
+from tests.plain_discriminant import fit_discriminant
 
 K = 3
 

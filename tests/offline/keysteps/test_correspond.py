@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from guide.domain import Features, Labels
-from guide.label.discriminant import fit_discriminant
 from guide.teach.collection import Collection
 from guide.teach.subsample import Fewer
 from offline.keysteps.correspond import (
@@ -24,6 +23,7 @@ from offline.keysteps.correspond import (
 from offline.keysteps.equal import Equal
 from offline.keysteps.heads import HeadsSettings
 from offline.metrics import PROTOCOLS
+from tests.plain_discriminant import fit_discriminant
 
 K = 5
 RATE = 2.0
