@@ -241,16 +241,19 @@ class Session:
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:
     """All updates of a source, in order."""
-    for frame in frames:
-        yield from session.push(frame)
-    yield from session.finish()
+    return follow_percepts((session.perceive(frame) for frame in frames if session.perceiver.is_due(frame.at)), session)
 
 
 def follow_features(rows: Iterable[NDArray[np.float32]], rate: float, session: Session) -> Iterator[Update]:
     """The same for rows of precomputed features, each (P,), `rate` a second; more than the working rate are passed."""
-    for number, row in enumerate(rows):
-        if session.perceiver.is_due(number / rate):
-            yield from session.perceived(session.perceiver.take(row, number / rate))
+    timed = ((row, number / rate) for number, row in enumerate(rows))
+    return follow_percepts((session.perceiver.take(*one) for one in timed if session.perceiver.is_due(one[1])), session)
+
+
+def follow_percepts(percepts: Iterable[Percept], session: Session) -> Iterator[Update]:
+    """The same for what was seen at the working rate."""
+    for percept in percepts:
+        yield from session.perceived(percept)
     yield from session.finish()
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from guide.domain import Belief, Features, Guidance, Times
 from guide.label.after_effects import AfterEffectsWatch
+from guide.label.labeller import Labeller
 from guide.label.prototypes import Unaries
 from guide.procedure.events import Reviewed
 from guide.procedure.tracker import Tracker
@@ -77,13 +78,17 @@ def _effects(learned: Learned, steps: tuple[int, ...], embedding: Features, time
     return np.stack([watch.push(row, float(at)) for row, at in zip(embedding, times, strict=True)])
 
 
+def live_labeller(lesson: Lesson, priors: tuple[Prior, ...] = PRIORS, lag_s: float = 2.0) -> Labeller:
+    """The labelling room of a session with what was learned."""
+    learned, rate = lesson.learned, lesson.demonstrations.rate
+    histories = histories_of(learned.procedure, learned.prototypes.steps, lesson.smoothing_s, rate, priors)
+    return labeller_of(histories, learned.links, rate, learned.prototypes.clock, lag_s)
+
+
 def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIORS) -> Followed:
     """What is said of a recording that is seen so, through cut, histories and tracker as live."""
     learned = lesson.learned
-    histories = histories_of(learned.procedure, sight.steps, lesson.smoothing_s, lesson.demonstrations.rate, priors)
-    rate = lesson.demonstrations.rate
-    labeller = labeller_of(histories, learned.links, rate, learned.prototypes.clock)
-    heard = rehearse(labeller, sight.costs, sight.times, sight.effects)
+    heard = rehearse(live_labeller(lesson, priors), sight.costs, sight.times, sight.effects)
     events = heard_with(heard, learned.prototypes.confidence)
     tracker = Tracker(learned.procedure)
     said = tuple(word for event in events for word in tracker.apply(event))
