@@ -17,7 +17,7 @@ from guide.label.directions import principal_directions
 from guide.perceive.appearance import Appearance, AppearanceSettings, difference
 from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.embedding import LinearEmbedder, fit_embedder
+from guide.teach.embedding import LinearEmbedder, fit_embedder, fitted_stride
 from offline.batches import Clip
 from offline.config import Recipe
 from offline.context import context_indices
@@ -98,7 +98,8 @@ class Inputs:
 
     def demonstrations(self) -> Demonstrations:
         """The recordings as teaching sees them, in the embedding that the live side takes."""
-        embedder = fit_embedder(self.appearance)
+        every = fitted_stride([len(each) for each in self.appearance])
+        embedder = fit_embedder([each[::every] for each in self.appearance])
         items = tuple(
             Demonstration(one.id, one.times, one.pooled, embedder.embed(seen))
             for one, seen in zip(self.recordings, self.appearance, strict=True)

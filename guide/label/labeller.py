@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 LEAST_CHANCE = 0.7  # of the newest visit to be believed: it has only just begun
 LEAST_POSSIBLE = 0.001  # chance of a label at a frame, below which it is not shown
 IMPOSSIBLE = 1e-3  # what is left of such a membership: where nothing is possible, the likeliest is shown
+FOLLOWED_AT_ONCE = 1024  # frames whose windows are cut together: those of hours would take gigabytes
 FINENESS = 20  # a belief is told again when a chance has moved by this part
 
 
@@ -88,19 +89,27 @@ class Labeller:
         self, costs: Floats, times: Floats, effects: Floats | None = None
     ) -> tuple[list[Labelled], tuple[StepEvent, ...]]:
         """What `push` and `finish` give for a recording at hand, (T, C) at times (T,); its windows are cut together."""
+        found: list[Labelled] = []
+        for begin in range(0, len(times), FOLLOWED_AT_ONCE):
+            block = slice(begin, begin + FOLLOWED_AT_ONCE)
+            found += self._follow(costs[block], times[block], None if effects is None else effects[block])
+        last, events = self.finish()
+        return [*found, last], events
+
+    def _follow(self, costs: Floats, times: Floats, effects: Floats | None) -> list[Labelled]:
+        """The same for some of its frames."""
         beliefs: list[Belief | None] = []
         windows: list[Cuttable] = []
+        counts: list[int] = []
         for place, (row, at) in enumerate(zip(costs, times, strict=True)):
             beliefs.append(self._take(row, float(at), None if effects is None else effects[place]))
-            self._take_window(float(at), windows, place)
-        self._take_window(None, windows, len(times))
+            due = self._window.due(float(at))
+            counts.append(len(due.frames))
+            if due.frames:
+                windows.append(self._window.window(due, self._possible))
         labels = iter(self._window.settle(windows))
-        counts = {each.place: len(each.frames) for each in windows}
-        found = []
-        for place, belief in enumerate(beliefs):
-            found.append(Labelled(belief, self._track_all([next(labels) for _ in range(counts.get(place, 0))])))
-        settled = self._track_all(list(labels))
-        return [*found, Labelled(self._end(bool(settled)), settled)], self._track.finish()
+        settled = ([next(labels) for _ in range(count)] for count in counts)
+        return [Labelled(belief, self._track_all(each)) for belief, each in zip(beliefs, settled, strict=True)]
 
     def restart(self) -> None:
         """What was done until now counts no more: the step that is open ends, and is begun anew if it goes on."""
@@ -168,11 +177,6 @@ class Labeller:
     def _end(self, has_labels: bool) -> Belief | None:
         self._histories.end()
         return self.belief(is_over=True) if has_labels or self._told is not None else None
-
-    def _take_window(self, at: float | None, windows: list[Cuttable], place: int) -> None:
-        due = self._window.due(at)
-        if due.frames:
-            windows.append(self._window.window(due, self._possible)._replace(place=place))
 
     def _track_all(self, labels: Sequence[SettledLabel]) -> tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...]:
         return tuple((label, self._take_ended() + self._track_one(label)) for label in labels)

@@ -7,7 +7,8 @@ outputs alone, over the past only, so the same picture gives the same features w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import islice
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,10 +63,11 @@ class Embedder(Protocol):
     def embed(self, features: NDArray[np.float32]) -> NDArray[np.float32]: ...
 
 
-def appearance(pooled: Features, times: Times, settings: AppearanceSettings) -> Features:
-    """The features (T, 2P) of a whole recording, the same that `Appearance` gives one by one."""
+def appearance(pooled: NDArray[Any], times: Times, settings: AppearanceSettings, every: int = 1) -> Features:
+    """The features (N, 2P) of every so many-th frame of a recording (T, P), the same that `Appearance` gives."""
     stage = Appearance(settings)
-    rows = [stage.push(row, float(at)) for row, at in zip(np.asarray(pooled, np.float32), times, strict=True)]
+    found = (stage.push(np.asarray(row, np.float32), float(at)) for row, at in zip(pooled, times, strict=True))
+    rows = list(islice(found, 0, None, every))
     return np.stack(rows) if rows else np.zeros((0, 2 * pooled.shape[1]), np.float32)
 
 

@@ -18,7 +18,7 @@ from guide.label.directions import Floats, find_reduction
 from guide.perceive.appearance import Appearance, AppearanceSettings, Embedder
 
 COMPONENTS = 200  # principal directions: recordings are few and features many
-MOST_FITTED = 8_000  # frames that the directions come from: more do not change them
+MOST_FITTED = 8_000  # frames that the directions come from, about
 ROWS_AT_ONCE = 512
 
 
@@ -48,10 +48,14 @@ class LinearEmbedder:
         return np.column_stack([inside, np.sqrt(np.maximum(outside, 0.0))]).astype(np.float32)
 
 
+def fitted_stride(lengths: Sequence[int]) -> int:
+    """Of so many frames an embedder is fitted to every so many-th: more do not change it, and hours take gigabytes."""
+    return max(-(-sum(lengths) // MOST_FITTED), 1)
+
+
 def fit_embedder(recordings: Sequence[NDArray[Any]]) -> LinearEmbedder:
-    """The embedder of recordings' order-free features (T, 2P)."""
-    stride = -(-sum(len(each) for each in recordings) // MOST_FITTED)
-    found = find_reduction([each[::stride] for each in recordings], COMPONENTS)
+    """The embedder of recordings' order-free features (T, 2P), of long ones every so many-th."""
+    found = find_reduction(recordings, COMPONENTS)
     directions = found.directions / found.scale[:, None]
     if not directions.shape[1]:  # a still picture: nothing varies, so any direction will do
         directions = np.eye(len(directions), 1)

@@ -98,9 +98,10 @@ def test_the_clock_begins_anew_with_a_restart() -> None:
     st.integers(1, 30),
     st.booleans(),
     st.booleans(),
+    st.sampled_from([1, 7, 1024]),
 )
 def test_a_recording_at_hand_is_followed_as_frame_by_frame(
-    seed: int, count: int, lag_s: float, frames: int, has_clock: bool, has_effects: bool
+    seed: int, count: int, lag_s: float, frames: int, has_clock: bool, has_effects: bool, at_once: int
 ) -> None:
     rng, steps = np.random.default_rng(seed), (0, 1, 2, 3, -1)
     costs = 1.0 - rng.dirichlet(np.full(5, 0.3), -(-count // 5)).repeat(5, axis=0)[:count].clip(0, 1)
@@ -113,7 +114,9 @@ def test_a_recording_at_hand_is_followed_as_frame_by_frame(
         for n, (row, at) in enumerate(zip(costs, times, strict=True))
     ]
     last, events = one.finish()
-    assert other.follow(costs, times, effects) == ([*found, last], events)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("guide.label.labeller.FOLLOWED_AT_ONCE", at_once)
+        assert other.follow(costs, times, effects) == ([*found, last], events)
     labels = [label for each in (*found, last) for label, _ in each.settled]
     assert [label.at for label in labels] == times.tolist()
 
