@@ -64,12 +64,14 @@ def expand(unary: Unaries, links: Links, start: Labels | None = None, max_sweeps
     labels = unary.argmin(axis=1) if start is None else np.array(start, dtype=np.int64)
     best, moves_without_gain = energy(unary, links, labels), 0
     label_count, ground = unary.shape[1], Ground.of(unary, links, labels)
+    is_idle = _idle(unary, links, ground)
     for move in range(max_sweeps * label_count):
-        grown = grow(unary, links, ground, move % label_count)
+        grown = None if is_idle[move % label_count] else grow(unary, links, ground, move % label_count)
         found = best if grown is None else energy(unary, links, grown)
         if grown is not None and found < best - LEAST_GAIN * max(1.0, abs(best)):
             labels, best, moves_without_gain = grown, found, 0
             ground = Ground.of(unary, links, labels)
+            is_idle = _idle(unary, links, ground)
         else:
             moves_without_gain += 1
         if moves_without_gain == label_count:
@@ -164,6 +166,18 @@ class Ground(NamedTuple):
         cost = np.where(one != other, links.weight, 0.0)
         keeps = unary[np.arange(len(labels)), labels] + np.bincount(links.second, cost, len(labels))
         return Ground(labels, keeps, one, other, links.weight - cost)
+
+
+def _idle(unary: Unaries, links: Links, ground: Ground) -> NDArray[np.bool_]:
+    """Labels (K,) that no frame holds and that no set of frames gains by taking: of many labels most.
+
+    Taking one saves a link only between two frames that both take it: half of it for each.
+    """
+    frames, cost = np.arange(len(ground.labels)), links.weight - ground.back
+    saved = np.bincount(links.first, cost, len(frames)) + np.bincount(links.second, cost, len(frames))
+    is_idle = (unary >= (unary[frames, ground.labels] + saved / 2)[:, None]).all(0)
+    is_idle[ground.labels] = False
+    return np.asarray(is_idle)
 
 
 def grow(unary: Unaries, links: Links, ground: Ground, alpha: int) -> Labels | None:
