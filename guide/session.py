@@ -14,13 +14,12 @@ from guide.bundle import Bundle
 from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError, InputError
 from guide.label.after_effects import AfterEffects, AfterEffectsWatch
-from guide.label.clock_prior import Clock
 from guide.label.energy import LinkSettings
-from guide.label.labeller import Labelled, Labeller
+from guide.label.labeller import Labelled
 from guide.label.prototypes import Prototypes, Unaries
 from guide.label.restarts import Restarts
 from guide.label.steps import StepSettings, StepTrack
-from guide.label.window import WindowCut, WindowSettings
+from guide.label.window import WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk, is_quick_in_half
 from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
@@ -30,7 +29,7 @@ from guide.procedure.events import news_of
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.settings import LiveSettings, Precision
-from guide.task_model import histories_of
+from guide.task_model import histories_of, labeller_of
 
 log = logging.getLogger(__name__)
 
@@ -130,14 +129,11 @@ class Session:
                 f"{bundle.folder} recognises steps {sorted(strange)} that its procedure lacks: export again."
             )
         self._unaries = Unaries(prototypes)
-        window = WindowCut(
-            WindowSettings(settings.window_frames, settings.lag_s), _links(bundle), rate, prototypes.steps
-        )
         smoothing_s = perception_settings(bundle).appearance.smoothing_s
         histories = histories_of(self.procedure, prototypes.steps, smoothing_s, rate, settings.priors)
         track = StepTrack(StepSettings(confirm_s=settings.confirm_s, bridge_s=settings.bridge_s), prototypes.confidence)
-        clock = None if prototypes.clock is None else Clock(prototypes.clock, prototypes.steps)
-        self._labeller = Labeller(histories, window, track, clock)
+        window = WindowSettings(settings.window_frames, settings.lag_s)
+        self._labeller = labeller_of(histories, _links(bundle), rate, prototypes.clock, window, track)
         self._restarts = Restarts(self._labeller, _watch_effects(arrays, prototypes, settings))
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()

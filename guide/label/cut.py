@@ -175,9 +175,9 @@ def _idle(unary: Unaries, links: Links, ground: Ground) -> NDArray[np.bool_]:
     """
     frames, cost = np.arange(len(ground.labels)), links.weight - ground.back
     saved = np.bincount(links.first, cost, len(frames)) + np.bincount(links.second, cost, len(frames))
-    is_idle = (unary >= (unary[frames, ground.labels] + saved / 2)[:, None]).all(0)
+    is_idle: NDArray[np.bool_] = np.all(unary >= (unary[frames, ground.labels] + saved / 2)[:, None], axis=0)
     is_idle[ground.labels] = False
-    return np.asarray(is_idle)
+    return is_idle
 
 
 def grow(unary: Unaries, links: Links, ground: Ground, alpha: int) -> Labels | None:

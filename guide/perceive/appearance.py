@@ -6,6 +6,7 @@ outputs alone, over the past only, so the same picture gives the same features w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from guide.fading import Fading
 
 SMOOTHED_STEPS = 0.08
 REMEMBERED_STEPS = 2.0
+ROWS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,20 @@ class Embedder(Protocol):
     def embed(self, features: NDArray[np.float32]) -> NDArray[np.float32]: ...
 
 
+def appearance_parts(pooled: NDArray[Any], times: Times, settings: AppearanceSettings) -> Iterator[Features]:
+    """The features of a recording's pooled trunk outputs (T, P), some rows (N, 2P) at a time: it may be hours long."""
+    stage = Appearance(settings)
+    for start in range(0, len(pooled), ROWS_AT_ONCE):
+        rows = np.asarray(pooled[start : start + ROWS_AT_ONCE], np.float32)
+        some = zip(rows, times[start : start + ROWS_AT_ONCE], strict=True)
+        yield np.stack([stage.push(row, float(at)) for row, at in some])
+
+
 def appearance(pooled: NDArray[Any], times: Times, settings: AppearanceSettings, every: int = 1) -> Features:
     """The features (N, 2P) of every so many-th frame of a recording (T, P), the same that `Appearance` gives."""
-    stage = Appearance(settings)
-    found = (stage.push(np.asarray(row, np.float32), float(at)) for row, at in zip(pooled, times, strict=True))
-    rows = list(islice(found, 0, None, every))
-    return np.stack(rows) if rows else np.zeros((0, 2 * pooled.shape[1]), np.float32)
+    rows = (row for part in appearance_parts(pooled, times, settings) for row in part)
+    found = list(map(np.copy, islice(rows, 0, None, every)))  # not a view, which would keep its part
+    return np.stack(found) if found else np.zeros((0, 2 * pooled.shape[1]), np.float32)
 
 
 def difference(features: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from guide.domain import Features, Times
 from guide.label.directions import Floats, find_reduction
-from guide.perceive.appearance import Appearance, AppearanceSettings, Embedder
+from guide.perceive.appearance import ROWS_AT_ONCE, AppearanceSettings, Embedder, appearance_parts
 
 COMPONENTS = 200  # principal directions: recordings are few and features many
 MOST_FITTED = 8_000  # frames that the directions come from, about
-ROWS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,9 +63,4 @@ def fit_embedder(recordings: Sequence[NDArray[Any]]) -> LinearEmbedder:
 
 def embed_recording(pooled: NDArray[Any], times: Times, settings: AppearanceSettings, embedder: Embedder) -> Features:
     """The embeddings (T, D) of a recording's pooled trunk outputs (T, P), a part at a time: it may be hours long."""
-    stage, found = Appearance(settings), []
-    for start in range(0, len(pooled), ROWS_AT_ONCE):
-        rows = np.asarray(pooled[start : start + ROWS_AT_ONCE], np.float32)
-        some = zip(rows, times[start : start + ROWS_AT_ONCE], strict=True)
-        found.append(embedder.embed(np.stack([stage.push(row, float(at)) for row, at in some])))
-    return np.concatenate(found)
+    return np.concatenate([embedder.embed(part) for part in appearance_parts(pooled, times, settings)])

@@ -14,12 +14,13 @@ from guide.domain import Belief, Features, Guidance, Times
 from guide.label.after_effects import AfterEffectsWatch
 from guide.label.labeller import Labeller
 from guide.label.prototypes import Unaries
+from guide.label.window import WindowSettings
 from guide.procedure.events import Reviewed
 from guide.procedure.tracker import Tracker
-from guide.task_model import PRIORS, Prior, histories_of
+from guide.task_model import PRIORS, Prior, histories_of, labeller_of
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
-from guide.teach.rehearse import heard_with, labeller_of, rehearse
+from guide.teach.rehearse import heard_with, rehearse
 from offline.features import RecordingFeatures
 
 
@@ -82,7 +83,7 @@ def live_labeller(lesson: Lesson, priors: tuple[Prior, ...] = PRIORS, lag_s: flo
     """The labelling room of a session with what was learned."""
     learned, rate = lesson.learned, lesson.demonstrations.rate
     histories = histories_of(learned.procedure, learned.prototypes.steps, lesson.smoothing_s, rate, priors)
-    return labeller_of(histories, learned.links, rate, learned.prototypes.clock, lag_s)
+    return labeller_of(histories, learned.links, rate, learned.prototypes.clock, WindowSettings(lag_s=lag_s))
 
 
 def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIORS) -> Followed:

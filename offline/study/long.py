@@ -7,8 +7,6 @@ written as a bundle; a clean and a faulty recording that nobody learned from are
 from __future__ import annotations
 
 import gc
-import resource
-import sys
 import tempfile
 import time
 from contextlib import ExitStack
@@ -19,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from guide.benchmarks.figures import Figure, Part, processor
+from guide.benchmarks.figures import Figure, Part, peak_mb, processor
 from guide.benchmarks.memory import held_mb
 from guide.bundle import read_bundle
 from guide.commands.entry import entry
@@ -83,7 +81,7 @@ def study(options: LongOptions, folder: Path) -> Part:
     teach(work, taught, folder)
     learning = [
         Figure("learning", time.monotonic() - began, "s"),
-        Figure("peak memory until then", _peak_mb(), "MB"),
+        Figure("peak memory until then", peak_mb(), "MB"),
     ]
     clean, faulty = (work.make(options.demonstrations + n, folder, faults=bool(n)) for n in range(2))
     session = _session(folder)
@@ -170,11 +168,6 @@ def _flags(clean: Followed, made: Made, faulty: Followed) -> list[Figure]:
         Figure("flags in that recording", len(flags), ""),
         Figure("false alarms in the clean one", len(false), ""),
     ]
-
-
-def _peak_mb() -> float:
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 if __name__ == "__main__":

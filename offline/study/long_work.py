@@ -40,8 +40,8 @@ ROWS_AT_ONCE = 2048
 class LongWork:
     """A made task and how much there is of it.
 
-    >>> LongWork(steps=8).usual_s.min(), len(LongWork(steps=8).usual_s)
-    (2.0, 8)
+    >>> sorted(LongWork(steps=3, minutes=1.0).usual_s.tolist())
+    [2.0, 10.0, 18.0]
     """
 
     steps: int = 40

@@ -345,9 +345,9 @@ def test_all_teach_though_only_some_are_judged(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_all_are_judged_or_of_many_some_spread_over_them() -> None:
-    assert chosen(3) == [0, 1, 2]
-    assert chosen(40) == list(range(40))
-    some = chosen(101)
+    assert chosen(3, 40) == [0, 1, 2]
+    assert chosen(40, 40) == list(range(40))
+    some = chosen(101, 40)
     assert (some[0], len(some), len(set(some))) == (0, 40, 40)
     assert some[-1] >= 98
 
