@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import gc
 import tempfile
+import threading
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from guide.benchmarks.figures import Figure, Part, peak_mb, processor
+from guide.benchmarks.figures import Figure, Part, processor
 from guide.benchmarks.memory import held_mb
 from guide.bundle import read_bundle
 from guide.commands.entry import entry
@@ -34,6 +36,7 @@ from offline.study.flags import FAULT_KINDS, judge
 from offline.study.long_work import LongWork, Made
 
 PART = 0.1  # of a recording: the first and the last tenth are compared
+LOOK_EVERY_S = 0.1
 SHORT_S = 15.0  # steps that usually take less are told apart
 
 
@@ -78,10 +81,11 @@ def study(options: LongOptions, folder: Path) -> Part:
     work = LongWork(options.steps, options.minutes, options.width, seed=options.seed)
     taught = [work.make(number, folder) for number in range(options.demonstrations)]
     began = time.monotonic()
-    teach(work, taught, folder)
+    with _Memory() as memory:
+        teach(work, taught, folder)
     learning = [
         Figure("learning", time.monotonic() - began, "s"),
-        Figure("peak memory until then", peak_mb(), "MB"),
+        Figure("peak memory of learning", memory.most_mb, "MB"),
     ]
     clean, faulty = (work.make(options.demonstrations + n, folder, faults=bool(n)) for n in range(2))
     session = _session(folder)
@@ -108,21 +112,27 @@ def teach(work: LongWork, taught: list[Made], folder: Path) -> None:
 
 def follow(made: Made, session: Session) -> Followed:
     """What a session makes of a recording, each frame timed."""
-    updates: list[Update] = []
+    rows = np.array(made.seen.pooled)  # not mapped: pages that were read would count as memory that grows
+    labels: list[int] = []
+    said: list[Guidance] = []
     took_ms, held = [], []
-    for number, (row, at) in enumerate(zip(made.seen.pooled, made.seen.times, strict=True)):
+
+    def take(updates: Sequence[Update]) -> None:
+        labels.extend(update.label.step for update in updates)
+        said.extend(word for update in updates for word in update.guidance)
+
+    for number, (row, at) in enumerate(zip(rows, made.seen.times, strict=True)):
         if number == int(PART * len(made.labels)):
             gc.collect()
             held.append(held_mb())
         began = time.perf_counter()
-        updates += session.perceived(session.perceiver.take(np.asarray(row, np.float32), float(at)))
+        updates = session.perceived(session.perceiver.take(np.asarray(row, np.float32), float(at)))
         took_ms.append(1000 * (time.perf_counter() - began))
+        take(updates)
     gc.collect()
     held.append(held_mb())
-    updates += session.finish()
-    labels = np.array([update.label.step for update in updates])
-    said = [word for update in updates for word in update.guidance]
-    return Followed(labels, said, np.array(took_ms), (held[0], held[-1]))
+    take(session.finish())
+    return Followed(np.array(labels), said, np.array(took_ms), (held[0], held[-1]))
 
 
 def _session(folder: Path) -> Session:
@@ -168,6 +178,29 @@ def _flags(clean: Followed, made: Made, faulty: Followed) -> list[Figure]:
         Figure("flags in that recording", len(flags), ""),
         Figure("false alarms in the clean one", len(false), ""),
     ]
+
+
+class _Memory:
+    """Watches the memory that is held, without files that are mapped: those pages can be given back at any time."""
+
+    def __init__(self) -> None:
+        self.most_mb = 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="memory", daemon=True)
+
+    def __enter__(self) -> _Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while True:
+            self.most_mb = max(self.most_mb, held_mb(with_files=False))
+            if self._done.wait(LOOK_EVERY_S):
+                return
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def test_a_small_version_is_learned_and_followed(tmp_path: Path) -> None:
     assert figures["right on frames of steps"] > 70
     assert 0 <= figures["faults found, of 6"] <= min(figures["flags in that recording"], 6)
     assert 0 < figures["a frame, p50"] <= figures["a frame, p95"]
-    assert figures["peak memory until then"] > 0 < figures["learning"]
+    assert figures["peak memory of learning"] > 0 < figures["learning"]
 
 
 def test_steps_take_half_of_the_time() -> None:
