@@ -1,4 +1,4 @@
-"""`python -m offline.study.long`: long work through the whole chain, with the memory and the time that it takes.
+"""`python -m offline.study.long`: long work through the whole chain, with the memory and the processor time it takes.
 
 Labelled recordings of hours with many steps are made as features, taught as `offline.train --labels` teaches them, and
 written as a bundle; a clean and a faulty recording that nobody learned from are then followed frame by frame.
@@ -48,7 +48,7 @@ class LongOptions:
     """Key-steps, from 2 s to three minutes long where recordings last two hours."""
     minutes: float = 120.0
     """Length of a recording."""
-    demonstrations: int = 8
+    demonstrations: int = 4
     """Recordings that teach."""
     width: int = 3472
     """Features a frame."""
@@ -80,11 +80,11 @@ def study(options: LongOptions, folder: Path) -> Part:
     """The figures of one made task."""
     work = LongWork(options.steps, options.minutes, options.width, seed=options.seed)
     taught = [work.make(number, folder) for number in range(options.demonstrations)]
-    began = time.monotonic()
+    began = time.process_time()
     with _Memory() as memory:
         teach(work, taught, folder)
     learning = [
-        Figure("learning", time.monotonic() - began, "s"),
+        Figure("learning", time.process_time() - began, "s"),
         Figure("peak memory of learning", memory.most_mb, "MB"),
     ]
     clean, faulty = (work.make(options.demonstrations + n, folder, faults=bool(n)) for n in range(2))
@@ -125,9 +125,9 @@ def follow(made: Made, session: Session) -> Followed:
         if number == int(PART * len(made.labels)):
             gc.collect()
             held.append(held_mb())
-        began = time.perf_counter()
+        began = time.process_time()
         updates = session.perceived(session.perceiver.take(np.asarray(row, np.float32), float(at)))
-        took_ms.append(1000 * (time.perf_counter() - began))
+        took_ms.append(1000 * (time.process_time() - began))
         take(updates)
     gc.collect()
     held.append(held_mb())

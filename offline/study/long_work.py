@@ -28,7 +28,7 @@ PACE = 0.15  # spread of the logarithm of how quick people are
 DURATION = 0.2  # and of how long one of them takes for a step
 PERSON = 0.6  # how much people and rooms look different, beside steps of 1
 PAUSE = 0.7  # how much every pause looks like no other
-LEFT = 0.5  # how much every other step leaves behind
+LEFT = 0.15  # how much every other step leaves behind
 NOISE = 0.8  # of the look of a moment
 LASTING = 0.9  # of the noise from one frame to the next
 GRAIN = 0.3  # noise of each feature
@@ -142,18 +142,18 @@ class Made(NamedTuple):
 def plant(order: Sequence[int]) -> tuple[list[int], list[Planted]]:
     """The order with two steps left out, two done far too early, and two done again far too late.
 
-    >>> plant(range(1, 13))[0]
-    [1, 3, 6, 4, 5, 3, 7, 9, 12, 10, 11, 9]
+    >>> plant(range(1, 15))[0]
+    [1, 3, 4, 5, 7, 6, 3, 8, 10, 11, 12, 14, 13, 10]
     """
     found, planted = [], []
     half = len(order) // 2
     for part in (order[:half], order[half:]):
         missed, again, early = part[1], part[2], part[-1]
         rest = [step for step in part if step not in (missed, early)]
-        found += [*rest[:2], early, *rest[2:], again]
+        found += [*rest[:4], early, *rest[4:], again]  # by then the one left out has been noticed
         planted += [
             Planted("missed", missed, None, None),
-            Planted("out_of_order", early, rest[2], None),
+            Planted("out_of_order", early, rest[4], None),
             Planted("repeated", again, None, None),
         ]
     return found, planted
