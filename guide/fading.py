@@ -28,6 +28,3 @@ class Fading:
         self._weight = keep * self._weight + 1.0
         self._at = at
         return np.asarray(self._sum / self._weight)
-
-    def reset(self) -> None:
-        self._weight = 0.0

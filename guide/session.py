@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 
 from guide.bundle import Bundle
 from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
-from guide.errors import BundleError
+from guide.errors import BundleError, InputError
 from guide.label.after_effects import AfterEffects, AfterEffectsWatch
-from guide.label.clock_prior import Clock
 from guide.label.energy import LinkSettings
-from guide.label.labeller import Labelled, Labeller
+from guide.label.labeller import Labelled
 from guide.label.prototypes import Prototypes, Unaries
+from guide.label.restarts import Restarts
 from guide.label.steps import StepSettings, StepTrack
-from guide.label.window import WindowCut, WindowSettings
+from guide.label.window import WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk, is_quick_in_half
 from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
-from guide.procedure.actions import Action
+from guide.procedure.actions import Action, in_force
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import news_of
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.settings import LiveSettings, Precision
-from guide.task_model import histories_of
+from guide.task_model import histories_of, labeller_of
 
 log = logging.getLogger(__name__)
 
@@ -129,15 +129,12 @@ class Session:
                 f"{bundle.folder} recognises steps {sorted(strange)} that its procedure lacks: export again."
             )
         self._unaries = Unaries(prototypes)
-        self._effects = _watch_effects(arrays, prototypes, settings)
-        window = WindowCut(
-            WindowSettings(settings.window_frames, settings.lag_s), _links(bundle), rate, prototypes.steps
-        )
         smoothing_s = perception_settings(bundle).appearance.smoothing_s
         histories = histories_of(self.procedure, prototypes.steps, smoothing_s, rate, settings.priors)
         track = StepTrack(StepSettings(confirm_s=settings.confirm_s, bridge_s=settings.bridge_s), prototypes.confidence)
-        clock = None if prototypes.clock is None else Clock(prototypes.clock, prototypes.steps)
-        self._labeller = Labeller(histories, window, track, clock)
+        window = WindowSettings(settings.window_frames, settings.lag_s)
+        self._labeller = labeller_of(histories, _links(bundle), rate, prototypes.clock, window, track)
+        self._restarts = Restarts(self._labeller, _watch_effects(arrays, prototypes, settings))
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
 
@@ -174,23 +171,32 @@ class Session:
                 "again."
             )
         costs = self._unaries.push(percept.embedding, percept.at)
-        effects = None if self._effects is None else self._effects.push(percept.embedding, percept.at)
-        updates = self._take(self._labeller.push(costs, percept.at, effects))
+        updates = self._take(self._restarts.push(costs, percept.embedding, percept.at))
         if self.listener is not None:
             self.listener.perceived(percept, updates)
         return updates
 
     def act(self, action: Action) -> tuple[Guidance, ...]:
         """What is said because of an operator's action, which counts at once; InputError where it makes no sense."""
+        self._require_memory(action)
         said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
         self._unsaid = ()
+        restarts = [one.number for one in in_force(self.tracker.actions) if one.kind == "restart"]
         if action.kind == "restart":
-            self._labeller.restart()
-            if self._effects is not None:
-                self._effects.restart()
+            self._restarts.restart(restarts[-1])
+        elif self._restarts.recount(restarts):
+            said += self.tracker.review(self._labeller.belief())
         if self.listener is not None:
             self.listener.acted(self.tracker.actions[-1], said)
         return said
+
+    def _require_memory(self, action: Action) -> None:
+        """Refuses to take back a restart, or to bring it back, of which all that was seen since is not at hand."""
+        taken, about = {one.number: one for one in self.tracker.actions}, action
+        while about.kind == "undo" and about.target in taken:
+            about = taken[about.target]
+        if about is not action and about.kind == "restart" and not self._restarts.knows(about.number):
+            raise InputError(f"the restart, action {about.number}, is too long ago to be taken back.")
 
     def finish(self) -> tuple[Update, ...]:
         """Releases what was held back, ends the open step and judges the whole, as part of the last update.
@@ -231,16 +237,19 @@ class Session:
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:
     """All updates of a source, in order."""
-    for frame in frames:
-        yield from session.push(frame)
-    yield from session.finish()
+    return follow_percepts((session.perceive(frame) for frame in frames if session.perceiver.is_due(frame.at)), session)
 
 
 def follow_features(rows: Iterable[NDArray[np.float32]], rate: float, session: Session) -> Iterator[Update]:
     """The same for rows of precomputed features, each (P,), `rate` a second; more than the working rate are passed."""
-    for number, row in enumerate(rows):
-        if session.perceiver.is_due(number / rate):
-            yield from session.perceived(session.perceiver.take(row, number / rate))
+    timed = ((row, number / rate) for number, row in enumerate(rows))
+    return follow_percepts((session.perceiver.take(*one) for one in timed if session.perceiver.is_due(one[1])), session)
+
+
+def follow_percepts(percepts: Iterable[Percept], session: Session) -> Iterator[Update]:
+    """The same for what was seen at the working rate."""
+    for percept in percepts:
+        yield from session.perceived(percept)
     yield from session.finish()
 
 

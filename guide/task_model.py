@@ -8,7 +8,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from guide.domain import BACKGROUND
+from guide.label.clock_prior import Clock, ClockPrior
+from guide.label.energy import LinkSettings
 from guide.label.histories import Expectations, Histories, HistoryModel
+from guide.label.labeller import Labeller
+from guide.label.steps import StepSettings, StepTrack
+from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.procedure.model import Procedure
 
@@ -54,6 +59,21 @@ def histories_of(
         effect_weight=LOOKED * SMOOTHED_STEPS / smoothing_s if "after_effects" in priors else 0.0,
     )
     return Histories(model, max(1.0 / rate, TICK_SHARE * smoothing_s))
+
+
+def labeller_of(
+    histories: Histories,
+    links: LinkSettings,
+    rate: float,
+    prior: ClockPrior | None = None,
+    window: WindowSettings | None = None,
+    track: StepTrack | None = None,
+) -> Labeller:
+    """The labelling room of a session, and of rehearsals, which take the usual settings."""
+    steps = histories.model.steps
+    cut = WindowCut(window or WindowSettings(), links, rate, steps)
+    clock = None if prior is None else Clock(prior, steps)
+    return Labeller(histories, cut, track or StepTrack(StepSettings()), clock)
 
 
 def expectations(priors: tuple[Prior, ...]) -> Expectations:

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from guide.domain import Features
 from guide.label.directions import unit_directions
-from guide.perceive.appearance import Appearance, AppearanceSettings
+from guide.perceive.appearance import AppearanceSettings, appearance_parts
 from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.embedding import LinearEmbedder, fit_embedder
+from guide.teach.embedding import LinearEmbedder, fit_embedder, fitted_stride
 from guide.teach.view import centred
 from offline.batches import Clip
 from offline.config import Recipe
@@ -94,7 +94,8 @@ class Inputs:
 
     def demonstrations(self) -> Demonstrations:
         """The recordings as teaching sees them, in the embedding that the live side takes."""
-        embedder = fit_embedder(self.appearance)
+        every = fitted_stride([len(each) for each in self.appearance])
+        embedder = fit_embedder([each[::every] for each in self.appearance])
         items = tuple(
             Demonstration(one.id, one.times, one.pooled, embedder.embed(seen))
             for one, seen in zip(self.recordings, self.appearance, strict=True)
@@ -118,7 +119,7 @@ def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, fold
     """What both embedders see; features are kept in `folder`, since a long collection does not fit into memory."""
     step_s = float(np.median([recording.duration_s for recording in recordings])) / recipe.steps
     settings = AppearanceSettings.for_step(step_s)
-    features = tuple(_written(recording, Appearance(settings), folder) for recording in recordings)
+    features = tuple(_written(recording, settings, folder) for recording in recordings)
     rows: list[NDArray[Any]] = [recording.maps for recording in recordings if recording.maps is not None]
     if recipe.head != "conv" or len(rows) < len(recordings):
         rows = head_rows([recording.means for recording in recordings], recipe.directions)
@@ -194,15 +195,13 @@ def _chunks(count: int) -> Iterator[NDArray[np.int64]]:
         yield np.arange(start, min(start + ROWS_AT_ONCE, count))
 
 
-def _written(recording: RecordingFeatures, stage: Appearance, folder: Path) -> NDArray[np.float32]:
-    """What the stage gives for a recording, written to a file."""
+def _written(recording: RecordingFeatures, settings: AppearanceSettings, folder: Path) -> NDArray[np.float32]:
+    """The order-free features of a recording, written to a file."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{recording.id}.npy"
     with GrowingNpy(path) as growing:
-        for start in range(0, len(recording), ROWS_AT_ONCE):
-            pooled = np.asarray(recording.pooled[start : start + ROWS_AT_ONCE], np.float32)
-            times = recording.times[start : start + ROWS_AT_ONCE]
-            growing.append(np.stack([stage.push(row, float(at)) for row, at in zip(pooled, times, strict=True)]))
+        for part in appearance_parts(recording.pooled, recording.times, settings):
+            growing.append(part)
     return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 

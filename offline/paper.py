@@ -1,4 +1,4 @@
-"""Every number the paper prints about its method, with its symbol and where it stands.
+"""The numbers the paper prints about its method that anything here goes by, with its symbol and where it stands.
 
 "Table" numbers are those of the compiled paper with its appendix. Results are in `published.py`, our own choices in
 `config.py`; nothing here is tuned.
@@ -34,20 +34,11 @@ OPTIMIZER: Final = "adam"
 BACKBONE: Final = "resnet50"
 BACKBONE_LAYER: Final = "conv4c"
 """Third block of the fourth stage, 1024 x 14 x 14 at 224 px."""
-BACKBONE_CHANNELS: Final = 1024
 IMAGE_SIZE_PX: Final = 224
-CONV_LAYERS: Final = 2
-"""3D convolutions of the embedder, before its 3D global max pooling."""
-FC_LAYERS: Final = 2
-"""Fully-connected layers before the linear projection."""
 LOSS: Final = "tc3i"
 CLUSTERER: Final = "pcm"
 
 # Named in the text without a value; the released code has these
-HEAD_WIDTH: Final = 256
-HEAD_DROPOUT: Final = 0.1
-RELEASED_TEMPERATURE: Final = 0.1
-"""Divides squared distances after they were divided by the embedding's dimension; eq. 1-2 divide by nothing."""
 RELEASED_VARIANCE_WEIGHT: Final = 0.001
 """lambda of eq. 3."""
 FRAMES_PER_SECOND: Final = 2.0
@@ -55,14 +46,3 @@ FRAMES_PER_SECOND: Final = 2.0
 
 # Key-steps tried in the K study, tables 6 and 9
 KEY_STEPS_TRIED: Final = (7, 10, 12, 15)
-
-# The data set, abstract and section 3
-EGOPROCEL_HOURS: Final = 62
-EGOPROCEL_SUBJECTS: Final = 130
-EGOPROCEL_TASKS: Final = 16
-EGOPROCEL_AVERAGE_MINUTES: Final = 13
-
-# Gains claimed in the abstract and the introduction, in points of F1
-GAIN_PROCEL: Final = 5.2
-GAIN_CROSSTASK: Final = 6.3
-GAIN_EGOCENTRIC: Final = 2.7

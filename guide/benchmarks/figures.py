@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -98,3 +100,15 @@ def load() -> str:
         return f"load {os.getloadavg()[0]:.1f}"
     except OSError:
         return "load unknown"
+
+
+def peak_mb() -> float:
+    """The most memory this process has held so far, in MB."""
+    status = Path("/proc/self/status")
+    if status.is_file():  # what getrusage says began in the process that started this one
+        lines = status.read_text(encoding="ascii", errors="replace").splitlines()
+        peaks = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
+        if peaks:
+            return peaks[0] * 1024 / 1e6
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, others kilobytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

@@ -171,7 +171,6 @@ class _Tally:
     sent: int = 0
     seen: int = 0
     unsent: int = 0
-    acks: int = 0
     replies: list[tuple[float, float]] = field(default_factory=list)  # when sent since the start, seconds to the ack
 
 
@@ -260,7 +259,6 @@ class _Crowd:
             message = json.loads(text)
             if message["type"] == "ack":
                 sent = waiting.pop(0)
-                tally.acks += 1
                 tally.seen += message["fate"] == "seen"
                 tally.replies.append((sent - self._began, time.monotonic() - sent))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import resource
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from guide import wire
-from guide.benchmarks.figures import Figure, Part, processor
+from guide.benchmarks.figures import Figure, Part, peak_mb, processor
 from guide.benchmarks.frames import frames_of
 from guide.bundle import Bundle
 from guide.errors import InputError
@@ -114,10 +113,13 @@ def stand_in(bundle: Bundle) -> Networks:
     return replace(networks, trunk=StandInTrunk(networks.trunk, np.concatenate(seen).astype(np.float32)))
 
 
-def held_mb() -> float:
-    """Memory this process holds now, in MB (1,000,000 bytes); the most it ever held where the system says no more."""
+def held_mb(with_files: bool = True) -> float:
+    """Memory this process holds now, in MB (1,000,000 bytes); the most it ever held where the system says no more.
+
+    Pages of files that are mapped count, unless they should not.
+    """
     status = Path("/proc/self/statm")
     if status.is_file():
-        return int(status.read_text(encoding="ascii").split()[1]) * resource.getpagesize() / 1e6
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+        _, resident, shared, *_ = map(int, status.read_text(encoding="ascii").split())
+        return (resident if with_files else resident - shared) * resource.getpagesize() / 1e6
+    return peak_mb()

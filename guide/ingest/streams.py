@@ -57,7 +57,6 @@ class NetworkStream:
 
     def __init__(self, address: str, silent_s: float) -> None:
         self._name = redacted(address)
-        self._silent_s = silent_s
         try:
             self._container: Any = av.open(
                 address, timeout=(OPEN_S, silent_s), options=_options(address), metadata_errors="ignore"

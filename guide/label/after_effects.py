@@ -147,11 +147,11 @@ class AfterEffectsWatch:
     def __init__(self, effects: AfterEffects, steps: Sequence[int]) -> None:
         self._effects, self._count = effects, len(steps)
         self._columns = [list(steps).index(step) for step in effects.steps]
-        self._seen = Fading(effects.span_s)
         self.restart()
 
     def restart(self) -> None:
-        """What lies there now is nobody's."""
+        """What lies there now is nobody's, and what lay there before is not seen any more."""
+        self._seen = Fading(self._effects.span_s)
         self._was_absent = np.zeros(len(self._columns), np.bool_)
 
     def push(self, embedding: NDArray[Any], at: float) -> Floats:

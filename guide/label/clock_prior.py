@@ -19,7 +19,7 @@ from guide.domain import BACKGROUND, Labels, Times
 
 Floats = NDArray[np.float64]
 
-BINS = 100  # to the median length of the demonstrations
+BINS = 100  # to the median length of the demonstrations, fewer where that has fewer frames
 MOST_BINS = 10_000  # to the length of the longest, where most are far shorter than that one
 BREADTH = 0.15  # of that length: people are early and late by about so much
 LONGEST_GAP = 2.0  # bins between two frames: while nothing is seen, nobody knows whether the work goes on
@@ -68,15 +68,18 @@ def learn_clock_prior(
 ) -> ClockPrior:
     """The prior that demonstrations with labels (T,) at times (T,) in seconds teach, for the labels in `numbers`."""
     lengths_s = [float(each[-1] - each[0]) for each in times]
-    bin_s = max(float(np.median(lengths_s)) / BINS, max(lengths_s) / MOST_BINS, 1e-9)
+    usual_s = float(np.median(lengths_s))
+    frame_s = float(np.median([length / max(len(each) - 1, 1) for length, each in zip(lengths_s, times, strict=True)]))
+    bin_s = max(usual_s / BINS, frame_s, max(lengths_s) / MOST_BINS, 1e-9)
+    bins = max(usual_s / bin_s, 1.0)
     longest = int(max(lengths_s) / bin_s) + 1
     counts = np.zeros((longest, len(numbers)))
     for own, at in zip(labels, times, strict=True):
         for column, number in enumerate(numbers):
             places = ((at[own == number] - at[0]) / bin_s).astype(np.int64)
             counts[:, column] += np.bincount(places, minlength=longest)
-    spread = gaussian_filter1d(counts, BREADTH * BINS, axis=0, mode="constant")
-    likelier = BINS * spread / np.maximum(spread.sum(0), np.finfo(np.float64).tiny)
+    spread = gaussian_filter1d(counts, BREADTH * bins, axis=0, mode="constant")
+    likelier = bins * spread / np.maximum(spread.sum(0), np.finfo(np.float64).tiny)
     weights = likelier + DOUBT
     return ClockPrior(weights / weights.mean(1, keepdims=True), bin_s, background)
 

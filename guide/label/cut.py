@@ -63,13 +63,15 @@ def expand(unary: Unaries, links: Links, start: Labels | None = None, max_sweeps
     check_unary(unary, links.size)
     labels = unary.argmin(axis=1) if start is None else np.array(start, dtype=np.int64)
     best, moves_without_gain = energy(unary, links, labels), 0
-    label_count, ground = unary.shape[1], _Ground.of(unary, links, labels)
+    label_count, ground = unary.shape[1], Ground.of(unary, links, labels)
+    is_idle = _idle(unary, links, ground)
     for move in range(max_sweeps * label_count):
-        grown = _grow(unary, links, ground, move % label_count)
+        grown = None if is_idle[move % label_count] else grow(unary, links, ground, move % label_count)
         found = best if grown is None else energy(unary, links, grown)
         if grown is not None and found < best - LEAST_GAIN * max(1.0, abs(best)):
             labels, best, moves_without_gain = grown, found, 0
-            ground = _Ground.of(unary, links, labels)
+            ground = Ground.of(unary, links, labels)
+            is_idle = _idle(unary, links, ground)
         else:
             moves_without_gain += 1
         if moves_without_gain == label_count:
@@ -133,11 +135,11 @@ def _sweep(
     """Labels (T,) of each recording after a move to every label, and how many moves in a row then gained nothing."""
     labels, without_gain = np.concatenate(starts), without_gain.copy()
     best, label_count = joint.energies(labels), joint.unary.shape[1]
-    ground = _Ground.of(joint.unary, joint.links, labels)
+    ground = Ground.of(joint.unary, joint.links, labels)
     for alpha in range(label_count):
         is_open = without_gain < label_count
         without_gain[is_open] += 1
-        grown = _grow(joint.unary, joint.links, ground, alpha)
+        grown = grow(joint.unary, joint.links, ground, alpha)
         if grown is None:
             continue
         found = joint.energies(grown)
@@ -145,11 +147,11 @@ def _sweep(
         if is_better.any():
             labels = np.where(is_better[joint.owner], grown, labels)
             best, without_gain = np.where(is_better, found, best), np.where(is_better, 0, without_gain)
-            ground = _Ground.of(joint.unary, joint.links, labels)
+            ground = Ground.of(joint.unary, joint.links, labels)
     return zip(np.split(labels, np.cumsum([len(each) for each in starts[:-1]])), without_gain, strict=True)
 
 
-class _Ground(NamedTuple):
+class Ground(NamedTuple):
     """What all moves from one labelling have in common."""
 
     labels: Labels  # (T,)
@@ -159,23 +161,31 @@ class _Ground(NamedTuple):
     back: NDArray[np.float64]  # (L,), what a link costs if the earlier frame takes and the later one keeps
 
     @staticmethod
-    def of(unary: Unaries, links: Links, labels: Labels) -> _Ground:
+    def of(unary: Unaries, links: Links, labels: Labels) -> Ground:
         one, other = labels[links.first], labels[links.second]
         cost = np.where(one != other, links.weight, 0.0)
         keeps = unary[np.arange(len(labels)), labels] + np.bincount(links.second, cost, len(labels))
-        return _Ground(labels, keeps, one, other, links.weight - cost)
+        return Ground(labels, keeps, one, other, links.weight - cost)
 
 
-def grow(unary: Unaries, links: Links, labels: Labels, alpha: int) -> Labels | None:
-    """The best labelling in which any frames of labels (T,) have changed to `alpha`; None if no frame should.
+def _idle(unary: Unaries, links: Links, ground: Ground) -> NDArray[np.bool_]:
+    """Labels (K,) that no frame holds and that no set of frames gains by taking: of many labels most.
+
+    Taking one saves a link only between two frames that both take it: half of it for each.
+    """
+    frames, cost = np.arange(len(ground.labels)), links.weight - ground.back
+    saved = np.bincount(links.first, cost, len(frames)) + np.bincount(links.second, cost, len(frames))
+    is_idle: NDArray[np.bool_] = np.all(unary >= (unary[frames, ground.labels] + saved / 2)[:, None], axis=0)
+    is_idle[ground.labels] = False
+    return is_idle
+
+
+def grow(unary: Unaries, links: Links, ground: Ground, alpha: int) -> Labels | None:
+    """The best labelling in which any frames of the ground's labels (T,) changed to `alpha`; None if no frame should.
 
     A minimum cut over x_t = 1 (take alpha): a pair costs w where one keeps and one takes, and, where both keep
     different labels, w [x_j = 0] + w [x_i = 0, x_j = 1]; frames that hold alpha only bias their neighbours.
     """
-    return _grow(unary, links, _Ground.of(unary, links, labels), alpha)
-
-
-def _grow(unary: Unaries, links: Links, ground: _Ground, alpha: int) -> Labels | None:
     keeps, edges = ground.keeps, (links.first, links.second, links.weight, ground.back)
     has_one, has_other = ground.one == alpha, ground.other == alpha
     holds = has_one | has_other

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,18 +13,18 @@ Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
 
 _TINY = 1e-9
+_STILL = 1e-3  # of the usual spread of a feature: what moves less is rounding (trunks' features have .007 and more)
 POWER_ITERATIONS = 4
 ROWS_AT_ONCE = 2048  # of a recording that are held in full width and precision
 OVERSAMPLED = 20  # columns beyond those wanted, which make the wanted ones exact to many digits
 _INDEPENDENT = 1e-4  # least share of a column that is new beside the others, where their products say enough of them
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(NamedTuple):
     """Directions to look along.
 
-    >>> reduction = find_reduction([np.array([[0.0, 5.0], [2.0, 5.0]])], components=1)
-    >>> np.abs(reduction.rows(np.array([[1.0, 5.0], [2.0, 7.0]]))).tolist()
+    >>> mean, directions, _ = find_reduction([np.array([[0.0, 5.0], [2.0, 5.0]])], components=1)
+    >>> np.abs((np.array([[1.0, 5.0], [2.0, 7.0]]) - mean) @ directions).tolist()
     [[0.0], [1.0]]
     """
 
@@ -33,30 +32,15 @@ class Reduction:
     directions: Floats  # (P, d), of features less their mean
     scale: Floats  # (P,), one over the spread of each feature; the directions are orthonormal beside it
 
-    def rows(self, features: NDArray[Any]) -> Floats:
-        """Features (T, P) along the directions, (T, d)."""
-        return rows_along(features, self.mean, self.directions)
-
-    def turned(self, rotation: Floats) -> Reduction:
-        """The directions (P, e) that a rotation (d, e) makes of these."""
-        return Reduction(self.mean, self.directions @ rotation, self.scale)
-
 
 def find_reduction(recordings: Sequence[NDArray[Any]], components: int) -> Reduction:
     """The principal directions of standardised features (T, P)."""
-    wide = wide_reduction(recordings, components)
-    return wide.turned(narrowing([wide.rows(each) for each in recordings], components))
-
-
-def wide_reduction(recordings: Sequence[NDArray[Any]], components: int) -> Reduction:
-    """The same with some directions more, where there are many, of which `narrowing` finds those wanted."""
     count, width = sum(map(len, recordings)), recordings[0].shape[1]
     if not are_many(count, width, components):
         rows = np.concatenate(list(recordings), dtype=np.float64)
         mean = rows.mean(0)
         rows -= mean  # in place, and squared nowhere as a whole: of a long collection they take half a gigabyte
-        spread = np.sqrt(np.einsum("tp,tp->p", rows, rows) / len(rows))
-        scale = 1.0 / np.where(spread > _TINY, spread, 1.0)
+        scale = _scale(np.sqrt(np.einsum("tp,tp->p", rows, rows) / len(rows)))
         rows *= scale
         return Reduction(mean, scale[:, None] * principal_directions(rows, components), scale)
     mean, scale = standard(recordings)
@@ -64,14 +48,9 @@ def wide_reduction(recordings: Sequence[NDArray[Any]], components: int) -> Reduc
     end = 0
     for part in parts(recordings):
         rows32[end : (end := end + len(part))] = (part - mean) * scale
-    span = leading_span(lambda columns: rows32.T @ (rows32 @ columns), width, components)
-    return Reduction(mean, scale[:, None] * span, scale)
-
-
-def narrowing(rows: Sequence[Floats], components: int) -> Floats:
-    """The rotation (d, e) to the wanted number of principal directions of rows (T, d), all where there are no more."""
-    width = rows[0].shape[1]
-    return np.eye(width) if width <= components else principal_directions(np.concatenate(list(rows)), components)
+    span = scale[:, None] * leading_span(lambda columns: rows32.T @ (rows32 @ columns), width, components)
+    rows = np.concatenate([(part - mean) @ span for part in parts(recordings)])
+    return Reduction(mean, span @ principal_directions(rows, components), scale)
 
 
 def are_many(count: int, width: int, most: int) -> bool:
@@ -79,15 +58,8 @@ def are_many(count: int, width: int, most: int) -> bool:
     return min(count, width) > 4 * (most + OVERSAMPLED)
 
 
-class Standard(NamedTuple):
-    """The mean (P,) of features and one over their spread (P,), 1 where there is none."""
-
-    mean: Floats
-    scale: Floats
-
-
-def standard(recordings: Sequence[NDArray[Any]]) -> Standard:
-    """The mean and scale of recordings' features (T, P), a few rows at a time in full precision."""
+def standard(recordings: Sequence[NDArray[Any]]) -> tuple[Floats, Floats]:
+    """The mean of recordings' features (T, P) and one over their spread, a few rows at a time in full precision."""
     count = sum(map(len, recordings))
     mean = np.asarray(sum(part.sum(0) for part in parts(recordings)) / count)
     squares = np.zeros_like(mean)
@@ -95,7 +67,13 @@ def standard(recordings: Sequence[NDArray[Any]]) -> Standard:
         part -= mean
         squares += np.einsum("tp,tp->p", part, part)
     spread = np.sqrt(squares / count)
-    return Standard(mean, 1.0 / np.where(spread > _TINY, spread, 1.0))
+    return mean, _scale(spread)
+
+
+def _scale(spread: Floats) -> Floats:
+    """One over the spread (P,) of features, 1 where there is next to none."""
+    usual = float(np.sqrt(np.mean(spread**2)))
+    return np.asarray(1.0 / np.where(spread > max(_STILL * usual, _TINY), spread, 1.0))
 
 
 def parts(recordings: Sequence[NDArray[Any]]) -> Iterator[Floats]:
@@ -103,18 +81,6 @@ def parts(recordings: Sequence[NDArray[Any]]) -> Iterator[Floats]:
     for each in recordings:
         for start in range(0, len(each), ROWS_AT_ONCE):
             yield np.array(each[start : start + ROWS_AT_ONCE], np.float64)
-
-
-def rows_along(features: NDArray[Any], mean: Floats, directions: NDArray[np.floating[Any]]) -> Floats:
-    """Features (T, P) less the mean along the directions, (T, d); few rows at a time in full width and precision."""
-    starts = range(0, max(len(features), 1), ROWS_AT_ONCE)
-    some = (np.asarray(features[start : start + ROWS_AT_ONCE], np.float64) for start in starts)
-    return np.concatenate([along(part - mean, directions) for part in some])
-
-
-def along(rows: Floats, directions: NDArray[np.floating[Any]]) -> Floats:
-    """Rows (T, P) along the directions (P, d), in these directions' own precision."""
-    return np.asarray(rows.astype(directions.dtype, copy=False) @ directions, np.float64)
 
 
 def leading_span(product: Callable[[Singles], Singles], width: int, most: int) -> Floats:

@@ -26,14 +26,6 @@ class Discriminant(NamedTuple):
     whitening: Floats
 
 
-def fit_discriminant(recordings: Sequence[Floats], labels: Sequence[Labels], shrinkage: float) -> Discriminant:
-    """The discriminant of recordings' rows (T, d) with labels (T,)."""
-    rows = np.concatenate(list(recordings))
-    numbers, classes = np.unique(np.concatenate(list(labels)), return_inverse=True)
-    centres = np.stack([rows[classes == number].mean(0) for number in range(len(numbers))])
-    return Discriminant(numbers.astype(np.int64), centres, whiten(rows - centres[classes], shrinkage))
-
-
 def whiten(residuals: Floats, shrinkage: float) -> Floats:
     """A matrix W with W W' the inverse of the shrunken within-class covariance of residuals (T, d)."""
     return whiten_scatter(residuals.T @ residuals, len(residuals), shrinkage)
@@ -93,7 +85,7 @@ class ClassSums:
         return ClassSums(self.numbers, counts, sums, self.scatter - gone.scatter)
 
     def discriminant(self, shrinkage: float) -> Discriminant:
-        """What `fit_discriminant` gives for the rows, up to rounding: classes without rows are left out."""
+        """The discriminant of the rows; classes without any are left out."""
         is_there = self.counts > 0
         counts, sums = self.counts[is_there], self.sums[is_there]
         centres = sums / counts[:, None]

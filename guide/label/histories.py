@@ -196,25 +196,14 @@ class Histories:
         """The probability (C,) that each step was come back to after another."""
         return np.asarray(self.weights(is_over) @ self._beam.again)
 
-    def early(self, first: int, then: int, is_over: bool = False) -> float:
-        """The probability that the column `then` was begun while `first` was not.
-
-        Courses tell this apart only for columns that the model wants in this order.
-        """
-        return float(self.weights(is_over) @ self._is_early(first, then))
-
     def both(self, first: int, then: int, is_over: bool = False) -> float:
-        """The probability that `then` was begun before `first`, and `first` after that; for such columns as `early`."""
-        is_so = self._is_early(first, then) & np.isfinite(self._beam.first[:, first])
+        """The probability that the column `then` was begun before `first`, and `first` after that.
+
+        Histories tell this apart only for columns that the model wants in this order.
+        """
+        begun = self._beam.first
+        is_so = (begun[:, then] < begun[:, first]) & np.isfinite(begun[:, first])
         return float(self.weights(is_over) @ is_so)
-
-    def newest(self) -> Floats:
-        """The probability (C,) that each step is the newest one."""
-        return self._by_column(self._beam.last)
-
-    def now(self) -> Floats:
-        """The probability (C,) of each column to be going on now."""
-        return self._by_column(self._beam.label)
 
     @property
     def remembered_since(self) -> float:
@@ -246,13 +235,6 @@ class Histories:
             stretches.append((self.model.steps[column], start, end))
             end = start
         return stretches[::-1]
-
-    def _by_column(self, columns: Ints) -> Floats:
-        """The weights (C,) of the histories with each column (N,), those with -1 left out."""
-        return np.asarray(np.bincount(columns + 1, self.weights(), len(self.model.steps) + 1)[1:], np.float64)
-
-    def _is_early(self, first: int, then: int) -> Flags:
-        return np.asarray(self._beam.first[:, then] < self._beam.first[:, first])
 
     def _begun(self, at: float) -> _Beam:
         """One history for each column, which begins with it."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ Floats = NDArray[np.float64]
 LEAST_CHANCE = 0.7  # of the newest visit to be believed: it has only just begun
 LEAST_POSSIBLE = 0.001  # chance of a label at a frame, below which it is not shown
 IMPOSSIBLE = 1e-3  # what is left of such a membership: where nothing is possible, the likeliest is shown
+FOLLOWED_AT_ONCE = 1024  # frames whose windows are cut together: those of hours would take gigabytes
 FINENESS = 20  # a belief is told again when a chance has moved by this part
 
 
@@ -30,6 +33,16 @@ class Labelled:
 
     belief: Belief | None = None
     settled: tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...] = ()
+
+
+class Memory(NamedTuple):
+    """All that counts of the past but for the frames in the window."""
+
+    histories: Histories
+    clock: Clock | None
+    told: object
+    since: float
+    at: float
 
 
 class Labeller:
@@ -60,42 +73,64 @@ class Labeller:
         self._told: object = None
         self._at = 0.0
         self._since = -math.inf
+        self._ended: tuple[StepEvent, ...] = ()  # by a restart; told with the next label
 
     def push(self, costs: Floats, at: float, effects: Floats | None = None) -> Labelled:
         """Takes one frame's costs (C,), and what after-effects say of each step having been done."""
-        belief = self._weigh(costs, at, effects)
+        belief = self._take(costs, at, effects)
         return Labelled(belief, self._track_all(self._window.push(at, self._possible)))
 
     def finish(self) -> tuple[Labelled, tuple[StepEvent, ...]]:
         """The labels still held back, what was done in all, and the end of the step that is open."""
         settled = self._track_all(self._window.finish(self._possible))
-        return Labelled(self._end(bool(settled)), settled), self._track.finish()
+        return Labelled(self._end(bool(settled)), settled), self._take_ended() + self._track.finish()
 
     def follow(
         self, costs: Floats, times: Floats, effects: Floats | None = None
     ) -> tuple[list[Labelled], tuple[StepEvent, ...]]:
         """What `push` and `finish` give for a recording at hand, (T, C) at times (T,); its windows are cut together."""
+        found: list[Labelled] = []
+        for begin in range(0, len(times), FOLLOWED_AT_ONCE):
+            block = slice(begin, begin + FOLLOWED_AT_ONCE)
+            found += self._follow(costs[block], times[block], None if effects is None else effects[block])
+        last, events = self.finish()
+        return [*found, last], events
+
+    def _follow(self, costs: Floats, times: Floats, effects: Floats | None) -> list[Labelled]:
+        """The same for some of its frames."""
         beliefs: list[Belief | None] = []
         windows: list[Cuttable] = []
+        counts: list[int] = []
         for place, (row, at) in enumerate(zip(costs, times, strict=True)):
-            beliefs.append(self._weigh(row, float(at), None if effects is None else effects[place]))
-            self._take_window(float(at), windows, place)
-        self._take_window(None, windows, len(times))
+            beliefs.append(self._take(row, float(at), None if effects is None else effects[place]))
+            due = self._window.due(float(at))
+            counts.append(len(due.frames))
+            if due.frames:
+                windows.append(self._window.window(due, self._possible))
         labels = iter(self._window.settle(windows))
-        counts = {each.place: len(each.frames) for each in windows}
-        found = []
-        for place, belief in enumerate(beliefs):
-            found.append(Labelled(belief, self._track_all([next(labels) for _ in range(counts.get(place, 0))])))
-        settled = self._track_all(list(labels))
-        return [*found, Labelled(self._end(bool(settled)), settled)], self._track.finish()
+        settled = ([next(labels) for _ in range(count)] for count in counts)
+        return [Labelled(belief, self._track_all(each)) for belief, each in zip(beliefs, settled, strict=True)]
 
     def restart(self) -> None:
-        """What was done until now counts no more."""
+        """What was done until now counts no more: the step that is open ends, and is begun anew if it goes on."""
+        self._ended += self._track.finish()
+        self.forget()
+
+    def forget(self) -> None:
+        """The same for what counts of the past alone; the step that is open stays so."""
         self._histories.reset()
         if self._clock is not None:
             self._clock.reset()
         self._told = None
         self._since = self._at
+
+    def memory(self) -> Memory:
+        """What `recall` puts back."""
+        return copy.deepcopy(Memory(self._histories, self._clock, self._told, self._since, self._at))
+
+    def recall(self, memory: Memory) -> None:
+        """Remembers what it did then; `weigh` takes the frames since. Window, labels and open step stay as they are."""
+        self._histories, self._clock, self._told, self._since, self._at = copy.deepcopy(memory)
 
     def belief(self, is_over: bool = False) -> Belief:
         """What has probably been done until now; of orders those that the likeliest history breaks, at the end all."""
@@ -112,10 +147,20 @@ class Labeller:
             self._since,
         )
 
-    def _weigh(self, costs: Floats, at: float, effects: Floats | None) -> Belief | None:
+    def weigh(self, costs: Floats, at: float, effects: Floats | None) -> tuple[Floats, bool]:
+        """Takes a frame into histories and clock: its memberships as they are shown, and whether histories changed."""
         self._at = at
-        self._shown.append((at, 1.0 - costs if self._clock is None else self._clock.push(1.0 - costs, at)))
-        return self._news() if self._histories.push(costs, at, effects) else None
+        shown = 1.0 - costs if self._clock is None else self._clock.push(1.0 - costs, at)
+        return shown, self._histories.push(costs, at, effects)
+
+    def _take(self, costs: Floats, at: float, effects: Floats | None) -> Belief | None:
+        shown, has_changed = self.weigh(costs, at, effects)
+        self._shown.append((at, shown))
+        return self._news() if has_changed else None
+
+    def _take_ended(self) -> tuple[StepEvent, ...]:
+        ended, self._ended = self._ended, ()
+        return ended
 
     def _possible(self, times: Floats) -> Floats:
         """Memberships (T, C) of the frames of a window, next to none in what histories hold for all but impossible."""
@@ -133,13 +178,12 @@ class Labeller:
         self._histories.end()
         return self.belief(is_over=True) if has_labels or self._told is not None else None
 
-    def _take_window(self, at: float | None, windows: list[Cuttable], place: int) -> None:
-        due = self._window.due(at)
-        if due.frames:
-            windows.append(self._window.window(due, self._possible)._replace(place=place))
-
     def _track_all(self, labels: Sequence[SettledLabel]) -> tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...]:
-        return tuple((label, self._track.push(label)) for label in labels)
+        return tuple((label, self._take_ended() + self._track_one(label)) for label in labels)
+
+    def _track_one(self, label: SettledLabel) -> tuple[StepEvent, ...]:
+        """The events of a label; frames from before a restart, whose labels settle after it, begin no step."""
+        return self._track.push(label) if label.at > self._since else ()
 
     def _broken(self, visits: Sequence[Segment]) -> list[tuple[int, int]]:
         """The columns of steps whose order these visits do not keep."""

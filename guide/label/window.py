@@ -112,8 +112,6 @@ class Cuttable(NamedTuple):
     due: Due
     memberships: Floats
     links: Links
-    place: int = 0
-    """The frame at which it was due, of a recording at hand."""
 
     @property
     def frames(self) -> range:
@@ -155,9 +153,9 @@ class WindowCut:
         self._delay.reset()
         return released
 
-    def due(self, at: float | None) -> Due:
-        """For recordings at hand: what a frame at `at` has released, or the end; `settle` cuts many windows at once."""
-        return self._delay.finish() if at is None else self._delay.push(float(at))
+    def due(self, at: float) -> Due:
+        """For recordings at hand: what a frame at `at` has released; `settle` cuts many windows at once."""
+        return self._delay.push(at)
 
     def window(self, due: Due, memberships: Memberships) -> Cuttable:
         """What is cut for the frames that are due."""

@@ -6,8 +6,10 @@ outputs alone, over the past only, so the same picture gives the same features w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import islice
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from guide.fading import Fading
 
 SMOOTHED_STEPS = 0.08
 REMEMBERED_STEPS = 2.0
+ROWS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,6 @@ class Appearance:
         present, past = self._present.push(unit, at), self._past.push(unit, at)
         return np.concatenate([present, present - past]).astype(np.float32)
 
-    def reset(self) -> None:
-        self._present.reset()
-        self._past.reset()
-
 
 class Embedder(Protocol):
     """Anything that turns such features (N, 2P) into embeddings (N, D)."""
@@ -66,11 +65,20 @@ class Embedder(Protocol):
     def embed(self, features: NDArray[np.float32]) -> NDArray[np.float32]: ...
 
 
-def appearance(pooled: Features, times: Times, settings: AppearanceSettings) -> Features:
-    """The features (T, 2P) of a whole recording, the same that `Appearance` gives one by one."""
+def appearance_parts(pooled: NDArray[Any], times: Times, settings: AppearanceSettings) -> Iterator[Features]:
+    """The features of a recording's pooled trunk outputs (T, P), some rows (N, 2P) at a time: it may be hours long."""
     stage = Appearance(settings)
-    rows = [stage.push(row, float(at)) for row, at in zip(np.asarray(pooled, np.float32), times, strict=True)]
-    return np.stack(rows) if rows else np.zeros((0, 2 * pooled.shape[1]), np.float32)
+    for start in range(0, len(pooled), ROWS_AT_ONCE):
+        rows = np.asarray(pooled[start : start + ROWS_AT_ONCE], np.float32)
+        some = zip(rows, times[start : start + ROWS_AT_ONCE], strict=True)
+        yield np.stack([stage.push(row, float(at)) for row, at in some])
+
+
+def appearance(pooled: NDArray[Any], times: Times, settings: AppearanceSettings, every: int = 1) -> Features:
+    """The features (N, 2P) of every so many-th frame of a recording (T, P), the same that `Appearance` gives."""
+    rows = (row for part in appearance_parts(pooled, times, settings) for row in part)
+    found = list(map(np.copy, islice(rows, 0, None, every)))  # not a view, which would keep its part
+    return np.stack(found) if found else np.zeros((0, 2 * pooled.shape[1]), np.float32)
 
 
 def difference(features: NDArray[np.float32]) -> NDArray[np.float32]:

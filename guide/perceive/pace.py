@@ -37,8 +37,3 @@ class Pace:
             return False
         self._next_tick = tick + 1
         return True
-
-    def reset(self) -> None:
-        """Forgets the first frame: the next one starts the ticks anew."""
-        self._first = None
-        self._next_tick = 0

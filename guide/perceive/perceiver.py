@@ -70,9 +70,5 @@ class Perceiver:
             )
         return self._perceive(row, at)
 
-    def reset(self) -> None:
-        self._pace.reset()
-        self._appearance.reset()
-
     def _perceive(self, pooled: Floats, at: float) -> Percept:
         return Percept(at, self._head.embed(self._appearance.push(pooled, at)[None])[0])

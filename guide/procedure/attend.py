@@ -241,13 +241,11 @@ class _Turn:
         self._settle([*blamed, *late, *own], is_withdrawn=True)
 
     def _restart(self) -> None:
-        """Begins anew; what is being done now is the first thing done, for nobody will announce it again."""
+        """Begins anew: what is being done now belongs to the run before, and is announced again if it goes on."""
         voice = self.state.voice
         self._settle([cause for cause, _ in (*voice.standing, *voice.open_questions)], is_withdrawn=False)
         fresh = State(at=self.state.at, voice=Voice(next_id=self.state.voice.next_id), kept_until=self.state.at)
-        if self.now.running is not None and self.now.running.step > 0:
-            fresh = fresh.begin(self.now.running.step, self.state.at)
-        self.now = Attended(fresh, running=self.now.running)
+        self.now = Attended(fresh)
 
     def _resume(self) -> None:
         """Goes on: the time of the pause counts for nothing, and what is being done now is news."""

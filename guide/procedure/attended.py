@@ -64,9 +64,6 @@ class AttendedTracker(Tracker):
 
     def __init__(self, procedure: Procedure, settings: TrackerSettings | None = None) -> None:
         super().__init__(procedure, settings)
-        self.reset()
-
-    def reset(self) -> None:
         self.attended = self._base = Attended()
         self.state = self.attended.state
         self.actions: tuple[Action, ...] = ()

@@ -57,9 +57,10 @@ def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool)
 
 def _open(state: State, named: set[int], wanted: Iterable[int], edges: Iterable[Edge], step: int) -> list[int]:
     """The wanted steps that have an edge to `step`, are not done and not named yet."""
-    firsts = {first for first, then in edges if then == step}
     closed = {*state.done, *named}
-    return [first for first in wanted if first in firsts and first not in closed]
+    lacking = [first for first in wanted if first not in closed]
+    firsts = {first for first, then in edges if then == step} if lacking else ()
+    return [first for first in lacking if first in firsts]
 
 
 def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
@@ -72,7 +73,8 @@ def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
     explained = {fault.early for fault in state.faults}
     # What a person marked as done has no moment, so it cannot have been too early.
     begun = [visit.step for visit in state.visits if visit.step not in state.denied]
-    early = [other for other in begun if (step, other) in procedure.rules.edges and other not in explained]
+    later = {then for first, then in procedure.rules.edges if first == step}
+    early = [other for other in begun if other in later and other not in explained]
     return Fault(early[0], step, True) if early else None
 
 

@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-import numpy as np
-
-from guide.domain import BACKGROUND, Labels, Ordering, Segment
-
-
-def ordering_of_labels(labels: Labels) -> tuple[int, ...]:
-    """Key-steps of one recording by the mean of T(n) = n / p over their frames, n = 1..p; labels (T,).
-
-    >>> ordering_of_labels(np.array([2, 2, 0, 1, 1, 2]))
-    (2, 1)
-    """
-    frames = np.arange(1, len(labels) + 1)
-    found = [int(step) for step in np.unique(labels) if step > BACKGROUND]
-    # the mean of n orders as the mean of n / p does, and whole numbers keep ties exact
-    means = {step: int(frames[labels == step].sum()) / int((labels == step).sum()) for step in found}
-    return tuple(sorted(found, key=lambda step: (means[step], step)))
+from guide.domain import BACKGROUND, Ordering, Segment
 
 
 def ordering_of_segments(segments: Iterable[Segment]) -> tuple[int, ...]:
-    """The same order from segments: their middles weighted by duration are the mean time at any frame rate.
+    """Key-steps of one recording by the mean of T(n) = n / p over their frames, n = 1..p.
 
+    The middles of segments weighted by their durations are that mean time at any frame rate.
     Dividing by the recording's length would not change the order. A step of no duration counts as a moment.
 
     >>> ordering_of_segments([Segment(2, 0.0, 2.0), Segment(1, 3.0, 5.0), Segment(2, 5.0, 6.0)])

@@ -71,9 +71,6 @@ class Tracker:
         self.state, said = advance(self.procedure, self.settings, self.state, event)
         return said
 
-    def reset(self) -> None:
-        self.state = State()
-
 
 def advance(
     procedure: Procedure, settings: TrackerSettings, state: State, event: Event

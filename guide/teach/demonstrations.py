@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Features, Times
 from guide.perceive.appearance import AppearanceSettings, Embedder, appearance
 from guide.teach.collection import Collection
-from guide.teach.embedding import embed_recording, fit_embedder
+from guide.teach.embedding import embed_recording, fit_embedder, fitted_stride
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,10 @@ def demonstrate(
     settings: AppearanceSettings,
 ) -> Demonstrations:
     """Recordings' pooled trunk outputs (T, P) as demonstrations, with an embedder fitted to them."""
-    features = [appearance(np.asarray(each, np.float32), at, settings) for each, at in zip(pooled, times, strict=True)]
-    embedder = fit_embedder(features)
+    every = fitted_stride([len(each) for each in times])
+    embedder = fit_embedder([appearance(each, at, settings, every) for each, at in zip(pooled, times, strict=True)])
     items = tuple(
-        Demonstration(id_, at, own, embedder.embed(seen))
-        for id_, at, own, seen in zip(ids, times, pooled, features, strict=True)
+        Demonstration(id_, at, own, embed_recording(own, at, settings, embedder))
+        for id_, at, own in zip(ids, times, pooled, strict=True)
     )
     return Demonstrations(items, rate, settings, embedder)

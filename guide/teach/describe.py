@@ -17,13 +17,13 @@ from guide.procedure.events import Event
 from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.rule_selection import FreeReading, question_rules, silence_rules
-from guide.task_model import PRIORS, histories_of
+from guide.task_model import PRIORS, histories_of, labeller_of
 from guide.teach.after_effects import Sample, learn_after_effects
 from guide.teach.annotations import labels_to_segments
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.progress import Tell, part_of, say_nothing
-from guide.teach.prototypes import Judged, learn_prototypes
-from guide.teach.rehearse import calibrate_steps, heard_with, labeller_of, read_freely, rehearse
+from guide.teach.prototypes import Judged, chosen, learn_prototypes
+from guide.teach.rehearse import calibrate_steps, heard_with, read_freely, rehearse
 from guide.teach.reorder import SHORTEST_VISIT
 
 Floats = NDArray[np.float64]
@@ -153,8 +153,7 @@ def some(judged: Sequence[Judged]) -> list[int]:
     """The demonstrations that are followed as if they were live: all, or of very long ones some, spread over all."""
     frames = sum(len(one.times) for one in judged)
     wanted = max(len(judged) * MOST_REHEARSED // max(frames, 1), FEWEST_REHEARSED)
-    count = min(wanted, len(judged))
-    return [number * len(judged) // count for number in range(count)]
+    return chosen(len(judged), wanted)
 
 
 def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
@@ -183,7 +182,7 @@ def hidden(judged: Sequence[Judged]) -> list[frozenset[int]]:
 
     >>> frames = [np.repeat([1, 2], count) for count in ([20, 20], [20, 20], [20, 1])]
     >>> nothing = np.zeros((0, 0))
-    >>> hidden([Judged(0, np.arange(len(each)) / 2, each, nothing, nothing) for each in frames])
+    >>> hidden([Judged(0, np.arange(len(each)) / 2, each, nothing) for each in frames])
     [frozenset(), frozenset(), frozenset({2})]
     """
     counts = [dict(zip(*np.unique(one.labels, return_counts=True), strict=True)) for one in judged]

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from guide.domain import Features, Times
 from guide.label.directions import Floats, find_reduction
-from guide.perceive.appearance import Appearance, AppearanceSettings, Embedder
+from guide.perceive.appearance import ROWS_AT_ONCE, AppearanceSettings, Embedder, appearance_parts
 
 COMPONENTS = 200  # principal directions: recordings are few and features many
-MOST_FITTED = 8_000  # frames that the directions come from: more do not change them
-ROWS_AT_ONCE = 512
+MOST_FITTED = 8_000  # frames that the directions come from, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,10 +47,14 @@ class LinearEmbedder:
         return np.column_stack([inside, np.sqrt(np.maximum(outside, 0.0))]).astype(np.float32)
 
 
+def fitted_stride(lengths: Sequence[int]) -> int:
+    """Of so many frames an embedder is fitted to every so many-th: more do not change it, and hours take gigabytes."""
+    return max(-(-sum(lengths) // MOST_FITTED), 1)
+
+
 def fit_embedder(recordings: Sequence[NDArray[Any]]) -> LinearEmbedder:
-    """The embedder of recordings' order-free features (T, 2P)."""
-    stride = -(-sum(len(each) for each in recordings) // MOST_FITTED)
-    found = find_reduction([each[::stride] for each in recordings], COMPONENTS)
+    """The embedder of recordings' order-free features (T, 2P), of long ones every so many-th."""
+    found = find_reduction(recordings, COMPONENTS)
     directions = found.directions / found.scale[:, None]
     if not directions.shape[1]:  # a still picture: nothing varies, so any direction will do
         directions = np.eye(len(directions), 1)
@@ -60,9 +63,4 @@ def fit_embedder(recordings: Sequence[NDArray[Any]]) -> LinearEmbedder:
 
 def embed_recording(pooled: NDArray[Any], times: Times, settings: AppearanceSettings, embedder: Embedder) -> Features:
     """The embeddings (T, D) of a recording's pooled trunk outputs (T, P), a part at a time: it may be hours long."""
-    stage, found = Appearance(settings), []
-    for start in range(0, len(pooled), ROWS_AT_ONCE):
-        rows = np.asarray(pooled[start : start + ROWS_AT_ONCE], np.float32)
-        some = zip(rows, times[start : start + ROWS_AT_ONCE], strict=True)
-        found.append(embedder.embed(np.stack([stage.push(row, float(at)) for row, at in some])))
-    return np.concatenate(found)
+    return np.concatenate([embedder.embed(part) for part in appearance_parts(pooled, times, settings)])

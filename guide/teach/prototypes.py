@@ -41,7 +41,6 @@ class Judged(NamedTuple):
     """Among all demonstrations."""
     times: Times
     labels: Labels
-    distances: Floats  # (T, C), squared
     costs: Floats  # (T, C + 1) of the labels, the last of unknown activity
 
 
@@ -55,7 +54,7 @@ class Taught(NamedTuple):
 def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0) -> Taught:
     """The prototypes of demonstrations with labels (T,); every number that occurs is one."""
     numbers = np.unique(np.concatenate([np.unique(each) for each in labels])).astype(np.int64)
-    places = chosen(len(demonstrations.items))
+    places = chosen(len(demonstrations.items), MOST_REHEARSALS)
     items, own = [demonstrations.items[n] for n in places], [labels[n] for n in places]
     total, sums = _taught(_sums(demonstrations, labels, numbers, np.random.default_rng(seed)), set(places))
     distances = []
@@ -70,15 +69,19 @@ def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], s
         _prototypes(total.discriminant(SHRINKAGE), temperature, min(max(far, _TINY), FARTHEST)), clock=clock
     )
     judged = [
-        Judged(place, one.times, each, found, costs_of(learned, found, one.times))
+        Judged(place, one.times, each, costs_of(learned, found, one.times))
         for place, one, each, found in zip(places, items, own, distances, strict=True)
     ]
     return Taught(learned, judged)
 
 
-def chosen(count: int) -> list[int]:
-    """The demonstrations that are judged by the others: all, or some spread over them where there are many."""
-    most = min(count, MOST_REHEARSALS)
+def chosen(count: int, most: int) -> list[int]:
+    """The places of so many things: all, or `most` spread over them where there are more.
+
+    >>> chosen(2, 3), chosen(7, 3)
+    ([0, 1], [0, 2, 4])
+    """
+    most = min(count, most)
     return [number * count // most for number in range(most)]
 
 

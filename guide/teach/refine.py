@@ -101,21 +101,11 @@ def visits_of(labels: Labels, columns: int) -> NDArray[np.int64]:
     return np.asarray(np.bincount(labels[begins], minlength=columns))
 
 
-def set_background_apart(
-    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
-) -> list[Labels]:
-    """The labels (columns 0..C-1) with -1 where the other recordings do not recognise a step.
-
-    Each recording is judged by a discriminant learned from the others. What people do besides the task differs from
-    one to the next, so frames on which the others agree least are background where they stand together.
-    """
-    agreed = recognised(rows, labels, settings)
-    doubt, change = doubtful(agreed, settings), settings.change * step_s * rate
-    return [apart(each, seen, doubt, change) for each, seen in zip(labels, agreed, strict=True)]
-
-
 def recognised(rows: Sequence[Floats], labels: Sequence[Labels], settings: RefineSettings) -> list[Floats]:
-    """How probable each frame's label (T,) is by what the other recordings teach."""
+    """How probable each frame's label (T,) is by what the other recordings teach.
+
+    What people do besides the task differs from one to the next: frames on which the others agree least are background.
+    """
     judged = judge_each(rows, labels, settings)
     return [plan[np.arange(len(each)), each] for plan, each in zip(judged, labels, strict=True)]
 

@@ -12,13 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Times
-from guide.label.clock_prior import Clock, ClockPrior
 from guide.label.confidence import Calibration, fit_calibration, trusted
-from guide.label.energy import LinkSettings
 from guide.label.histories import Histories
 from guide.label.labeller import Labelled, Labeller
-from guide.label.steps import StepSettings, StepTrack
-from guide.label.window import WindowCut, WindowSettings
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed, Ticked, news_of
 from guide.procedure.rule_selection import FreeReading
 from guide.teach.prototypes import Judged
@@ -37,15 +33,6 @@ def rehearse(labeller: Labeller, costs: Floats, times: Times, effects: Floats | 
     events = [event for one in labelled for event in _heard(one)]
     last = [news for event in ended if (news := news_of(event)) is not None]
     return (*events, *last, Finished(float(times[-1])))
-
-
-def labeller_of(
-    histories: Histories, links: LinkSettings, rate: float, prior: ClockPrior | None = None, lag_s: float = 2.0
-) -> Labeller:
-    """The labelling room as a session has it."""
-    window = WindowCut(WindowSettings(lag_s=lag_s), links, rate, histories.model.steps)
-    clock = None if prior is None else Clock(prior, histories.model.steps)
-    return Labeller(histories, window, StepTrack(StepSettings()), clock)
 
 
 def read_freely(costs: Floats, times: Times, histories: Histories, effects: Floats | None = None) -> FreeReading:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from guide.bundle import Bundle
-from guide.domain import Alert, Question, Resolution, Segment, Update
+from guide.domain import Alert, Guidance, Question, Segment, Update
 from guide.ingest.files import VideoFile
 from guide.perceive.perceiver import Percept
 from guide.procedure.model import Procedure
-from guide.session import Networks, Session, follow
+from guide.procedure.replay import standing_alerts
+from guide.session import Networks, Session, follow, follow_percepts
 from guide.settings import LiveSettings
 from guide.teach.demonstrations import Demonstrations
 
@@ -30,8 +31,9 @@ class Trial:
 
 def try_demonstration(bundle: Bundle, networks: Networks, demonstrations: Demonstrations, place: int) -> Trial:
     """What the version makes of one of its own demonstrations, from what was seen in it then."""
-    session = Session(bundle, networks, LiveSettings())
-    return _trial(session, _followed(session, demonstrations, place))
+    session, one = Session(bundle, networks, LiveSettings()), demonstrations.items[place]
+    percepts = (Percept(float(at), row) for at, row in zip(one.times, one.embedding, strict=True))
+    return _trial(session, follow_percepts(percepts, session))
 
 
 def try_video(bundle: Bundle, networks: Networks, video: Path) -> Trial:
@@ -40,18 +42,9 @@ def try_video(bundle: Bundle, networks: Networks, video: Path) -> Trial:
     return _trial(session, follow(VideoFile(video), session))
 
 
-def _followed(session: Session, demonstrations: Demonstrations, place: int) -> Iterator[Update]:
-    one = demonstrations.items[place]
-    for at, embedding in zip(one.times, one.embedding, strict=True):
-        yield from session.perceived(Percept(float(at), embedding))
-    yield from session.finish()
-
-
 def _trial(session: Session, updates: Iterable[Update]) -> Trial:
-    alerts: dict[int, Alert] = {}
-    resolved: dict[int, Resolution] = {}
-    questions: dict[int, Question] = {}
     steps: list[Segment] = []
+    said: list[Guidance] = []
     lasted_s = 0.0
     for update in updates:
         lasted_s = max(lasted_s, update.label.at)
@@ -60,15 +53,15 @@ def _trial(session: Session, updates: Iterable[Update]) -> Trial:
             for event in update.events
             if event.state == "ended" and event.end is not None
         ]
-        for said in update.guidance:
-            match said:
-                case Alert():
-                    alerts[said.id] = said
-                    resolved.pop(said.id, None)
-                case Resolution():
-                    resolved[said.id] = said
-                case Question():
-                    questions[said.id] = said
-    withdrawn = tuple(alert for id_, alert in alerts.items() if id_ in resolved and resolved[id_].is_withdrawn)
-    standing = tuple(alert for alert in alerts.values() if alert not in withdrawn)
-    return Trial(session.procedure, tuple(steps), standing, withdrawn, tuple(questions.values()), lasted_s)
+        said += update.guidance
+    standing = {alert.id: alert for alert in standing_alerts(said)}
+    withdrawn = {one.id: one for one in said if isinstance(one, Alert) and one.id not in standing}
+    questions = {one.id: one for one in said if isinstance(one, Question)}
+    return Trial(
+        session.procedure,
+        tuple(steps),
+        tuple(standing.values()),
+        tuple(withdrawn.values()),
+        tuple(questions.values()),
+        lasted_s,
+    )

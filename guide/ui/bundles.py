@@ -8,10 +8,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from guide.ui.shell import badge, page_link
+from guide.ui.shell import badge, tell_no_procedure
 from guide.ui.state import bundles as state
 from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView
-from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain, stamp
+from guide.ui.state.folders import exported_folder, list_bundles, plain, stamp
 
 CARDS_A_ROW = 4
 MOST_ORDERINGS = 12
@@ -35,7 +35,8 @@ def draw(exported: Path) -> None:
         for one in damaged:
             st.warning(f"**{plain(one.name)}** cannot be used: {plain(one.problem)}", icon=":material/warning:")
     if chosen is None:
-        _tell_empty(exported)
+        st.header("Learned procedures")
+        tell_no_procedure(exported)
     else:
         _draw_bundle(chosen)
 
@@ -57,16 +58,6 @@ def _tell_live(chosen: BundleView | None) -> None:
     st.markdown("**Guide someone**")
     st.markdown("On the page Live, or in a terminal:")
     st.code(chosen.watch if chosen else "python -m guide watch VIDEO --bundle BUNDLE", language="bash", wrap_lines=True)
-
-
-def _tell_empty(exported: Path) -> None:
-    st.header("Learned procedures")
-    st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
-    st.code(HOW_TO_MAKE_ONE, language="bash")
-    st.markdown(HOW_LONG)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Look again", icon=":material/refresh:")
-        page_link("learn", "Learn from recordings of your own task", ":material/school:")
 
 
 def _draw_bundle(view: BundleView) -> None:

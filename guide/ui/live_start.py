@@ -13,8 +13,8 @@ from guide.errors import GuideError
 from guide.ui import live_html as html
 from guide.ui import uploads
 from guide.ui.server import DEMO, DEMOS, ServerKeeper, bundle_names
-from guide.ui.shell import page_link
-from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, plain, recordings_folder
+from guide.ui.shell import tell_no_procedure
+from guide.ui.state.folders import plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
 DROPPED = ".live"  # the folder of videos dropped here, beside those to learn from; no procedure is named so
@@ -39,7 +39,8 @@ def draw(keeper: ServerKeeper, exported: Path) -> None:
     """Draws what can be started, and what runs; what is chosen is started in its place."""
     names = bundle_names(exported)
     if not names:
-        _tell_empty(exported)
+        st.header("Live")
+        tell_no_procedure(exported)
         return
     keeper.warm_up()
     place = st.empty()
@@ -68,16 +69,6 @@ def tell_silent(keeper: ServerKeeper) -> None:
     keeper.forget()
     st.warning("The guide's server does not answer. Trying again.", icon=":material/sync_problem:")
     st.button("Look again", icon=":material/refresh:", key="lost")
-
-
-def _tell_empty(exported: Path) -> None:
-    st.header("Live")
-    st.info(f"There is no learned procedure in {plain(str(exported))} yet. This makes the demo, in a terminal:")
-    st.code(HOW_TO_MAKE_ONE, language="bash")
-    st.markdown(HOW_LONG)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Look again", icon=":material/refresh:")
-        page_link("learn", "Learn from recordings of your own task", ":material/school:")
 
 
 def _draw_running(keeper: ServerKeeper) -> None:

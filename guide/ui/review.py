@@ -15,9 +15,9 @@ from guide.teach.relearn import is_quick, version_of
 from guide.ui import review_label, review_order, review_steps, review_try, review_versions
 from guide.ui.background_job import PROGRESS_S, background_jobs, draw_progress, start_job
 from guide.ui.review_bundle import ReviewedBundle, open_bundle, teach
-from guide.ui.shell import page_link
+from guide.ui.shell import tell_no_procedure
 from guide.ui.state import review as state
-from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, exported_folder, list_bundles, plain
+from guide.ui.state.folders import exported_folder, list_bundles, plain
 
 STEPS, LABEL, ORDER, VERSIONS = "Steps", "Label a recording", "Order", "Versions and training"
 SHOWN_EDITS = 4
@@ -33,7 +33,7 @@ def draw(exported: Path) -> None:
     st.header("Review a procedure")
     folders = list_bundles(exported)
     if not folders:
-        _tell_empty(exported)
+        tell_no_procedure(exported)
         return
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
@@ -62,15 +62,6 @@ def draw(exported: Path) -> None:
     {STEPS: review_steps.draw, LABEL: review_label.draw, ORDER: review_order.draw, VERSIONS: review_versions.draw}[
         part or STEPS
     ](opened)
-
-
-def _tell_empty(exported: Path) -> None:
-    st.info(f"There is no procedure in {plain(str(exported))} yet. Learn one first, or make the demo in a terminal:")
-    st.code(HOW_TO_MAKE_ONE, language="bash")
-    st.markdown(HOW_LONG)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Look again", icon=":material/refresh:")
-        page_link("learn", "Learn a procedure", ":material/school:")
 
 
 def _draw_waiting(opened: ReviewedBundle) -> None:

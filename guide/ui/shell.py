@@ -13,7 +13,7 @@ import streamlit as st
 from guide.errors import InputError
 from guide.ui.login import COOKIE
 from guide.ui.password import HOW, current_login
-from guide.ui.state.folders import plain
+from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, plain
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 STYLE = Path(__file__).with_name("shell.css")
@@ -47,6 +47,16 @@ def page_link(name: str, words: str, icon: str) -> None:
     """A link to another page; `name` is its address, empty for the first page."""
     page = st.Page(_nothing, title=words, icon=icon, url_path=name, default=not name)
     st.page_link(page, label=words, icon=icon)
+
+
+def tell_no_procedure(exported: Path) -> None:
+    """That nothing has been learned yet, and how to come by a procedure."""
+    st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
+    st.code(HOW_TO_MAKE_ONE, language="bash")
+    st.markdown(HOW_LONG)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Look again", icon=":material/refresh:")
+        page_link("learn", "Learn from recordings of your own task", ":material/school:")
 
 
 def badge(label: str, colour: str) -> str:

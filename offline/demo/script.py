@@ -70,10 +70,6 @@ class Script:
     def order(self) -> tuple[int, ...]:
         return tuple(event.step for event in self.steps)
 
-    @property
-    def background_share(self) -> float:
-        return sum(event.end - event.start for event in self.events if event.step == BACKGROUND) / self.duration
-
 
 def sample_script(rng: np.random.Generator, fault: FaultKind = "none", scale: float = 1.0) -> Script:
     """A script with the given kind of fault; `scale` shortens every duration (for tests)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from guide.domain import Alert, AlertKind, Guidance, Resolution
+from guide.domain import Alert, AlertKind, Guidance
+from guide.procedure.replay import standing_alerts
 from offline.study.keep import Plain
 
 EARLY_S = 1.0  # a step begins a moment before its label does
@@ -64,17 +65,6 @@ class FlagScore:
         )
 
 
-def standing(said: Iterable[Guidance]) -> list[Alert]:
-    """The alerts that were not withdrawn, in order; one that was raised again under its number counts once."""
-    alerts: dict[int, Alert] = {}
-    for item in said:
-        if isinstance(item, Alert):
-            alerts.setdefault(item.id, item)
-        elif isinstance(item, Resolution) and item.is_withdrawn:
-            alerts.pop(item.id, None)
-    return list(alerts.values())
-
-
 def judge(said: Sequence[Guidance], planted: Planted, names: Mapping[int, int]) -> Judged:
     """Whether the fault was named; `names` gives the true step of each found one.
 
@@ -82,7 +72,7 @@ def judge(said: Sequence[Guidance], planted: Planted, names: Mapping[int, int]) 
     of its two steps right; a repeat by a `repeated` alert on the step; an unknown activity by an `unknown` alert. An
     alert before the fault could be known is false whatever it names. Every further alert is a flag of its own.
     """
-    flags = [alert for alert in standing(said) if alert.kind in FAULT_KINDS]
+    flags = [alert for alert in standing_alerts(said) if alert.kind in FAULT_KINDS]
     hits = [alert for alert in flags if _names_it(alert, planted, names)]
     hit = hits[0] if hits else None
     return Judged(hit, tuple(alert for alert in flags if alert is not hit))

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from guide.domain import Belief, Features, Guidance, Times
 from guide.label.after_effects import AfterEffectsWatch
+from guide.label.labeller import Labeller
 from guide.label.prototypes import Unaries
+from guide.label.window import WindowSettings
 from guide.procedure.events import Reviewed
 from guide.procedure.tracker import Tracker
-from guide.task_model import PRIORS, Prior, histories_of
+from guide.task_model import PRIORS, Prior, histories_of, labeller_of
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
-from guide.teach.rehearse import heard_with, labeller_of, rehearse
+from guide.teach.rehearse import heard_with, rehearse
 from offline.features import RecordingFeatures
 
 
@@ -77,13 +79,17 @@ def _effects(learned: Learned, steps: tuple[int, ...], embedding: Features, time
     return np.stack([watch.push(row, float(at)) for row, at in zip(embedding, times, strict=True)])
 
 
+def live_labeller(lesson: Lesson, priors: tuple[Prior, ...] = PRIORS, lag_s: float = 2.0) -> Labeller:
+    """The labelling room of a session with what was learned."""
+    learned, rate = lesson.learned, lesson.demonstrations.rate
+    histories = histories_of(learned.procedure, learned.prototypes.steps, lesson.smoothing_s, rate, priors)
+    return labeller_of(histories, learned.links, rate, learned.prototypes.clock, WindowSettings(lag_s=lag_s))
+
+
 def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIORS) -> Followed:
     """What is said of a recording that is seen so, through cut, histories and tracker as live."""
     learned = lesson.learned
-    histories = histories_of(learned.procedure, sight.steps, lesson.smoothing_s, lesson.demonstrations.rate, priors)
-    rate = lesson.demonstrations.rate
-    labeller = labeller_of(histories, learned.links, rate, learned.prototypes.clock)
-    heard = rehearse(labeller, sight.costs, sight.times, sight.effects)
+    heard = rehearse(live_labeller(lesson, priors), sight.costs, sight.times, sight.effects)
     events = heard_with(heard, learned.prototypes.confidence)
     tracker = Tracker(learned.procedure)
     said = tuple(word for event in events for word in tracker.apply(event))

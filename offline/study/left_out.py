@@ -20,8 +20,6 @@ from guide.commands.entry import entry
 from guide.domain import BACKGROUND, Labels
 from guide.errors import InputError
 from guide.label.membership import squared_distances
-from guide.task_model import histories_of
-from guide.teach.rehearse import labeller_of
 from offline.config import resolve
 from offline.features import RecordingFeatures
 from offline.metrics.live import StepFrames, step_frames
@@ -31,7 +29,7 @@ from offline.study.evaluation.finding import Search
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, Taught, Way, read_numbers, require_enough, teach, ways, without
 from offline.study.fault_trial.conditions import learn
-from offline.study.following import Lesson, see
+from offline.study.following import Lesson, live_labeller, see
 
 NEAREST, ELAPSED = "nearest prototype", "elapsed time alone"
 NEARBY_S = 5.0  # on either side: what others did about then
@@ -104,12 +102,10 @@ def _followed(
 ) -> dict[str, Labels]:
     """Labels (T,) of a recording by row, as a session with what the others taught labels it."""
     lesson = learn(others, way, taught)
-    sight, learned, rate = see(lesson, recording), lesson.learned, lesson.demonstrations.rate
+    sight = see(lesson, recording)
     rows: dict[str, Labels] = {}
     for lag in lags:
-        histories = histories_of(learned.procedure, sight.steps, lesson.smoothing_s, rate)
-        labeller = labeller_of(histories, learned.links, rate, learned.prototypes.clock, lag)
-        labelled, _ = labeller.follow(sight.costs, sight.times, sight.effects)
+        labelled, _ = live_labeller(lesson, lag_s=lag).follow(sight.costs, sight.times, sight.effects)
         rows[_row(way.count, lag)] = np.array([label.step for one in labelled for label, _ in one.settled])
     rows[f"{NEAREST}, {way.count} labelled"] = _nearest(lesson, taught.labels, recording)
     if way.count == ALL:

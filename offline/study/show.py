@@ -15,8 +15,8 @@ from rich.console import Console
 from guide.bundle import read_bundle
 from guide.commands.entry import entry
 from guide.commands.watch import Terminal
-from guide.domain import Guidance, Labels, Update
-from guide.session import Session, start_networks
+from guide.domain import Guidance, Labels
+from guide.session import Session, follow_percepts, start_networks
 from guide.settings import LiveSettings
 from guide.teach.annotations import read_labels, segments_to_labels
 from guide.teach.collection import Collection
@@ -128,7 +128,9 @@ def _play(options: ShowOptions, names: Mapping[int, int], console: Console) -> l
         console.print(f"\n[bold]{features.id}[/bold]  {_words(planted)}")
         view = Terminal(console, session)
         said: list[Guidance] = []
-        for update in _follow(session, features):
+        rows = zip(np.asarray(features.pooled, np.float32), features.times, strict=True)
+        percepts = (session.perceiver.take(row, float(at)) for row, at in rows)
+        for update in follow_percepts(percepts, session):
             view.show(update)
             said.extend(update.guidance)
         view.end()
@@ -148,12 +150,6 @@ def _features(options: ShowOptions, console: Console) -> Iterator[RecordingFeatu
             kept.append(cache.features(recording, extractor, float(facts["rate"])))
             advance(number + 1, recording.id)
     yield from kept
-
-
-def _follow(session: Session, features: RecordingFeatures) -> Iterator[Update]:
-    for row, at in zip(np.asarray(features.pooled, np.float32), features.times, strict=True):
-        yield from session.perceived(session.perceiver.take(row, float(at)))
-    yield from session.finish()
 
 
 def _planted(told: Mapping[str, Any]) -> Planted:

@@ -388,3 +388,63 @@ def test_a_mixed_trunk_alone_is_none(
     forged = altered(features_task.bundle, tmp_path)
     assert forged.has("trunk.mixed.onnx")
     assert start_networks(forged, "cpu", 1).precision == "float"
+
+
+def take_all(live: Session, rows: Any, first: int = 0) -> list[Update]:
+    found: list[Update] = []
+    for number, row in enumerate(rows, first):
+        found += live.perceived(live.perceiver.take(row, number / FEATURE_RATE))
+    return found
+
+
+def test_a_restart_begins_with_nothing_done(features_task: Learned) -> None:
+    rows = np.load(Path(features_task.options.inputs[0]) / "a.npy")
+    live, fresh = session(features_task.bundle), session(features_task.bundle)
+    take_all(live, rows[:40])
+    assert live.tracker.progress.done
+    live.act(Action("restart", 40 / FEATURE_RATE))
+    assert live.tracker.progress.done == ()
+    assert live._labeller.belief().visits == ()
+    again = take_all(live, rows[:40], first=40)
+    take_all(fresh, rows[:40])
+    assert live.tracker.progress.done == fresh.tracker.progress.done
+    events = [event for update in again for event in update.events]
+    assert events[0].state == "ended"  # of the step that was open when the session began anew
+    assert all(event.start >= 40 / FEATURE_RATE for event in events[1:])
+
+
+@pytest.mark.parametrize("is_brought_back", [False, True])
+def test_a_restart_taken_back_leaves_the_session_as_if_it_had_never_been(
+    features_task: Learned, is_brought_back: bool
+) -> None:
+    """Histories and clock take what was seen before it, and since; an undo can be taken back too."""
+    rows = np.load(Path(features_task.options.inputs[0]) / "a.npy")
+    live, other = session(features_task.bundle), session(features_task.bundle)
+    for one in (live, other):
+        take_all(one, rows[:30])
+    live.act(Action("restart", 7.4))
+    if is_brought_back:
+        other.act(Action("restart", 7.4))
+    for one in (live, other):
+        take_all(one, rows[30:50], first=30)
+    live.act(Action("undo", 12.4, target=1))
+    if is_brought_back:
+        live.act(Action("undo", 12.4, target=2))
+    for one in (live, other):
+        take_all(one, rows[50:], first=50)
+        one.finish()
+    assert live._labeller.belief() == other._labeller.belief()
+    assert [visit.step for visit in live.tracker.state.visits] == [visit.step for visit in other.tracker.state.visits]
+    assert live.tracker.state.done == other.tracker.state.done
+
+
+def test_a_restart_long_ago_is_not_taken_back(features_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guide.label.restarts.MOST_SEEN", 10)
+    rows = np.load(Path(features_task.options.inputs[0]) / "a.npy")
+    live = session(features_task.bundle)
+    take_all(live, rows[:10])
+    live.act(Action("restart", 2.5))
+    take_all(live, rows[10:30], first=10)
+    with pytest.raises(InputError, match=r"too long ago to be taken back\.$"):
+        live.act(Action("undo", 7.5, target=1))
+    assert [action.kind for action in live.tracker.actions] == ["restart"]

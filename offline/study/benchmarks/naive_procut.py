@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -17,6 +15,7 @@ from maxflow.fastmin import aexpansion_grid
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from guide.benchmarks.figures import peak_mb
 from guide.domain import Labels
 from guide.label.cut import settle_all
 from guide.label.energy import LinkSettings, build_links, energy
@@ -109,18 +108,6 @@ def _draw(
     noise = rng.standard_normal((RECORDING_FRAMES, prototypes.shape[1]), dtype=np.float32)
     drawn: NDArray[np.float32] = prototypes[steps] + np.float32(DRIFT) * drift @ directions + np.float32(NOISE) * noise
     return drawn
-
-
-def peak_mb() -> float:
-    """The most memory this process has held so far, in MB."""
-    status = Path("/proc/self/status")
-    if status.is_file():  # what getrusage says began in the process that started this one
-        lines = status.read_text(encoding="ascii", errors="replace").splitlines()
-        peaks = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
-        if peaks:
-            return peaks[0] * 1024 / 1e6
-    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, others kilobytes
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def pcm_cost(frames: int, width: int = 128, k: int = 10, seed: int = 0) -> Cost:

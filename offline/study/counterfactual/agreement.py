@@ -44,20 +44,3 @@ def near_splices(
     for splice in splices:
         near |= (times >= splice - before_s) & (times <= splice + after_s)
     return near
-
-
-def same_frames(times: Times, source_times: Times, spans: Sequence[Sequence[float]]) -> NDArray[np.int64]:
-    """For each time (T,) of a spliced recording the number of the source's frame nearest to the one shown.
-
-    `spans` as truth.json has them: [start, end, start in the source].
-
-    >>> same_frames(np.arange(4.0), np.arange(4.0), [[0.0, 2.0, 2.0], [2.0, 4.0, 0.0]]).tolist()
-    [2, 3, 0, 1]
-    """
-    table = np.asarray(spans, dtype=np.float64)
-    span = np.clip(np.searchsorted(table[:, 0], times + 1e-3, side="right") - 1, 0, None)
-    moments = times - table[span, 0] + table[span, 2]
-    if len(source_times) < 2:
-        return np.zeros(len(times), dtype=np.int64)
-    middles = (source_times[:-1] + source_times[1:]) / 2
-    return np.asarray(np.searchsorted(middles, moments), dtype=np.int64)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from guide.domain import BACKGROUND, Labels
+from guide.procedure.replay import standing_alerts
 from offline.features import RecordingFeatures
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, Way, teach
 from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions, learn
-from offline.study.flags import standing
 from offline.study.following import Followed, Lesson, follow_sight, see
 from offline.study.keep import Plain, content_key
 
@@ -51,7 +51,7 @@ class Mistaken:
         sight = see(lesson, one)
         for word in self.conditions.priors:
             followed = follow_sight(sight, lesson, PRIOR_SETS[word])
-            flagged = {alert.step for alert in standing(followed.said) if alert.kind == "missed"}
+            flagged = {alert.step for alert in standing_alerts(followed.said) if alert.kind == "missed"}
             for step in lesson.learned.procedure.numbers:
                 yield {
                     "recording": one.id,

@@ -93,6 +93,18 @@ def test_what_was_there_from_the_beginning_speaks_for_nothing() -> None:
     assert watch.push(bare, 25.0)[0] < -5 < 5 < watch.push(done, 30.0)[0]
 
 
+def test_a_restart_forgets_what_was_seen_before() -> None:
+    levels = Levels(*(np.array([one]) for one in (0.0, 0.2, 1.0, 0.2)))
+    effects = AfterEffects((1,), np.ones((1, 1), np.float32), levels, span_s=60.0)
+    watch, fresh = (AfterEffectsWatch(effects, (1, 0)) for _ in range(2))
+    for at in range(100):
+        watch.push(np.ones(1, np.float32), float(at))
+    watch.restart()
+    for at in range(100, 110):
+        bare = np.zeros(1, np.float32)
+        assert watch.push(bare, float(at)).tolist() == fresh.push(bare, float(at)).tolist()
+
+
 def test_arrays_give_the_same_again() -> None:
     effects = effects_of(3)
     again = AfterEffects.from_arrays(effects.to_arrays(), 4, STEPS)

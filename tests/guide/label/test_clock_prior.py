@@ -61,7 +61,7 @@ def test_one_long_demonstration_among_glimpses_takes_no_endless_table() -> None:
 
 def test_the_density_is_the_smoothed_histogram() -> None:
     """Literally: a Gaussian about each frame's bin, with nothing before the first or after the last bin."""
-    labels, times = in_turn([3, 8])
+    labels, times = in_turn([60, 160])
     prior = learn_clock_prior([labels], [times], np.array([1, 2]))
     bins = (times / prior.bin_s).astype(int)
     places = np.arange(len(prior.weights))
@@ -131,3 +131,25 @@ def test_a_pause_hardly_counts_and_a_restart_begins_anew() -> None:
     assert [elapsed_bins(at) for at in (10.0, 12.0, 900.0, 901.0, 900.0)] == [0, 0, 2, 3, 3]
     clock.reset()
     assert elapsed_bins(905.0) == 0
+
+
+def test_every_frame_of_a_short_recording_counts_in_full() -> None:
+    labels, times = in_turn([4, 4])  # eight frames, fewer than bins
+    prior = learn_clock_prior([labels], [times], NUMBERS)
+    clock, even = Clock(prior, STEPS), np.array([0.25, 0.25, 0.25, 0.25])
+    shown = np.stack([clock.push(even, float(at)) for at in times])
+    weights = np.stack([prior.weights_at(float(at - times[0])) for at in times])
+    np.testing.assert_allclose(shown[:, :3], 0.75 * weights / weights.sum(1, keepdims=True))
+    assert weights[0, 1] > weights[-1, 1]
+
+
+def test_one_long_recording_does_not_make_the_prior_broader() -> None:
+    """Bins are wider where one recording is far longer than the others; the breadth stays the same in seconds."""
+    labels, times = in_turn([400, 400])
+    last = np.append(labels[:-1], NUMBERS[0]), np.append(times[:-1], 1000 * times[-1])
+    usual = learn_clock_prior([labels] * 3, [times] * 3, NUMBERS)
+    wide = learn_clock_prior([labels] * 3 + [last[0]], [times] * 3 + [last[1]], NUMBERS)
+    assert wide.bin_s > 5 * usual.bin_s
+    for share in (0.1, 0.4, 0.6, 0.9):
+        one, other = (each.weights_at(share * times[-1]) for each in (usual, wide))
+        np.testing.assert_allclose(other[1:] / other[1:].sum(), one[1:] / one[1:].sum(), atol=0.1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import guide.label.cut as cut
 from guide.domain import Labels
 from guide.label.chain import chain
-from guide.label.cut import expand, grow, settle, settle_all
+from guide.label.cut import Ground, _idle, expand, grow, settle, settle_all
 from guide.label.energy import Links, LinkSettings, Unaries, build_links, energy
 
 
@@ -78,7 +78,7 @@ def test_a_move_is_the_best_of_its_kind_and_energy_never_rises(size: int, k: int
     labels = np.random.default_rng(seed).integers(k, size=size)
     before = energy(unary, links, labels)
     for alpha in list(range(k)) * 2:
-        grown = grow(unary, links, labels, alpha)
+        grown = grow(unary, links, Ground.of(unary, links, labels), alpha)
         if grown is not None:
             assert ((grown == labels) | (grown == alpha)).all()
             after = energy(unary, links, grown)
@@ -94,7 +94,7 @@ def test_a_move_equals_the_best_expansion_by_brute_force(size: int, k: int, seed
     labels = np.random.default_rng(seed).integers(k, size=size)
     taken = (np.array(each) for each in product((False, True), repeat=size))
     best = min(energy(unary, links, np.where(each, alpha, labels)) for each in taken)
-    grown = grow(unary, links, labels, alpha)
+    grown = grow(unary, links, Ground.of(unary, links, labels), alpha)
     assert energy(unary, links, labels if grown is None else grown) == pytest.approx(best, abs=1e-9)
 
 
@@ -215,3 +215,22 @@ def test_recordings_are_settled_in_groups_of_bounded_size(monkeypatch: pytest.Mo
     assert [len(some) for some in cut._groups(recordings, cut.CHAIN_FRAMES)] == [2, 2, 1]
     for one, other in zip(whole, settle_all(recordings), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.integers(2, 30), st.integers(3, 12), st.integers(0, 10_000), st.floats(0.0, 3.0))
+def test_labels_that_are_passed_over_gain_nothing(size: int, k: int, seed: int, weight: float) -> None:
+    unary, links = problem(size, k, seed, weight=weight)
+    unary[:, k // 2 :] += 0.5  # some that hardly anything speaks for
+    labels = np.repeat(np.random.default_rng(seed).integers(k, size=size), 5)[:size]
+    ground = Ground.of(unary, links, labels)
+    for alpha in np.flatnonzero(_idle(unary, links, ground)):
+        grown = grow(unary, links, ground, int(alpha))
+        assert grown is None or energy(unary, links, grown) >= energy(unary, links, labels) - 1e-12
+
+
+def test_of_many_labels_most_are_passed_over() -> None:
+    unary, links = np.full((20, 40), 0.9), problem(20, 2, 0)[1]
+    unary[:, 7] = 0.1
+    labels = np.full(20, 7)
+    assert _idle(unary, links, Ground.of(unary, links, labels)).sum() == 39

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from guide.label import histories as histories_module
 from guide.label.histories import Expectations, Histories
+from guide.label.history_model import Floats
 from tests.made_histories import TICK_S, clear, follow, model_of, plain_model, wide
 
 seeds = st.integers(0, 10_000)
+
+
+def now(histories: Histories) -> Floats:
+    """The probability (C,) of each column to be going on at the last tick."""
+    return np.asarray(histories.marginals([np.inf])[0])
 
 
 def test_a_bare_bench_speaks_against_a_step_that_was_faintly_seen() -> None:
@@ -63,7 +69,7 @@ def test_ending_twice_is_ending_once_and_a_reset_begins_anew() -> None:
 def test_worked_by_hand() -> None:
     histories = follow(Histories(plain_model((1, 0)), TICK_S), np.full((1, 2), 0.5))
     # Equal evidence and equal beginnings; nearly every step lasts a tick, exp(-0.5 / 2) = 0.7788 of background does.
-    assert histories.now().tolist() == pytest.approx([1 / 1.7788, 0.7788 / 1.7788], abs=1e-4)
+    assert now(histories).tolist() == pytest.approx([1 / 1.7788, 0.7788 / 1.7788], abs=1e-4)
     assert histories.done().tolist() == pytest.approx([1 / 1.7788, 0.0], abs=1e-4)
     assert histories.likeliest() == [(1, 0.0, 0.0)]
 
@@ -81,9 +87,8 @@ def test_few_histories_whose_weights_sum_to_one(
     for number, costs in enumerate(1 - rng.dirichlet(np.full(5, spread), 25)):
         histories.push(costs, number * TICK_S)
         assert 1 <= len(histories.weights()) <= most
-        for weights in (histories.weights(), histories.weights(is_over=True), histories.now()):
+        for weights in (histories.weights(), histories.weights(is_over=True), now(histories)):
             assert weights.sum() == pytest.approx(1.0)
-        assert histories.newest().sum() <= 1 + 1e-9
         assert (histories.again() <= histories.done() + 1e-9).all()
 
 
@@ -129,7 +134,7 @@ def test_stretches_tile_the_time_and_neighbours_differ(seed: int, spread: float)
 def test_certain_costs_stay_finite(seed: int) -> None:
     rng = np.random.default_rng(seed)
     histories = follow(Histories(model_of((1, 2, 0, -1), rng), TICK_S), rng.integers(0, 2, (30, 4)).astype(np.float64))
-    for found in (histories.weights(), histories.done(), histories.again(True), histories.now(), histories.newest()):
+    for found in (histories.weights(), histories.done(), histories.again(True), now(histories)):
         assert np.isfinite(found).all()
 
 
@@ -145,8 +150,7 @@ def test_order_means_nothing_where_nothing_is_expected(seed: int) -> None:
     for is_over in (False, True):
         np.testing.assert_allclose(one.done(is_over), other.done(is_over), atol=1e-9)
         np.testing.assert_allclose(one.again(is_over), other.again(is_over), atol=1e-9)
-    np.testing.assert_allclose(one.now(), other.now(), atol=1e-9)
-    np.testing.assert_allclose(one.newest(), other.newest(), atol=1e-9)
+    np.testing.assert_allclose(now(one), now(other), atol=1e-9)
 
 
 @settings(derandomize=True, deadline=None, max_examples=20)
@@ -168,8 +172,8 @@ def test_faint_evidence_is_left_to_expectations() -> None:
     before = np.zeros((3, 3), bool)
     before[0, 1] = True
     rows = clear([1] * 8, 3, probability=0.4)
-    assert follow(Histories(plain_model((1, 2, 0)), TICK_S), rows).now().argmax() == 1
-    assert follow(Histories(plain_model((1, 2, 0), before=before), TICK_S), rows).now()[1] < 0.5
+    assert now(follow(Histories(plain_model((1, 2, 0)), TICK_S), rows)).argmax() == 1
+    assert now(follow(Histories(plain_model((1, 2, 0), before=before), TICK_S), rows))[1] < 0.5
 
 
 def test_lacking_steps_speak_against_a_history_at_the_end() -> None:
@@ -220,9 +224,9 @@ def test_before_the_first_frame_nothing_is_known() -> None:
     histories = Histories(plain_model((1, 2, 0)), TICK_S)
     assert histories.likeliest() == []
     assert histories.weights().tolist() == []
-    for found in (histories.done(), histories.again(True), histories.now(), histories.newest()):
+    for found in (histories.done(), histories.again(True)):
         assert found.tolist() == [0.0, 0.0, 0.0]
-    assert histories.early(0, 1) == histories.both(0, 1, is_over=True) == 0.0
+    assert histories.both(0, 1, is_over=True) == 0.0
 
 
 def test_history_stays_bounded_however_long_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,8 +281,7 @@ def test_marginals_sum_to_one_and_end_in_what_goes_on_now(seed: int, count: int,
     assert found.shape == (count, 5)
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(1), 1.0)
-    np.testing.assert_allclose(found[-1], histories.now(), atol=1e-12)
-    np.testing.assert_allclose(histories.marginals([times[-1] + 99.0])[0], histories.now(), atol=1e-12)
+    np.testing.assert_array_equal(found[-1], now(histories))
 
 
 def test_marginals_before_anything_was_seen_are_alike() -> None:

@@ -98,9 +98,10 @@ def test_the_clock_begins_anew_with_a_restart() -> None:
     st.integers(1, 30),
     st.booleans(),
     st.booleans(),
+    st.sampled_from([1, 7, 1024]),
 )
 def test_a_recording_at_hand_is_followed_as_frame_by_frame(
-    seed: int, count: int, lag_s: float, frames: int, has_clock: bool, has_effects: bool
+    seed: int, count: int, lag_s: float, frames: int, has_clock: bool, has_effects: bool, at_once: int
 ) -> None:
     rng, steps = np.random.default_rng(seed), (0, 1, 2, 3, -1)
     costs = 1.0 - rng.dirichlet(np.full(5, 0.3), -(-count // 5)).repeat(5, axis=0)[:count].clip(0, 1)
@@ -113,7 +114,9 @@ def test_a_recording_at_hand_is_followed_as_frame_by_frame(
         for n, (row, at) in enumerate(zip(costs, times, strict=True))
     ]
     last, events = one.finish()
-    assert other.follow(costs, times, effects) == ([*found, last], events)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("guide.label.labeller.FOLLOWED_AT_ONCE", at_once)
+        assert other.follow(costs, times, effects) == ([*found, last], events)
     labels = [label for each in (*found, last) for label, _ in each.settled]
     assert [label.at for label in labels] == times.tolist()
 
@@ -186,6 +189,25 @@ def test_after_a_restart_nothing_is_said_of_what_was_done_before() -> None:
     assert [visit.step for visit in belief.visits] == [2]
     assert belief.visits[0].start > belief.since
     assert belief.chance_lacking(1) > 0.9
+
+
+def test_a_restart_ends_the_step_that_is_open_and_begins_it_anew_if_it_goes_on() -> None:
+    steps = (1, 2, 0)
+    labeller = make_labeller(steps, lag_s=1.0)
+    before = show(labeller, steps, [1])
+    labeller.restart()
+    after = show(labeller, steps, [0, 2], begin=15)  # step 1 was over, though some of its labels settle now
+    last, events = labeller.finish()
+    found = [event for one in (*before, *after, last) for _, each in one.settled for event in each] + list(events)
+    assert [(event.step, event.state) for event in found] == [
+        (step, state) for step in (1, 2) for state in ("started", "confirmed", "ended")
+    ]
+    labeller = make_labeller(steps, lag_s=1.0)
+    before = show(labeller, steps, [1])
+    labeller.restart()
+    after = show(labeller, steps, [1], begin=15)
+    states = [event.state for one in (*before, *after) for _, each in one.settled for event in each]
+    assert states == ["started", "confirmed", "ended", "started", "confirmed"]
 
 
 def test_labels_of_frames_before_a_restart_stay_what_they_were() -> None:

@@ -121,10 +121,10 @@ def test_windows_settled_together_are_those_settled_one_by_one(seed: int) -> Non
     unary, times = steps_under_noise(60, 3, seed), np.arange(60) / RATE
     one, other = (WindowCut(WindowSettings(frames=20), LinkSettings(), RATE, columns(3)) for _ in range(2))
     seen, windows = as_seen(unary, times), []
-    for at in (*times, None):
-        if (due := other.due(at)).frames:
+    for at in times:
+        if (due := other.due(float(at))).frames:
             windows.append(other.window(due, seen))
-    assert list(other.settle(windows)) == follow(one, unary, times)
+    assert [*other.settle(windows), *other.finish(seen)] == follow(one, unary, times)
 
 
 def test_refuses_time_that_runs_back_and_an_empty_window() -> None:

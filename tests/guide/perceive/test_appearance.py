@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.perceive.appearance import Appearance, AppearanceSettings, appearance
+from guide.perceive.appearance import AppearanceSettings, appearance
 
 SETTINGS = AppearanceSettings(smoothing_s=0.5, memory_s=4.0)
 
@@ -38,11 +38,3 @@ def test_what_lies_far_back_does_not_matter(seed: int) -> None:
     times = np.arange(400) / 5
     one, two = (appearance(np.concatenate([start, shared]), times, SETTINGS)[-1] for start in beginnings)
     assert np.allclose(one, two, atol=1e-5)
-
-
-def test_after_a_reset_it_starts_anew() -> None:
-    stage = Appearance(SETTINGS)
-    first = stage.push(np.array([1.0], np.float32), 0.0)
-    stage.push(np.array([5.0], np.float32), 1.0)
-    stage.reset()
-    assert np.array_equal(stage.push(np.array([1.0], np.float32), 9.0), first)

@@ -49,18 +49,6 @@ def test_the_working_rate_decides_what_is_seen(frames_task: Learned) -> None:
     np.testing.assert_allclose(due, np.arange(0, 2, 1 / live.rate), atol=0.01)
 
 
-def test_after_a_reset_the_same_pictures_give_the_same_percepts(frames_task: Learned) -> None:
-    live = perceiver(frames_task)
-    images = np.random.default_rng(0).integers(0, 255, (4, 20, 30, 3), np.uint8)
-    runs = []
-    for _ in range(2):
-        frames = [Frame(number, number / live.rate, image) for number, image in enumerate(images)]
-        runs.append([live.see(frame) for frame in frames if live.is_due(frame.at)])
-        live.reset()
-    for one, two in zip(*runs, strict=True):
-        np.testing.assert_array_equal(one.embedding, two.embedding)
-
-
 def test_a_picture_of_one_pixel_is_seen(frames_task: Learned) -> None:
     percept = perceiver(frames_task).see(Frame(0, 0.0, np.zeros((1, 1, 3), np.uint8)))
     assert np.isfinite(percept.embedding).all()

@@ -133,14 +133,14 @@ def test_previous_takes_back_the_step_and_what_was_said_of_it(tracker: AttendedT
     assert tracker.progress.done == ()
 
 
-def test_restart_settles_all_and_keeps_what_is_being_done(tracker: AttendedTracker) -> None:
-    number = skip_two(tracker)
-    tracker.push(1, 20.0)  # a second time, which is a repeat until somebody says that it is a new beginning
+def test_restart_settles_all_and_begins_with_nothing_done(tracker: AttendedTracker) -> None:
+    number = skip_two(tracker)  # the last of them, step 3, is still going on
     resolved = tracker.act(Action("restart", 21.0))
     assert number in [one.id for one in resolved if isinstance(one, Resolution)]
-    assert tracker.progress.done == (1,)
-    assert tracker.standing == ()
-    assert tracker.push(2, 25.0) == ()
+    assert (tracker.progress.done, tracker.progress.current, tracker.standing) == ((), None, ())
+    assert tracker.end(3, 22.0) == ()
+    assert [tracker.push(step, at) for step, at in ((1, 23.0), (2, 28.0))] == [(), ()]
+    assert tracker.progress.done == (1, 2)
 
 
 def test_nothing_is_said_in_a_pause_and_its_time_does_not_count(tracker: AttendedTracker) -> None:

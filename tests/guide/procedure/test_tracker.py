@@ -218,11 +218,3 @@ def test_time_that_runs_back_counts_as_now(task: Procedure) -> None:
     tracker.push(2, 50.0)
     assert tracker.state.at == 100.0
     assert tracker.progress.done == (1, 2)
-
-
-def test_reset_forgets(task: Procedure) -> None:
-    tracker = Tracker(task)
-    tracker.push(5, 1.0)
-    tracker.reset()
-    assert tracker.progress.done == ()
-    assert tracker.push(1, 0.0) == ()

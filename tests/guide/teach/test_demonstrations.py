@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from guide.perceive.appearance import AppearanceSettings, appearance
 from guide.teach.demonstrations import Demonstration, Demonstrations, demonstrate
+from guide.teach.embedding import fit_embedder
 
 RNG = np.random.default_rng(0)
 POOLED = [RNG.normal(size=(count, 4)).astype(np.float16) for count in (6, 9)]
@@ -24,6 +27,23 @@ def test_embeddings_are_those_of_the_live_side(both: Demonstrations) -> None:
         seen = appearance(pooled.astype(np.float32), times, SETTINGS)
         np.testing.assert_array_equal(one.embedding, both.embedder.embed(seen))
         np.testing.assert_allclose(both.embed(pooled, times), one.embedding, atol=1e-6)
+
+
+def test_long_recordings_are_embedded_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their order-free features do not fit into memory together; the embedder is that of every so many-th of them."""
+    monkeypatch.setattr("guide.teach.embedding.MOST_FITTED", 1000)
+    rows = [np.random.default_rng(seed).normal(size=(5000, 40)).astype(np.float16) for seed in range(4)]
+    times = [np.arange(5000) / 5.0] * 4
+    tracemalloc.start()
+    try:
+        found = demonstrate(list("abcd"), times, rows, 5.0, SETTINGS)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    features = [appearance(each, at, SETTINGS) for each, at in zip(rows, times, strict=True)]
+    assert peak < sum(each.nbytes for each in found.embeddings) + sum(each.nbytes for each in features) / 2
+    embedder = fit_embedder([each[::20] for each in features])
+    np.testing.assert_array_equal(found.items[2].embedding, embedder.embed(features[2]))
 
 
 def test_pooled_rows_stay_as_they_are(both: Demonstrations) -> None:

@@ -225,7 +225,7 @@ def test_without_rules_nothing_is_wanted(demonstrations: Demonstrations, monkeyp
 
 def judged(frames: int) -> Judged:
     none = np.zeros((frames, 1))
-    return Judged(0, np.arange(frames) / RATE, np.zeros(frames, np.int64), none, none)
+    return Judged(0, np.arange(frames) / RATE, np.zeros(frames, np.int64), none)
 
 
 def test_short_recordings_are_all_rehearsed_and_of_long_ones_some() -> None:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from guide.domain import Labels
-from guide.label.discriminant import fit_discriminant
-from guide.label.prototypes import Prototypes, mean_nearest
+from guide.label.prototypes import Floats, Prototypes, mean_nearest
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach import prototypes as module
 from guide.teach.demonstrations import Demonstrations, demonstrate
 from guide.teach.prototypes import COPY_STRIDE, HEADROOM, SHRINKAGE, WAYS, Taught, chosen, costs_of, learn_prototypes
 from guide.teach.reorder import shuffled
+from tests.plain_discriminant import fit_discriminant
 from tests.small_task import make_demonstrations, make_labels
 
 RATE, WIDTH = 5.0, 8
@@ -52,25 +52,39 @@ def record_copies(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[NDArray[np
     return made
 
 
+def learn_and_measure(demonstrations: Demonstrations, labels: Sequence[Labels]) -> tuple[Taught, list[Floats]]:
+    """What is learned, and the squared distances (T, C) by which each demonstration was judged."""
+    measured: list[Floats] = []
+    measure = module._distances
+
+    def record(*arguments: Any) -> Floats:
+        measured.append(measure(*arguments))
+        return measured[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_distances", record)
+        return learn_prototypes(demonstrations, labels), measured
+
+
 def nearest(taught: Taught, embedding: NDArray[Any]) -> Labels:
     return np.asarray(taught.prototypes.numbers[taught.prototypes.distances(embedding).argmin(1)])
 
 
 def test_every_frame_is_nearest_to_its_step() -> None:
     demonstrations, labels = make_task()
-    taught = learn_prototypes(demonstrations, labels)
+    taught, measured = learn_and_measure(demonstrations, labels)
     assert taught.prototypes.numbers.tolist() == [0, 1, 2, 3]
     assert taught.prototypes.steps == (0, 1, 2, 3, -1)
-    for one, own, left_out in zip(demonstrations.items, labels, taught.judged, strict=True):
+    for one, own, left_out in zip(demonstrations.items, labels, measured, strict=True):
         assert (nearest(taught, one.embedding) == own).mean() > 0.9
-        assert (left_out.distances.argmin(1) == own).mean() > 0.9
+        assert (left_out.argmin(1) == own).mean() > 0.9
 
 
 def test_sums_teach_what_a_literal_fit_teaches(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows, as they are and copied, put together anew for every demonstration that is left out."""
     demonstrations, labels = make_task()
     made = record_copies(monkeypatch)
-    taught = learn_prototypes(demonstrations, labels)
+    taught, measured = learn_and_measure(demonstrations, labels)
     rows = [
         np.concatenate(
             [one.embedding, *(demonstrations.embed(pooled, times)[::COPY_STRIDE] for pooled, _, times in copies)]
@@ -85,7 +99,7 @@ def test_sums_teach_what_a_literal_fit_teaches(monkeypatch: pytest.MonkeyPatch) 
     fitted = fit_discriminant(inside, shown, SHRINKAGE)
     np.testing.assert_allclose(taught.prototypes.centres[:, :-1], fitted.centres, atol=1e-8)
     np.testing.assert_array_equal(taught.prototypes.centres[:, -1], 0.0)
-    for number, (one, left_out) in enumerate(zip(demonstrations.items, taught.judged, strict=True)):
+    for number, (one, left_out) in enumerate(zip(demonstrations.items, measured, strict=True)):
         others = [place for place in range(4) if place != number]
         fitted = fit_discriminant([inside[place] for place in others], [shown[place] for place in others], SHRINKAGE)
         residuals = np.concatenate([inside[place] - fitted.centres[shown[place]] for place in others])
@@ -97,7 +111,7 @@ def test_sums_teach_what_a_literal_fit_teaches(monkeypatch: pytest.MonkeyPatch) 
         expected += np.square(one.embedding[:, -1:].astype(np.float64)) / (
             SHRINKAGE * np.trace(shrunken) / len(shrunken)
         )
-        np.testing.assert_allclose(left_out.distances, expected, rtol=1e-5)
+        np.testing.assert_allclose(left_out, expected, rtol=1e-5)
 
 
 @settings(derandomize=True, deadline=None, max_examples=8)
@@ -105,12 +119,12 @@ def test_sums_teach_what_a_literal_fit_teaches(monkeypatch: pytest.MonkeyPatch) 
 def test_own_labels_have_no_part_in_how_a_demonstration_is_judged(number: int, renamed: list[int]) -> None:
     """Stretches stay what they are, so that the same copies are drawn."""
     demonstrations, labels = make_task()
-    before = learn_prototypes(demonstrations, labels).judged
+    _, before = learn_and_measure(demonstrations, labels)
     labels[number] = np.array(renamed)[labels[number]]
-    after = learn_prototypes(demonstrations, labels).judged
-    np.testing.assert_allclose(after[number].distances, before[number].distances, rtol=1e-9)
+    _, after = learn_and_measure(demonstrations, labels)
+    np.testing.assert_allclose(after[number], before[number], rtol=1e-9)
     other = (number + 1) % 4
-    assert np.allclose(after[other].distances, before[other].distances) == (renamed == sorted(renamed))
+    assert np.allclose(after[other], before[other]) == (renamed == sorted(renamed))
 
 
 def test_labels_drawn_by_lot_are_only_guessed() -> None:
@@ -119,18 +133,18 @@ def test_labels_drawn_by_lot_are_only_guessed() -> None:
     pooled = [rng.normal(size=(60, 40)).astype(np.float32) for _ in range(3)]
     labels = [rng.integers(0, 3, 60) for _ in range(3)]
     times = [np.arange(60) / RATE] * 3
-    taught = learn_prototypes(demonstrate(list("abc"), times, pooled, RATE, AppearanceSettings(0.01, 15.0)), labels)
-    assert np.mean([one.distances.argmin(1) == one.labels for one in taught.judged]) < 0.45
+    demonstrations = demonstrate(list("abc"), times, pooled, RATE, AppearanceSettings(0.01, 15.0))
+    _, measured = learn_and_measure(demonstrations, labels)
+    assert np.mean([each.argmin(1) == own for each, own in zip(measured, labels, strict=True)]) < 0.45
 
 
 def test_a_step_that_nobody_else_has_is_infinitely_far() -> None:
     demonstrations, labels = make_task()
     labels[0] = np.where(labels[0] == 3, 9, labels[0])
-    taught = learn_prototypes(demonstrations, labels)
+    taught, measured = learn_and_measure(demonstrations, labels)
     assert taught.prototypes.numbers.tolist() == [0, 1, 2, 3, 9]
-    assert np.isinf(taught.judged[0].distances[:, 4]).all()
-    assert all(np.isfinite(one.distances).all() for one in taught.judged[1:])
-    assert np.isfinite(taught.judged[0].distances[:, :4]).all()
+    assert np.isinf(measured[0][:, 4]).all()
+    assert all(np.isfinite(each).all() for each in (measured[0][:, :4], *measured[1:]))
     for one in taught.judged:
         assert np.isfinite(one.costs).all()
         np.testing.assert_allclose((1 - one.costs).sum(1), 1.0)
@@ -141,9 +155,9 @@ def test_a_step_that_nobody_else_has_is_infinitely_far() -> None:
 def test_nobody_has_a_step_in_common() -> None:
     demonstrations, _ = make_task()
     labels = [np.full(100, number + 1) for number in range(4)]
-    taught = learn_prototypes(demonstrations, labels)
-    for number, one in enumerate(taught.judged):
-        assert np.isinf(one.distances[:, number]).all()
+    taught, measured = learn_and_measure(demonstrations, labels)
+    for number, (one, each) in enumerate(zip(taught.judged, measured, strict=True)):
+        assert np.isinf(each[:, number]).all()
         assert np.isfinite(one.costs).all()
 
 
@@ -151,19 +165,17 @@ def test_nobody_has_a_step_in_common() -> None:
 def test_a_single_demonstration_judges_itself(frames: int) -> None:
     (one, *_), (own, *_) = make_task()[0].items, make_task()[1]
     demonstrations = demonstrate(["a"], [one.times[:frames]], [one.pooled[:frames]], RATE, SETTINGS)
-    taught = learn_prototypes(demonstrations, [own[:frames]])
+    taught, (measured,) = learn_and_measure(demonstrations, [own[:frames]])
     assert len(taught.judged) == 1
     assert np.isfinite(taught.judged[0].costs).all()
-    np.testing.assert_allclose(
-        taught.judged[0].distances, taught.prototypes.distances(demonstrations.items[0].embedding), rtol=1e-6
-    )
-    assert (taught.prototypes.numbers[taught.judged[0].distances.argmin(1)] == own[:frames]).mean() > 0.9
+    np.testing.assert_allclose(measured, taught.prototypes.distances(demonstrations.items[0].embedding), rtol=1e-6)
+    assert (taught.prototypes.numbers[measured.argmin(1)] == own[:frames]).mean() > 0.9
 
 
 def test_no_demonstration_lies_beyond_the_limit() -> None:
     demonstrations, labels = make_task()
-    taught = learn_prototypes(demonstrations, labels)
-    farthest = [mean_nearest(one.distances, one.times).max() for one in taught.judged]
+    taught, measured = learn_and_measure(demonstrations, labels)
+    farthest = [mean_nearest(each, one.times).max() for each, one in zip(measured, taught.judged, strict=True)]
     assert taught.prototypes.far == pytest.approx(HEADROOM * max(farthest))
     for one in taught.judged:
         assert (1 - one.costs[:, -1] < 1e-9).all()
@@ -199,9 +211,9 @@ def test_what_nobody_showed_lies_beyond_the_limit() -> None:
 
 def test_costs_of_the_left_out_are_those_of_a_session() -> None:
     demonstrations, labels = make_task()
-    taught = learn_prototypes(demonstrations, labels)
-    for one in taught.judged:
-        np.testing.assert_array_equal(one.costs, costs_of(taught.prototypes, one.distances, one.times))
+    taught, measured = learn_and_measure(demonstrations, labels)
+    for one, each in zip(taught.judged, measured, strict=True):
+        np.testing.assert_array_equal(one.costs, costs_of(taught.prototypes, each, one.times))
         assert one.costs.shape == (len(one.times), 5)
 
 
@@ -333,9 +345,9 @@ def test_all_teach_though_only_some_are_judged(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_all_are_judged_or_of_many_some_spread_over_them() -> None:
-    assert chosen(3) == [0, 1, 2]
-    assert chosen(40) == list(range(40))
-    some = chosen(101)
+    assert chosen(3, 40) == [0, 1, 2]
+    assert chosen(40, 40) == list(range(40))
+    some = chosen(101, 40)
     assert (some[0], len(some), len(set(some))) == (0, 40, 40)
     assert some[-1] >= 98
 

@@ -10,19 +10,21 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from guide.domain import Labels
-from guide.label.discriminant import fit_discriminant
 from guide.label.membership import squared_distances
 from guide.teach.refine import (
     Floats,
     RefineSettings,
     Shown,
     agreement,
+    apart,
+    doubtful,
+    recognised,
     refine,
-    set_background_apart,
     teach,
     transport,
 )
 from guide.teach.view import look_again
+from tests.plain_discriminant import fit_discriminant
 
 
 def random_cost(seed: int, frames: int = 12, columns: int = 3) -> NDArray[np.float64]:
@@ -114,9 +116,12 @@ def test_what_only_one_person_does_is_background() -> None:
     alone = [4 * rng.normal(size=(1, 8)) + rng.normal(size=(12, 8)) for _ in rows]
     strange = [np.concatenate([each[:30], odd, each[30:]]) for each, odd in zip(rows, alone, strict=True)]
     marked = [np.concatenate([each[:30], np.full(12, 1), each[30:]]) for each in labels]
-    apart = set_background_apart(strange, marked, rate=5.0, step_s=4.0, settings=RefineSettings(background=0.3))
-    assert np.mean([(each[30:42] == -1).mean() for each in apart]) > 0.3
-    assert np.mean([(np.delete(each, np.s_[30:42]) == -1).mean() for each in apart]) < 0.05
+    settings = RefineSettings(background=0.3)
+    agreed = recognised(strange, marked, settings)
+    doubt, change = doubtful(agreed, settings), settings.change * 4.0 * 5.0
+    found = [apart(each, seen, doubt, change) for each, seen in zip(marked, agreed, strict=True)]
+    assert np.mean([(each[30:42] == -1).mean() for each in found]) > 0.3
+    assert np.mean([(np.delete(each, np.s_[30:42]) == -1).mean() for each in found]) < 0.05
 
 
 def test_looking_again_forgets_the_person() -> None:

@@ -18,7 +18,7 @@ from guide.procedure.events import Confirmed, Ended, Event, Finished, Reviewed
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import Edge
 from guide.procedure.rule_selection import FreeReading
-from guide.task_model import PRIORS, histories_of
+from guide.task_model import PRIORS, histories_of, labeller_of
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import demonstrate
 from guide.teach.prototypes import Judged, Taught, learn_prototypes
@@ -27,7 +27,6 @@ from guide.teach.rehearse import (
     LEAST_OTHERWISE,
     calibrate_steps,
     heard_with,
-    labeller_of,
     read_freely,
     rehearse,
 )
@@ -214,7 +213,7 @@ def test_after_effects_are_heard_in_a_rehearsal() -> None:
 def judged(place: int = 0) -> Judged:
     """Ten frames of each of two steps."""
     nothing = np.zeros((20, 0))
-    return Judged(place, np.arange(20) / RATE, np.repeat([1, 2], 10), nothing, nothing)
+    return Judged(place, np.arange(20) / RATE, np.repeat([1, 2], 10), nothing)
 
 
 def done(step: int, start: float, end: float, confidence: float = 0.9) -> list[Event]:

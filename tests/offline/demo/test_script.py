@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from guide.domain import BACKGROUND
 from offline.demo.orders import FAULTS, FaultKind
 from offline.demo.recording import random_stream
 from offline.demo.script import RATE_HZ, sample_script
@@ -21,7 +22,8 @@ def test_events_follow_one_another_on_the_frame_grid(seed: int, fault: FaultKind
         assert one.end == other.start > one.start
     for event in script.events:
         assert event.end * RATE_HZ == pytest.approx(round(event.end * RATE_HZ), abs=1e-9)
-    assert 0.2 <= script.background_share <= 0.4
+    idle_s = sum(event.end - event.start for event in script.events if event.step == BACKGROUND)
+    assert 0.2 <= idle_s / script.duration <= 0.4
     assert bool(script.unknowns) == (fault == "unknown")
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.domain import Labels
-from guide.label.discriminant import fit_discriminant
 from offline.keysteps.matching import Grain, fixed, groups, leave_two_out, match, pair_off, telling
 from offline.keysteps.parts import Cutting
+from tests.plain_discriminant import fit_discriminant
 
 
 def cutting(*borders: list[int]) -> Cutting:

@@ -7,7 +7,8 @@ import math
 import pytest
 
 from guide.domain import Alert, AlertKind, Guidance, Question, Resolution
-from offline.study.flags import Judged, Planted, first_word, judge, standing, total
+from guide.procedure.replay import standing_alerts
+from offline.study.flags import Judged, Planted, first_word, judge, total
 
 NAMES = {11: 1, 12: 2, 13: 3}  # found steps 11, 12, 13 are the true 1, 2, 3; 14 matches nothing
 
@@ -26,7 +27,7 @@ def test_withdrawn_alerts_do_not_stand_and_escalated_ones_stand_once() -> None:
         Question(5, 3.0, 1, "?"),
         alert(6, "repeated", 12),
     ]
-    assert [(one.id, one.kind) for one in standing(said)] == [(2, "missed"), (6, "repeated")]
+    assert [(one.id, one.kind) for one in standing_alerts(said)] == [(2, "missed"), (6, "repeated")]
 
 
 @pytest.mark.parametrize(

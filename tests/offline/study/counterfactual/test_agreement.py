@@ -1,11 +1,11 @@
-"""Agreement of labels on the same frames, and how the frames are found again."""
+"""Agreement of labels on the same frames."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from offline.study.counterfactual.agreement import agreement, near_splices, same_frames
+from offline.study.counterfactual.agreement import agreement, near_splices
 
 
 def test_the_share_of_equal_best_labels_away_from_splices() -> None:
@@ -28,13 +28,3 @@ def test_frames_that_are_not_the_same_ones_are_refused() -> None:
 def test_near_a_splice_is_after_it_and_if_wanted_before() -> None:
     near = near_splices(np.arange(6.0), [2.0], after_s=1.0, before_s=1.0)
     assert near.tolist() == [False, True, True, True, False, False]
-
-
-def test_frames_are_found_again_at_another_rate() -> None:
-    times = np.arange(8) / 2  # 4 s: the source's 2..4, then its 0..2
-    found = same_frames(times, np.arange(0, 4, 0.2), [[0.0, 2.0, 2.0], [2.0, 4.0, 0.0]])
-    assert (np.arange(0, 4, 0.2)[found] - [2, 2.5, 3, 3.5, 0, 0.5, 1, 1.5]) == pytest.approx(np.zeros(8), abs=0.1001)
-
-
-def test_a_source_of_one_frame() -> None:
-    assert same_frames(np.zeros(2), np.zeros(1), [[0.0, 1.0, 0.0]]).tolist() == [0, 0]
