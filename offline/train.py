@@ -257,7 +257,7 @@ def _require_cache(folder: Path) -> None:
         ) from cause
 
 
-def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) -> tuple[Trained]:
+def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) -> tuple[nn.Module, Trained]:
     device = torch.device("cuda" if options.device != "cpu" and torch.cuda.is_available() else "cpu")
     inputs = task.inputs
     head = build_embedder(inputs, recipe, options.seed).to(device)

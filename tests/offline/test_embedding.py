@@ -114,6 +114,7 @@ def test_what_the_head_sees_is_standardised(tmp_path: Path) -> None:
     both = [recording("a", 60, with_maps=True), recording("b", 60, with_maps=True)]
     made = prepare_inputs(both, resolve("default", None, {"head": "conv", "head_width": 4}), tmp_path)
     head = build_embedder(made, resolve("default", None, {"head": "conv", "head_width": 4}), 0)
+    assert isinstance(head, StandardHead)
     plain = StandardHead(nn.Identity(), head.offset, head.scale)
     seen = plain(torch.from_numpy(np.concatenate(made.rows).astype(np.float32))[:, None])
     np.testing.assert_allclose(seen.mean((0, 1, 3, 4)).numpy(), 0.0, atol=0.05)

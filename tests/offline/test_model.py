@@ -108,6 +108,7 @@ def test_a_view_without_transpose_would_be_caught() -> None:
 def test_convolution_over_time_follows_the_order_of_the_frames() -> None:
     """With a kernel that looks one frame back, the current frame (the last) adds to the one before it."""
     head = transparent(ConvHead(TINY), 0)
+    assert isinstance(head, ConvHead)
     first = head.convolve[0]
     assert isinstance(first, nn.Conv3d)
     with torch.no_grad():
