@@ -26,6 +26,7 @@ from guide.teach.reading import read_demonstrations
 from guide.teach.stills import FOLDER, Still, completed, named_stills, read_stills, relabelled
 from guide.teach.writing import ARRAYS, PROCEDURE, SEGMENTS, write_procedure, write_taught
 
+EDGES = ("edges", "asked_edges", "needs", "asked_needs")  # the rules on pairs of steps
 NO_VIDEOS: Mapping[str, Path] = {}
 
 
@@ -102,8 +103,8 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
 def without_edges(procedure: Procedure, off: frozenset[tuple[int, int]]) -> Procedure:
     """The procedure without the rules that a person switched off; its counts stay."""
     rules = procedure.rules
-    edges, asked = (tuple(e for e in part if e not in off) for part in (rules.edges, rules.asked_edges))
-    return replace(procedure, rules=replace(rules, edges=edges, asked_edges=asked))
+    kept = {name: tuple(e for e in getattr(rules, name) if e not in off) for name in EDGES}
+    return replace(procedure, rules=replace(rules, **kept))
 
 
 def write_version(
@@ -167,6 +168,8 @@ def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
         procedure.rules,
         required=tuple(number for number in procedure.rules.required if number not in optional),
         asked_steps=tuple(number for number in procedure.rules.asked_steps if number not in optional),
+        needs=tuple(edge for edge in procedure.rules.needs if edge[0] not in optional),
+        asked_needs=tuple(edge for edge in procedure.rules.asked_needs if edge[0] not in optional),
         single=tuple(number for number in procedure.rules.single if number not in repeatable),
     )
     known = tuple(

@@ -87,7 +87,7 @@ class World:
             case "early":
                 return [step for step in plan if step not in begun]
             case "again":
-                return list(begun)
+                return list(begun)[:-1]  # going on with a step is no second time
             case "foreign":
                 return [step for step, part in enumerate(self.part_of) if part not in product.parts]
         return [len(self.part_of)]
