@@ -1,8 +1,8 @@
 """Counts over the demonstrations, and how likely the next clean recording goes against them.
 
 A dozen demonstrations are few: "always" in 3 of 3 is weak evidence. Each risk below is a count shrunk towards what the
-whole task shows (a Beta prior whose mean is pooled over all steps): a task in which nothing ever varies is trusted after
-two demonstrations, one in which people come and go is not.
+whole task shows (a Beta prior whose mean is pooled over all steps): a task in which nothing ever varies is trusted
+after two demonstrations, one in which people come and go is not.
 """
 
 from __future__ import annotations

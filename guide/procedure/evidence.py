@@ -25,7 +25,7 @@ LEAST_PATIENCE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Cutoffs:
-    """The greatest risk at which each kind of rule still alarms, or asks; NEVER switches one off, None a duration limit.
+    """The greatest risk at which each kind of rule still alarms, or asks; NEVER switches it off, None a duration limit.
 
     >>> Cutoffs(order=0.02).absence
     -1.0

@@ -59,7 +59,8 @@ def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool)
         return Fault(step, lacking, bool(sure), is_sure)
     if not is_sure:
         return None
-    variant = next((one for one in lacking_in_variant(procedure, state.done, step) if one.step not in named), None)
+    variants = lacking_in_variant(procedure, state.done, step)
+    variant = next((one for one in variants if named.isdisjoint({one.step, one.instead})), None)
     return None if variant is None else Fault(step, variant.step, is_sure, because=variant)
 
 

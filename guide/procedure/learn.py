@@ -27,9 +27,9 @@ def learn_procedure(
     """The procedure behind some demonstrations, each given as its segments.
 
     Steps not given are named by number. A step given as optional or repeatable stays so; any other becomes so where the
-    demonstrations leave it out or repeat it. The rules keep false alarms on clean recordings within `rate` each. Where steps
-    `are_true`, and not recognised, rules of variants hold too, and a step met in one demonstration alone counts as
-    unknown activity there, else it is passed over.
+    demonstrations leave it out or repeat it. The rules keep false alarms on clean recordings within `rate` each. Where
+    steps `are_true`, and not recognised, rules of variants hold too, and a step met in one demonstration alone counts
+    as unknown activity there, else it is passed over.
 
     >>> task = learn_procedure([[Segment(1, 0.0, 2.0), Segment(2, 2.0, 4.0)]] * 3)
     >>> task.rules.edges, task.rules.required

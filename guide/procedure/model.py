@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
@@ -52,9 +52,9 @@ class Rules:
     """Which deviations may raise a flag, fixed on the demonstrations so that false alarms stay rare.
 
     `edges` are pairs whose second step comes after the first where both are done; `needs` those of them whose second is
-    begun only when the first was, though the first is not `required`. These may raise alerts; what is `asked_` rests on less evidence and
-    may only raise a question. `single` holds the steps that must not be done twice. Limits are seconds per visit; no
-    limit, no flag.
+    begun only when the first was, though the first is not `required`. These may raise alerts; what is `asked_` rests on
+    less evidence and may only raise a question. `single` holds the steps that must not be done twice. Limits are
+    seconds per visit; no limit, no flag.
 
     >>> Rules(edges=((1, 2),), required=(1, 2)).predecessors(2)
     (1,)
@@ -68,7 +68,7 @@ class Rules:
     asked_steps: tuple[int, ...] = ()
     single: tuple[int, ...] = ()
     variant_risk: float | None = None
-    """The greatest risk of a rule that holds in some variants of the task and may alarm; None where none is looked at."""
+    """The greatest risk of a rule that holds in some variants of the task and alarms; None where none is looked at."""
     shortest_s: tuple[tuple[int, float], ...] = ()
     longest_s: tuple[tuple[int, float], ...] = ()
     patience_s: float | None = None
@@ -119,7 +119,7 @@ class Procedure:
     steps: tuple[KeyStep, ...]
     demonstrations: int
     orderings: tuple[Ordering, ...] = ()
-    orders: Orders = Orders()
+    orders: Orders = field(default_factory=Orders)
     precedences: tuple[Precedence, ...] = ()
     statistics: tuple[StepStatistics, ...] = ()
     transitions: tuple[Transition, ...] = ()

@@ -69,7 +69,7 @@ class Orders:
     @cached_property
     def held(self) -> Floats:
         """Demonstrations (S,) that hold each step."""
-        return np.isfinite(self.places).sum(0).astype(np.float64)
+        return np.asarray(np.isfinite(self.places).sum(0), np.float64)
 
     @cached_property
     def first(self) -> Floats:
@@ -96,7 +96,7 @@ class Orders:
         usual = (weight * (wander[:, None] + wander) + PRIOR_SPREAD**2) / (weight + 1)
         variance = (spread + 2 * usual) / (both + 1) * (1 + 1 / np.maximum(both, 1))
         bound = variance / np.maximum(variance + np.maximum(gaps, 0.0) ** 2, 1e-12)
-        return np.where(both > 0, np.minimum(bound, 0.5), 0.5)
+        return np.asarray(np.where(both > 0, np.minimum(bound, 0.5), 0.5))
 
     @cached_property
     def order_risk(self) -> Floats:
@@ -114,7 +114,11 @@ class Orders:
         return risk
 
     def lacking(self, step: int, done: Collection[int], most: float = 1.0) -> list[Lacking]:
-        """What came before `step` and is not done, as far as the risk is at most so high; the surest first."""
+        """What came before `step` and is not done, as far as the risk is at most so high; the surest first.
+
+        What holds throughout is given as such, also where a variant would make it surer, and two ways only where no
+        single step was needed.
+        """
         if step not in self.column:
             return []
         column = self.column[step]
@@ -123,15 +127,12 @@ class Orders:
         is_open[[column, *known]] = False
         rest = np.flatnonzero(is_open)
         before = self._before(column)
-        found = [
-            *self._always(column, rest, most),
-            *self._given(column, before, known, rest, most),
-            *self._either(column, before, rest, most),
-        ]
-        best: dict[int, Lacking] = {}
-        for one in sorted(found, key=lambda one: (one.risk, -one.total, one.step)):
-            best.setdefault(one.step, one)
-        return list(best.values())
+        found: dict[int, Lacking] = {}
+        for one in (*self._always(column, rest, most), *self._given(column, before, known, rest, most)):
+            found.setdefault(one.step, one)
+        for one in () if found else self._either(column, before, rest, most):
+            found.setdefault(one.step, one)
+        return sorted(found.values(), key=lambda one: (one.risk, -one.total, one.step))
 
     def kin(self, step: int, done: Collection[int]) -> tuple[int, int]:
         """How many demonstrations did all that was done so far, and how many of those did the step as well."""
@@ -171,7 +172,7 @@ class Orders:
         rest = rest[before[:, rest].sum(0) >= FEWEST_INSTEAD]
         ways = before[:, rest]
         counts = ways.sum(0)
-        is_either = (ways.T @ ways == 0) & (counts[:, None] + counts == total) & (counts[:, None] >= counts)
+        is_either = np.triu((ways.T @ ways == 0) & (counts[:, None] + counts == total), 1)
         for one, other in np.argwhere(is_either):
             doubt = max(self.doubt[rest[one], column], self.doubt[rest[other], column])
             risk = (PRIOR_BREACHES + PRIOR_GAP * doubt) / (total + PRIOR_TOTAL + PRIOR_GAP)
@@ -179,7 +180,13 @@ class Orders:
                 yield self._found(rest[one], risk, total, total, instead=self.steps[rest[other]])
 
     def _found(
-        self, place: int, risk: float, support: float, total: float, given: int | None = None, instead: int | None = None
+        self,
+        place: int,
+        risk: float,
+        support: float,
+        total: float,
+        given: int | None = None,
+        instead: int | None = None,
     ) -> Lacking:
         return Lacking(self.steps[place], float(risk), int(support), int(total), given, instead)
 

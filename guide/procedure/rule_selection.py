@@ -201,4 +201,3 @@ def _without(rules: Rules, kind: str, step: int, before: int | None) -> Rules:
         case "stalled":
             return replace(rules, patience_s=None)
     return rules
-

@@ -1,8 +1,8 @@
 """Chooses which rules may raise a flag: by what they find and by their false alarms, both on demonstrations left out.
 
-Rules of each kind stand in a row by their risk, the chance that a right recording breaks them. Demonstrations are right,
-so what is broken in one by what the others teach is a false alarm; and each is made wrong in several ways. Rows are cut
-off where they find most for their false alarms, one after the other, as long as these stay within the rate.
+Rules of each kind stand in a row by their risk, the chance that a right recording breaks them. Demonstrations are
+right, so what is broken in one by what the others teach is a false alarm; and each is made wrong in several ways. Rows
+are cut off where they find most for their false alarms, one after the other, as long as these stay within the rate.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ RISKS = (NEVER, 0.0, *(number / 1000 for number in (1, 2, 3, 4, 5, 6, 8, 10, 12,
 ASKED_RISKS = (*RISKS, 0.07, 0.1, 0.15)  # beyond it a rule may ask at most
 FACTORS = (2.0, 3.0, 5.0)  # times the longest visit seen, or into the shortest; from bold to timid
 QUESTION_RATE = 0.5  # questions per clean recording, out of the rules too weak for an alert
-MOST_FOLDS = 40  # of more demonstrations than this, an evenly spread choice is left out
+WORTH = 2.0  # false alarms a recording that are borne where they let all faults be found instead of none
+MOST_FOLDS = 30  # of more demonstrations than this, an evenly spread choice is left out
 CURIOUS = Cutoffs(asked_absence=1.0, asked_order=1.0)  # after a single demonstration: ask, never alarm
 
 KINDS = ("absence", "repeat", "order", "variant")
@@ -81,8 +82,9 @@ class _Choice:
 
     def __init__(self, folds: Sequence[Fold], rate: float) -> None:
         self._folds, self._rate = folds, rate
-        alarms, faults = zip(*((fold.alarms, fold.faults) for fold in folds), strict=True)
-        self._alarms, self._faults = (np.array(sum(each, [])).reshape(-1, len(KINDS)) for each in (alarms, faults))
+        alarms = [breach for fold in folds for breach in fold.alarms]
+        faults = [breach for fold in folds for breach in fold.faults]
+        self._alarms, self._faults = (np.array(each).reshape(-1, len(KINDS)) for each in (alarms, faults))
         self._faults = self._faults[(self._faults <= ASKED_RISKS[-1]).any(1)]  # what nobody could know is none
         self._new_steps = sum(fold.new_steps() for fold in folds)
 
@@ -95,8 +97,8 @@ class _Choice:
     def cutoffs(self) -> Cutoffs:
         """What was never done comes first, then absence, repeats and order; durations get what is left."""
         chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
-        while bolder := [one for one in self._bolder(chosen) if self._gain(one) >= self._gain(chosen)]:
-            chosen = max(bolder, key=self._gain)
+        while bolder := self._bolder(chosen):
+            *_, chosen = max(bolder, key=lambda one: one[:2])
         for name in ("long_factor", "short_factor"):
             tries = [replace(chosen, **{name: factor}) for factor in FACTORS]  # type: ignore[arg-type]
             chosen = next(filter(self._is_within, tries), chosen)
@@ -106,15 +108,23 @@ class _Choice:
             asked_order=max(chosen.order, self._asked(2)),
         )
 
-    def _bolder(self, cutoffs: Cutoffs) -> list[Cutoffs]:
-        """One kind of rule cut off farther on, each way in which false alarms stay within the rate."""
-        tries = [(kind, risk) for kind in KINDS for risk in RISKS if risk > getattr(cutoffs, kind)]
-        return [one for kind, risk in tries if self._is_within(one := replace(cutoffs, **{kind: risk}))]  # type: ignore[arg-type]
+    def _bolder(self, cutoffs: Cutoffs) -> list[tuple[float, float, Cutoffs]]:
+        """Gain, risk and the cut-offs with one kind of rule cut off farther on, where that is worth it and in the rate.
+
+        What costs nothing is worth it, but for rules of variants: so many hold by chance that they must find something.
+        """
+        found, least = [], self._gain(cutoffs)
+        for kind, risk in ((kind, risk) for kind in KINDS for risk in RISKS if risk > getattr(cutoffs, kind)):
+            one = replace(cutoffs, **{kind: risk})  # type: ignore[arg-type]
+            gain = self._gain(one)
+            if gain >= least + (kind == "variant") * 1e-6 and self._is_within(one):
+                found.append((gain, risk, one))
+        return found
 
     def _gain(self, cutoffs: Cutoffs) -> float:
-        """The share of faults that is found, less the false alarms a recording."""
+        """What the share of faults that is found is worth, less the false alarms a recording."""
         found = _told(self._faults, cutoffs) / max(len(self._faults), 1)
-        return round(found - _told(self._alarms, cutoffs) / len(self._folds), 9)
+        return round(WORTH * found - _told(self._alarms, cutoffs) / len(self._folds), 9)
 
     def _asked(self, kind: int) -> float:
         """Rules too weak for an alert may ask, as long as that stays rare on right recordings."""
@@ -172,7 +182,9 @@ class _Judge:
 
     def __init__(self, evidence: Evidence) -> None:
         self.orders, self.has_variants = evidence.orders, evidence.has_variants
-        self.absence, self.repeat = ({step: risk for risk, step in each} for each in (evidence.absence, evidence.repeat))
+        self.absence, self.repeat = (
+            {step: risk for risk, step in each} for each in (evidence.absence, evidence.repeat)
+        )
         self._order, self._need = ({edge: risk for risk, edge in each} for each in (evidence.order, evidence.need))
 
     def alarms(self, order: Sequence[int]) -> Iterator[Breach]:
@@ -189,23 +201,20 @@ class _Judge:
         yield from (_breach(absence=risk) for step, risk in absent if step not in named or risk < min(named[step]))
 
     def faults(self, order: Sequence[int]) -> Iterator[Breach]:
-        """It made wrong: each step left out, done again, with a later one done instead, and one that is not in it."""
+        """It made wrong: each step left out, done again, or with a later one, or one not in it, done instead."""
         absent = [step for step in self.orders.steps if step not in order]
         for place, step in enumerate(order):
             yield _breach(absence=self.absence.get(step, np.inf))
             yield _breach(repeat=self.repeat[step])
-            wrong = [order[(place + len(order)) // 2]] if place + 1 < len(order) else []
-            wrong += [absent[place % len(absent)]] if absent else []
-            for other in wrong:
-                yield _least([*self._lacking(order[:place], other).values(), self._strange(order[:place], other)])
+            is_later = place % 2 == 0 or not absent
+            other = order[(place + len(order)) // 2] if is_later else absent[place % len(absent)]
+            yield _least([*self._lacking(order[:place], other).values(), self._strange(order[:place], other)])
 
     def _lacking(self, done: Sequence[int], step: int) -> dict[int, Breach]:
         """What the step needs and is not done."""
         column, closed = self.orders.column[step], {step, *done}
         firsts = (self.orders.steps[row] for row in np.flatnonzero(self.orders.first[:, column]))
-        found = {
-            first: _breach(order=self._need.get((first, step), np.inf)) for first in firsts if first not in closed
-        }
+        found = {first: _breach(order=self._need.get((first, step), np.inf)) for first in firsts if first not in closed}
         for one in self.orders.lacking(step, done, RISKS[-1]) if self.has_variants else ():
             found[one.step] = _least([found.get(one.step, NOTHING), _breach(variant=one.risk)])
         return found
@@ -215,9 +224,7 @@ class _Judge:
         return _breach(variant=kin_risk(*self.orders.kin(step, done))) if self.has_variants and done else NOTHING
 
 
-def _breach(
-    absence: float = np.inf, repeat: float = np.inf, order: float = np.inf, variant: float = np.inf
-) -> Breach:
+def _breach(absence: float = np.inf, repeat: float = np.inf, order: float = np.inf, variant: float = np.inf) -> Breach:
     return absence, repeat, order, variant
 
 
@@ -228,5 +235,7 @@ def _least(breaches: Sequence[Breach]) -> Breach:
 
 def _unsaid(breach: Breach, before: Breach) -> Breach:
     """As much of a breach as would not have been told before."""
-    absence, repeat, order, variant = (one if one < other else np.inf for one, other in zip(breach, before, strict=True))
+    absence, repeat, order, variant = (
+        one if one < other else np.inf for one, other in zip(breach, before, strict=True)
+    )
     return absence, repeat, order, variant

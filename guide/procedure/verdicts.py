@@ -14,9 +14,9 @@ Blame: TypeAlias = Literal["both", "early"]
 def judge(procedure: Procedure, steps: Sequence[int], blame: Blame = "both") -> list[bool]:
     """Whether each step of the sequence is a mistake: out of order, of another variant, repeated, or unknown activity.
 
-    A broken precedence is laid on the step done too early and, where both are blamed, on the one done too late; on that
-    alone where the sequence ends with it. A step that lacks what it needs is a mistake, unless the work went on without
-    a step that everybody does: that is nobody's mistake here but `missing`.
+    A broken precedence is laid on the step done too early and, where both are blamed, on the one done too late; then on
+    that alone where the sequence ends with it and the early one does not need it. A step that lacks what it needs is a
+    mistake, unless the work went on without a step that everybody does: that is nobody's mistake here but `missing`.
 
     >>> from guide.domain import KeyStep
     >>> from guide.procedure.model import Rules
@@ -29,7 +29,7 @@ def judge(procedure: Procedure, steps: Sequence[int], blame: Blame = "both") -> 
     wrong = {step for step in steps if step not in procedure.numbers and procedure.rules.is_unknown_flagged}
     for before, after in procedure.rules.edges:
         if before in first and after in first and first[after] < first[before]:
-            wrong |= {before} if first[before] == last else {after, before} if blame == "both" else {after}
+            wrong |= {after} if blame == "early" else {before} if first[before] == last else {after, before}
     left_out = set(missing(procedure, steps))
     lacking = {step: _lacking(procedure, steps[:index], step) for step, index in first.items()}
     for step, index in first.items():

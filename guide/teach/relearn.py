@@ -26,7 +26,6 @@ from guide.teach.reading import read_demonstrations
 from guide.teach.stills import FOLDER, Still, completed, named_stills, read_stills, relabelled
 from guide.teach.writing import ARRAYS, PROCEDURE, SEGMENTS, write_procedure, write_taught
 
-EDGES = ("edges", "asked_edges", "needs", "asked_needs")  # the rules on pairs of steps
 NO_VIDEOS: Mapping[str, Path] = {}
 
 
@@ -103,8 +102,12 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
 def without_edges(procedure: Procedure, off: frozenset[tuple[int, int]]) -> Procedure:
     """The procedure without the rules that a person switched off; its counts stay."""
     rules = procedure.rules
-    kept = {name: tuple(e for e in getattr(rules, name) if e not in off) for name in EDGES}
-    return replace(procedure, rules=replace(rules, **kept))
+    edges, asked, needs, asked_needs = (
+        tuple(edge for edge in part if edge not in off)
+        for part in (rules.edges, rules.asked_edges, rules.needs, rules.asked_needs)
+    )
+    kept = replace(rules, edges=edges, asked_edges=asked, needs=needs, asked_needs=asked_needs)
+    return replace(procedure, rules=kept)
 
 
 def write_version(
