@@ -224,6 +224,9 @@ class _Turn:
                 return state.belief.chance_lacking(finding.step)
             case "repeated":
                 return state.belief.chance_again(finding.step)
+            case "out_of_order" if finding.before is not None and finding.before not in state.done:
+                # At least so probably the one was done and the other was not.
+                return max(state.belief.chance_lacking(finding.before) - state.belief.chance_lacking(finding.step), 0.0)
             case "out_of_order" if finding.before is not None:
                 return state.belief.chance_swapped(finding.before, finding.step)
         return 1.0
