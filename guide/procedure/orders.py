@@ -44,7 +44,7 @@ class Orders:
     """The steps of each demonstration in the order in which they were first begun.
 
     >>> orders = Orders(((1, 3), (1, 3), (2, 3), (2, 3), (4, 2)))
-    >>> [(one.step, one.instead, one.support, one.total) for one in orders.lacking(3, ())]
+    >>> [(one.step, one.instead, one.support, one.total) for one in orders.lacking(3, (), most=0.05)]
     [(1, 2, 4, 4)]
     """
 
