@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import torch
 import tyro
 from rich.console import Console
+from torch import nn
 
 from guide.bundle import require_place
 from guide.commands.entry import entry

@@ -1,4 +1,4 @@
-"""The risks that demonstrations show, and the rules that hold when they are cut off somewhere."""
+"""Every rule that demonstrations suggest, each with its risk, and those that hold when risks are cut off somewhere."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+import numpy as np
+
 from guide.domain import KeyStep
-from guide.procedure.counts import longest_pause_s, reversal_risks, shrunk_rates, step_statistics
+from guide.procedure.counts import longest_pause_s, shrunk_rates, step_statistics
 from guide.procedure.model import Rules, StepStatistics
+from guide.procedure.orders import Orders
 from guide.procedure.precedence import Edge, without_circles
-from guide.procedure.visits import Visit
+from guide.procedure.visits import Visit, first_order
 
 Demonstrations: TypeAlias = Sequence[tuple[Visit, ...]]
 
@@ -22,17 +25,19 @@ LEAST_PATIENCE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Cutoffs:
-    """The greatest risk at which each kind of rule still holds; NEVER switches a kind off, None a duration limit.
+    """The greatest risk at which each kind of rule still alarms, or asks; NEVER switches it off, None a duration limit.
 
-    >>> Cutoffs(reversal=0.1).absence
+    >>> Cutoffs(order=0.02).absence
     -1.0
     """
 
     absence: float = NEVER
-    reversal: float = NEVER
     repeat: float = NEVER
+    order: float = NEVER
+    variant: float = NEVER
+    """Of rules that hold in some variants of the task."""
     asked_absence: float = NEVER
-    asked_reversal: float = NEVER
+    asked_order: float = NEVER
     long_factor: float | None = None
     short_factor: float | None = None
     is_unknown_flagged: bool = True
@@ -40,65 +45,74 @@ class Cutoffs:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The risks that a set of demonstrations gives, computed once and cut off in many ways."""
+    """The rules that a set of demonstrations suggests, with the risk of each, weighed once and cut off in many ways."""
 
     steps: tuple[KeyStep, ...]
     statistics: tuple[StepStatistics, ...]
-    reversal: tuple[tuple[float, Edge], ...]
-    """Edges with their risk, the surest first; they draw no circle."""
+    orders: Orders
+    order: tuple[tuple[float, Edge], ...]
+    """The second step comes after the first, where both are done; these draw no circle."""
+    need: tuple[tuple[float, Edge], ...]
+    """The second step is begun only when the first was: some of the above."""
     absence: tuple[tuple[float, int], ...]
     repeat: tuple[tuple[float, int], ...]
     pause_s: float
+    has_variants: bool
+    """Whether what holds in some variants of the task is looked for."""
 
     def rules(self, cutoffs: Cutoffs) -> Rules:
-        """The rules that hold under these cut-offs; between a cut-off and its asked one a question is allowed."""
-        optional = {step.number for step in self.steps if step.is_optional}
+        """The rules that hold under these cut-offs; between both a question is allowed."""
         repeatable = {step.number for step in self.steps if step.is_repeatable}
-        needed = tuple((risk, step) for risk, step in self.absence if step not in optional)
-        edges = _between(self.reversal, NEVER, cutoffs.reversal)
-        required = _between(needed, NEVER, cutoffs.absence)
-        loose = set(required) & self._loose(edges)
+        required = set(_between(self.absence, NEVER, cutoffs.absence))
+        sure, asked = (NEVER, cutoffs.order), (cutoffs.order, cutoffs.asked_order)
+        needs, asked_needs = _between(self.need, *sure), _between(self.need, *asked)
+        edges = tuple(sorted({*_between(self.order, *sure), *needs}))
         return Rules(
             edges=edges,
-            asked_edges=_between(self.reversal, cutoffs.reversal, cutoffs.asked_reversal),
-            required=tuple(step for step in required if step not in loose),
-            asked_steps=tuple(sorted({*loose, *_between(needed, cutoffs.absence, cutoffs.asked_absence)})),
+            asked_edges=tuple(sorted({*_between(self.order, *asked), *asked_needs} - {*edges})),
+            needs=tuple(edge for edge in needs if edge[0] not in required),
+            asked_needs=tuple(edge for edge in asked_needs if edge[0] not in required),
+            required=tuple(sorted(required)),
+            asked_steps=_between(self.absence, cutoffs.absence, cutoffs.asked_absence),
             single=tuple(step for step in _between(self.repeat, NEVER, cutoffs.repeat) if step not in repeatable),
+            variant_risk=cutoffs.variant if cutoffs.variant > NEVER else None,
             shortest_s=_limits(self.statistics, cutoffs.short_factor, is_long=False),
             longest_s=_limits(self.statistics, cutoffs.long_factor, is_long=True),
             patience_s=max(LEAST_PATIENCE_S, 2 * self.pause_s),
             is_unknown_flagged=cutoffs.is_unknown_flagged,
         )
 
-    def _loose(self, edges: Iterable[Edge]) -> set[int]:
-        """Steps that come and go: bound to no place and done more than once by some.
 
-        That all demonstrations hold such a step may well be chance, so its absence is asked about, not alarmed.
-        """
-        bound = {step for edge in edges for step in edge}
-        return {one.step for one in self.statistics if one.repeated and one.step not in bound}
-
-    def coverage(self, cutoffs: Cutoffs) -> float:
-        """The share of steps and pairs that the rules could flag, added up over the kinds."""
-        rules = self.rules(cutoffs)
-        steps = max(len(self.statistics), 1)
-        pairs = max(len(self.reversal), 1)
-        return (len(rules.required) + len(rules.single)) / steps + len(rules.edges) / pairs
-
-
-def weigh(demonstrations: Demonstrations, steps: Sequence[KeyStep]) -> Evidence:
+def weigh(demonstrations: Demonstrations, steps: Sequence[KeyStep], has_variants: bool = False) -> Evidence:
     """The evidence of these demonstrations about the given steps; steps none of them holds give none."""
-    found = [step_statistics(demonstrations, step.number) for step in steps]
+    found = step_statistics(demonstrations, [step.number for step in steps])
     statistics = tuple(one for one in found if one.present)
     count = len(demonstrations)
+    orders = Orders(tuple(first_order(visits) for visits in demonstrations))
+    optional = {step.number for step in steps if step.is_optional}
+    order = _edges(orders)
+    absence = shrunk_rates({one.step: count - one.present for one in statistics}, count)
+    need = {edge: orders.need_risk[orders.column[edge[0]], orders.column[edge[1]]] for _, edge in order}
     return Evidence(
         tuple(steps),
         statistics,
-        _without_circles(reversal_risks(demonstrations)),
-        _by_risk(shrunk_rates({one.step: count - one.present for one in statistics}, count)),
+        orders,
+        order,
+        tuple((float(risk), edge) for edge, risk in need.items() if edge[0] not in optional),
+        _by_risk({step: risk for step, risk in absence.items() if step not in optional}),
         _by_risk(shrunk_rates({one.step: one.repeated for one in statistics}, count)),
         longest_pause_s(demonstrations),
+        has_variants,
     )
+
+
+def _edges(orders: Orders) -> tuple[tuple[float, Edge], ...]:
+    """Every pair in its usual direction with its risk, the surest first, less those that would close a circle."""
+    steps, risks = orders.steps, orders.order_risk
+    usual = np.argwhere((orders.first >= orders.first.T) & (orders.first > 0))
+    ranked = sorted((float(risks[one, other]), (steps[one], steps[other])) for one, other in usual.tolist())
+    risk_of = {edge: risk for risk, edge in ranked}
+    return tuple((risk_of[edge], edge) for edge in without_circles(risk_of))
 
 
 def _by_risk(risks: dict[int, float]) -> tuple[tuple[float, int], ...]:
@@ -108,11 +122,6 @@ def _by_risk(risks: dict[int, float]) -> tuple[tuple[float, int], ...]:
 def _between(risks: Iterable[tuple[float, T]], above: float, until: float) -> tuple[T, ...]:
     """What has a risk above the one and until the other."""
     return tuple(sorted(item for risk, item in risks if above < risk <= until))
-
-
-def _without_circles(risks: dict[Edge, float]) -> tuple[tuple[float, Edge], ...]:
-    ranked = sorted(risks, key=lambda edge: (risks[edge], edge))
-    return tuple((risks[edge], edge) for edge in without_circles(ranked))
 
 
 def _limits(statistics: Sequence[StepStatistics], factor: float | None, is_long: bool) -> tuple[tuple[int, float], ...]:

@@ -7,7 +7,7 @@ from typing import Any
 from guide.domain import KeyStep
 from guide.procedure.model import Procedure, Rules, StepStatistics
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def to_plain(procedure: Procedure) -> dict[str, Any]:
@@ -21,6 +21,7 @@ def to_plain(procedure: Procedure) -> dict[str, Any]:
         "demonstrations": procedure.demonstrations,
         "steps": [_step(procedure, step) for step in procedure.steps],
         "orderings": [{"steps": list(one.steps), "count": one.count} for one in procedure.orderings],
+        "orders": [list(order) for order in procedure.orders.demonstrations],
         "precedence": [[one.first, one.then, one.support, one.total] for one in procedure.precedences],
         "transitions": [[one.first, one.then, one.count] for one in procedure.transitions],
         "longest_pause_s": procedure.longest_pause_s,
@@ -54,9 +55,12 @@ def _rules(rules: Rules) -> dict[str, Any]:
     return {
         "edges": [list(edge) for edge in rules.edges],
         "asked_edges": [list(edge) for edge in rules.asked_edges],
+        "needs": [list(edge) for edge in rules.needs],
+        "asked_needs": [list(edge) for edge in rules.asked_needs],
         "required": list(rules.required),
         "asked_steps": list(rules.asked_steps),
         "single": list(rules.single),
+        "variant_risk": rules.variant_risk,
         "shortest_s": [list(limit) for limit in rules.shortest_s],
         "longest_s": [list(limit) for limit in rules.longest_s],
         "patience_s": rules.patience_s,

@@ -1,20 +1,21 @@
 """The rules: what an event says against the demonstrations. No memory of what was said: that is the voice's.
 
 One fault should lead to one flag of the right kind. When b is done and a, which always came first, is lacking, nobody
-can know yet whether a was left out or comes later. So a soft `missed` names the earliest lacking step; whatever else is
-lacking at that moment belongs to the same cause and is not named. When a is done after all, `out_of_order` takes its
-place; when another step that needs a is done meanwhile, nothing new is said.
+can know yet whether a was left out or comes later. Where everybody does a, a soft `missed` names it, the earliest of
+several; whatever else is lacking at that moment belongs to the same cause and is not named. When a is done after all,
+`out_of_order` takes its place; when another step that needs a is done meanwhile, nothing new is said. Where only those
+do a that do b, b is `out_of_order`; when a has not come by the end, `missed` takes its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from guide.domain import UNKNOWN, AlertKind, Severity
 from guide.procedure.events import Confirmed
 from guide.procedure.model import Procedure
-from guide.procedure.precedence import Edge
+from guide.procedure.orders import Lacking, kin_risk
 from guide.procedure.progress import rank_next
 from guide.procedure.state import Cause, Fault, State
 
@@ -42,49 +43,93 @@ class Finding:
 
 
 def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool) -> Fault | None:
-    """The fault of doing `step` now: the earliest step that had to come first and is not done, if it is news."""
+    """The fault of doing `step` now: a step that had to come first and is not done, if it is news.
+
+    Of several it is the earliest that everybody does, else the nearest.
+    """
     rules = procedure.rules
     surely_named = {fault.lacking for fault in state.faults if fault.is_sure}
-    sure = _open(state, surely_named, rules.required, rules.edges, step) if is_sure else []
+    sure = _open(state, surely_named, rules.needed_by(step)) if is_sure else []
     named = {fault.lacking for fault in state.faults}
-    asked = (*rules.required, *rules.asked_steps)
-    found = sure or _open(state, named, asked, (*rules.edges, *rules.asked_edges), step)
-    if not found:
+    found = sure or _open(state, named, rules.needed_by(step, is_asked=True))
+    if found:
+        usual = procedure.usual_rank()
+        ranked = sorted(found, key=lambda first: (usual.get(first, 0.0), first))
+        lacking = next((first for first in ranked if _is_wanted(procedure, first)), ranked[-1])
+        return Fault(step, lacking, bool(sure), is_sure)
+    if not is_sure:
         return None
-    usual = procedure.usual_rank()
-    return Fault(step, min(found, key=lambda first: (usual.get(first, 0.0), first)), bool(sure), is_sure)
+    variants = lacking_in_variant(procedure, state.done, step)
+    variant = next((one for one in variants if named.isdisjoint({one.step, one.instead})), None)
+    return None if variant is None else Fault(step, variant.step, is_sure, because=variant)
 
 
-def _open(state: State, named: set[int], wanted: Iterable[int], edges: Iterable[Edge], step: int) -> list[int]:
-    """The wanted steps that have an edge to `step`, are not done and not named yet."""
+def _open(state: State, named: set[int], needed: Iterable[int]) -> list[int]:
+    """The needed steps that are not done and not named yet."""
     closed = {*state.done, *named}
-    lacking = [first for first in wanted if first not in closed]
-    firsts = {first for first, then in edges if then == step} if lacking else ()
-    return [first for first in lacking if first in firsts]
+    return [step for step in needed if step not in closed]
+
+
+def lacking_in_variant(procedure: Procedure, done: Collection[int], step: int) -> list[Lacking]:
+    """What came first in variants of the task, the surest first."""
+    risk = procedure.rules.variant_risk
+    return [] if risk is None else procedure.orders.lacking(step, done, risk)
+
+
+def other_variant(procedure: Procedure, done: Collection[int], step: int) -> Finding | None:
+    """The step is one that nobody did who did all that was done so far."""
+    risk = procedure.rules.variant_risk
+    if risk is None or not done or step not in procedure.numbers:
+        return None
+    total, both = procedure.orders.kin(step, done)
+    if kin_risk(total, both) > risk:
+        return None
+    evidence = f"{both} of {total} demonstrations did it that did all that was done before: it is of another variant"
+    return Finding("out_of_order", step, "warning", evidence)
 
 
 def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
     """The fault that shows when `step` is done only now: the first step done too early, told of or not."""
-    told = [fault for fault in state.faults if fault.lacking == step]
+    told = [fault for fault in state.faults if not fault.is_made_up(state.done) and fault.is_made_up([step])]
+    late = procedure.rules.successors(step)
     if told:
         # What was only asked about, since the step need not be done, is an alarm once it is done too late.
-        edges = procedure.rules.edges
-        return next((one for one in told if one.is_sure or (one.was_seen and (step, one.early) in edges)), None)
+        return next((one for one in told if one.is_sure or (one.was_seen and one.early in late)), None)
     explained = {fault.early for fault in state.faults}
     # What a person marked as done has no moment, so it cannot have been too early.
     begun = [visit.step for visit in state.visits if visit.step not in state.denied]
-    later = {then for first, then in procedure.rules.edges if first == step}
-    early = [other for other in begun if other in later and other not in explained]
+    early = [other for other in begun if other in late and other not in explained]
     return Fault(early[0], step, True) if early else None
 
 
-def missed_so_far(procedure: Procedure, fault: Fault) -> Finding:
+def not_yet(procedure: Procedure, fault: Fault) -> Finding:
+    """What is said while nobody can know whether the lacking step comes: of one that everybody does, that it lacks."""
+    if not _is_wanted(procedure, fault.lacking):
+        evidence = f"{_came_first(procedure, fault)}, and is not done"
+        return Finding("out_of_order", fault.early, "warning", evidence, fault.lacking, fault.is_sure)
     pair = procedure.precedence(fault.lacking, fault.early)
     evidence = (
         f'"{procedure.name(fault.lacking)}" has not been seen, though "{procedure.name(fault.early)}" is being done: '
         f"it came first in {pair.support} of {pair.total} demonstrations"
     )
     return Finding("missed", fault.lacking, "warning", evidence, is_sure=fault.is_sure)
+
+
+def _is_wanted(procedure: Procedure, step: int) -> bool:
+    """Whether the step is to be done whatever else is."""
+    return step in procedure.rules.required or step in procedure.rules.asked_steps
+
+
+def _came_first(procedure: Procedure, fault: Fault) -> str:
+    """In how many of the demonstrations that did the early step the lacking one came first."""
+    early, lacking, because = procedure.name(fault.early), procedure.name(fault.lacking), fault.because
+    if because is None:
+        held = procedure.statistics_of(fault.early)
+        support = procedure.precedence(fault.lacking, fault.early).support
+        return f'"{lacking}" came first in {support} of {held.present if held else 0} that did "{early}"'
+    either = "" if because.instead is None else f' or "{procedure.name(because.instead)}"'
+    those = "" if because.given is None else f'"{procedure.name(because.given)}" and then '
+    return f'"{lacking}"{either} came first in {because.support} of {because.total} that did {those}"{early}"'
 
 
 def out_of_order(procedure: Procedure, fault: Fault, is_sure: bool) -> Finding:
@@ -97,15 +142,31 @@ def out_of_order(procedure: Procedure, fault: Fault, is_sure: bool) -> Finding:
 
 
 def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
-    """A finding for each required step that was not done, in the usual order; less certain ones come as unsure."""
+    """A finding for each step that was not done and had to be, in the usual order; less certain ones come as unsure.
+
+    That is what everybody does, and what something that was done needs.
+    """
     usual = procedure.usual_rank()
-    wanted = dict.fromkeys(procedure.rules.asked_steps, False) | dict.fromkeys(procedure.rules.required, True)
+    needed = {fault.lacking: fault for fault in open_faults(state)}
+    wanted = {step: fault.is_sure for step, fault in needed.items()}
+    wanted |= dict.fromkeys(procedure.rules.asked_steps, False) | dict.fromkeys(procedure.rules.required, True)
     done = state.done
-    lacking = sorted((step for step in wanted if step not in done), key=lambda step: (usual[step], step))
+    lacking = sorted((step for step in wanted if step not in done), key=lambda step: (usual.get(step, 0.0), step))
+
+    def why(step: int) -> str:
+        is_wanted = _is_wanted(procedure, step)
+        return _presence(procedure, step) if is_wanted else _came_first(procedure, needed[step])
+
     return [
-        Finding("missed", step, "alarm", f"not seen until the end: {_presence(procedure, step)}", is_sure=wanted[step])
+        Finding("missed", step, "alarm", f"not seen until the end: {why(step)}", is_sure=wanted[step])
         for step in lacking
     ]
+
+
+def open_faults(state: State) -> list[Fault]:
+    """The faults whose lacking step was not done since."""
+    done = state.done
+    return [fault for fault in state.faults if not fault.is_made_up(done)]
 
 
 def repeated(procedure: Procedure, state: State, event: Confirmed, is_sure: bool) -> Finding | None:

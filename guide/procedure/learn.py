@@ -10,6 +10,7 @@ from guide.errors import InputError
 from guide.procedure.counts import longest_pause_s, step_statistics
 from guide.procedure.model import Procedure, Rules, StepStatistics, Transition
 from guide.procedure.orderings import ordering_of_segments, rank_orderings
+from guide.procedure.orders import Orders
 from guide.procedure.precedence import count_precedence, count_transitions
 from guide.procedure.thresholds import choose_rules
 from guide.procedure.visits import first_order, visits_of
@@ -21,13 +22,14 @@ def learn_procedure(
     sequences: Sequence[Sequence[Segment]],
     steps: Sequence[KeyStep] | None = None,
     rate: float = FALSE_ALARM_RATE,
-    is_new_unknown: bool = False,
+    are_true: bool = False,
 ) -> Procedure:
     """The procedure behind some demonstrations, each given as its segments.
 
     Steps not given are named by number. A step given as optional or repeatable stays so; any other becomes so where the
-    demonstrations leave it out or repeat it. The rules keep false alarms on clean recordings within `rate` each; with
-    `is_new_unknown` a step met in one demonstration alone counts as unknown activity there, else it is passed over.
+    demonstrations leave it out or repeat it. The rules keep false alarms on clean recordings within `rate` each. Where
+    steps `are_true`, and not recognised, rules of variants hold too, and a step met in one demonstration alone counts
+    as unknown activity there, else it is passed over.
 
     >>> task = learn_procedure([[Segment(1, 0.0, 2.0), Segment(2, 2.0, 4.0)]] * 3)
     >>> task.rules.edges, task.rules.required
@@ -36,20 +38,22 @@ def learn_procedure(
     known = tuple(steps) if steps is not None else number_steps(sequences)
     _check(sequences, known)
     demonstrations = [visits_of(segments) for segments in sequences]
-    return describe(sequences, known, choose_rules(demonstrations, known, rate, is_new_unknown))
+    return describe(sequences, known, choose_rules(demonstrations, known, rate, are_true))
 
 
 def describe(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], rules: Rules) -> Procedure:
     """The orders, counts and steps of the demonstrations under given rules."""
     demonstrations = [visits_of(segments) for segments in sequences]
-    statistics = tuple(step_statistics(demonstrations, step.number) for step in steps)
+    statistics = step_statistics(demonstrations, [step.number for step in steps])
     pairs = list(zip(steps, statistics, strict=True))
+    orders = Orders(tuple(first_order(visits) for visits in demonstrations))
     moves = count_transitions([visit.step for visit in visits] for visits in demonstrations)
     return Procedure(
         steps=tuple(_infer(step, found, len(sequences), rules) for step, found in pairs),
         demonstrations=len(sequences),
         orderings=rank_orderings(ordering_of_segments(segments) for segments in sequences),
-        precedences=count_precedence([first_order(visits) for visits in demonstrations]),
+        orders=orders,
+        precedences=count_precedence(orders.demonstrations),
         statistics=statistics,
         transitions=tuple(Transition(first, then, count) for (first, then), count in sorted(moves.items())),
         longest_pause_s=longest_pause_s(demonstrations),
@@ -73,8 +77,10 @@ def loosened(procedure: Procedure) -> Procedure:
     at_will = {one.step for one in procedure.statistics if one.present < count and one.repeated}
     kept = tuple(edge for edge in rules.edges if not at_will & set(edge))
     asked = tuple(edge for edge in rules.edges if at_will & set(edge))
+    needs, asked_needs = (tuple(e for e in rules.needs if bool(at_will & set(e)) == is_so) for is_so in (False, True))
     single = tuple(step for step in rules.single if step not in optional)
-    return replace(procedure, rules=replace(rules, edges=kept, asked_edges=(*rules.asked_edges, *asked), single=single))
+    loose = replace(rules, edges=kept, asked_edges=(*rules.asked_edges, *asked), single=single)
+    return replace(procedure, rules=replace(loose, needs=needs, asked_needs=(*rules.asked_needs, *asked_needs)))
 
 
 def number_steps(sequences: Sequence[Sequence[Segment]]) -> tuple[KeyStep, ...]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import MappingProxyType
 
 from guide.domain import KeyStep, Ordering, Precedence
+from guide.procedure.orders import Orders
 from guide.procedure.precedence import Edge, reduce_edges, strict_edges
 
 
@@ -44,12 +47,14 @@ class Transition:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rules:
     """Which deviations may raise a flag, fixed on the demonstrations so that false alarms stay rare.
 
-    `edges` and `required` may raise alerts; `asked_edges` and `asked_steps` rest on less evidence and may only raise a
-    question. `single` holds the steps that must not be done twice. Limits are seconds per visit; no limit, no flag.
+    `edges` are pairs whose second step comes after the first where both are done; `needs` those of them whose second is
+    begun only when the first was, though the first is not `required`. These may raise alerts; what is `asked_` rests on
+    less evidence and may only raise a question. `single` holds the steps that must not be done twice. Limits are
+    seconds per visit; no limit, no flag.
 
     >>> Rules(edges=((1, 2),), required=(1, 2)).predecessors(2)
     (1,)
@@ -57,9 +62,13 @@ class Rules:
 
     edges: tuple[Edge, ...] = ()
     asked_edges: tuple[Edge, ...] = ()
+    needs: tuple[Edge, ...] = ()
+    asked_needs: tuple[Edge, ...] = ()
     required: tuple[int, ...] = ()
     asked_steps: tuple[int, ...] = ()
     single: tuple[int, ...] = ()
+    variant_risk: float | None = None
+    """The greatest risk of a rule that holds in some variants of the task and alarms; None where none is looked at."""
     shortest_s: tuple[tuple[int, float], ...] = ()
     longest_s: tuple[tuple[int, float], ...] = ()
     patience_s: float | None = None
@@ -70,7 +79,33 @@ class Rules:
     """Leave-one-out questions per demonstration under these rules."""
 
     def predecessors(self, step: int) -> tuple[int, ...]:
-        return tuple(first for first, then in self.edges if then == step)
+        return self._indexed["edges", 1].get(step, ())
+
+    def successors(self, step: int) -> tuple[int, ...]:
+        return self._indexed["edges", 0].get(step, ())
+
+    def needed_by(self, step: int, is_asked: bool = False) -> tuple[int, ...]:
+        """The steps that must be done before this one is begun, with those that are only asked about if wanted.
+
+        What must be done at all, and before this step where it is, is needed by it.
+        """
+        firsts, wanted = self._indexed["edges", 1].get(step, ()), {*self.required}
+        if is_asked:
+            firsts, wanted = (*firsts, *self._indexed["asked_edges", 1].get(step, ())), {*wanted, *self.asked_steps}
+        asked = self._indexed["asked_needs", 1].get(step, ()) if is_asked else ()
+        needed = (first for first in firsts if first in wanted)
+        return tuple(dict.fromkeys((*self._indexed["needs", 1].get(step, ()), *needed, *asked)))
+
+    @cached_property
+    def _indexed(self) -> Mapping[tuple[str, int], Mapping[int, tuple[int, ...]]]:
+        """The other steps of each step's pairs, by kind of rule and the step's place in the pair."""
+        found: dict[tuple[str, int], dict[int, tuple[int, ...]]] = {}
+        for name in ("edges", "asked_edges", "needs", "asked_needs"):
+            for place in (0, 1):
+                others = found.setdefault((name, place), {})
+                for edge in getattr(self, name):
+                    others[edge[place]] = (*others.get(edge[place], ()), edge[1 - place])
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +119,7 @@ class Procedure:
     steps: tuple[KeyStep, ...]
     demonstrations: int
     orderings: tuple[Ordering, ...] = ()
+    orders: Orders = field(default_factory=Orders)
     precedences: tuple[Precedence, ...] = ()
     statistics: tuple[StepStatistics, ...] = ()
     transitions: tuple[Transition, ...] = ()
@@ -113,9 +149,14 @@ class Procedure:
 
     def usual_rank(self) -> Mapping[int, float]:
         """Where each step usually stands: its mean place over the orderings, 0 first; a step never seen stands last."""
-        places: dict[int, list[float]] = {number: [] for number in self.numbers}
-        for ordering in self.orderings:
-            for place, step in enumerate(ordering.steps):
-                places.setdefault(step, []).extend([float(place)] * ordering.count)
-        last = float(len(self.steps))
-        return {step: sum(found) / len(found) if found else last for step, found in places.items()}
+        return _usual_rank(self.orderings, self.numbers)
+
+
+@lru_cache(maxsize=64)
+def _usual_rank(orderings: tuple[Ordering, ...], numbers: tuple[int, ...]) -> Mapping[int, float]:
+    total, count = dict.fromkeys(numbers, 0), dict.fromkeys(numbers, 0)
+    for ordering in orderings:
+        for place, step in enumerate(ordering.steps):
+            total[step] = total.get(step, 0) + place * ordering.count
+            count[step] = count.get(step, 0) + ordering.count
+    return MappingProxyType({step: total[step] / count[step] if count[step] else float(len(numbers)) for step in total})

@@ -13,6 +13,7 @@ from guide.domain import KeyStep, Ordering, Precedence
 from guide.errors import BundleError
 from guide.procedure.export import SCHEMA
 from guide.procedure.model import Procedure, Rules, StepStatistics, Transition
+from guide.procedure.orders import Orders
 from guide.procedure.precedence import find_cycle
 from guide.validation import misfit
 
@@ -53,9 +54,12 @@ class _Ordering(Struct, forbid_unknown_fields=True):
 class _Rules(Struct, forbid_unknown_fields=True):
     edges: Edges
     asked_edges: Edges
+    needs: Edges
+    asked_needs: Edges
     required: Steps
     asked_steps: Steps
     single: Steps
+    variant_risk: Annotated[float, Meta(ge=0, le=1)] | None
     shortest_s: Limits
     longest_s: Limits
     patience_s: Seconds | None
@@ -69,6 +73,7 @@ class _Procedure(Struct, forbid_unknown_fields=True):
     demonstrations: Count
     steps: Annotated[tuple[_Step, ...], Meta(max_length=MOST)]
     orderings: Annotated[tuple[_Ordering, ...], Meta(max_length=MOST)]
+    orders: Annotated[tuple[Steps, ...], Meta(max_length=MOST)]
     precedence: Annotated[tuple[tuple[Count, Count, Count, Count], ...], Meta(max_length=MOST)]
     transitions: Annotated[tuple[tuple[Count, Count, Count], ...], Meta(max_length=MOST)]
     longest_pause_s: Seconds
@@ -87,6 +92,9 @@ def from_plain(plain: Any) -> Procedure:
     for ordering in read.orderings:
         _require_known(ordering.steps, known, "an ordering")
         _require_once(ordering.steps, "an ordering")
+    for order in read.orders:
+        _require_known(order, known, "an order")
+        _require_once(order, "an order")
     for one in read.precedence:
         _require_known(one[:2], known, "precedence")
         is_sound = one[2] <= one[3] and one[0] != one[1]
@@ -96,6 +104,7 @@ def from_plain(plain: Any) -> Procedure:
         steps=tuple(_key_step(step) for step in read.steps),
         demonstrations=read.demonstrations,
         orderings=tuple(Ordering(one.steps, one.count) for one in read.orderings),
+        orders=Orders(read.orders),
         precedences=tuple(Precedence(*one) for one in read.precedence),
         statistics=tuple(_statistics(step.number, step.seen) for step in read.steps if step.seen is not None),
         transitions=tuple(Transition(*one) for one in read.transitions),
@@ -119,7 +128,7 @@ def _statistics(number: int, seen: _Seen) -> StepStatistics:
 
 
 def _checked_rules(rules: _Rules, known: frozenset[int]) -> Rules:
-    for name in ("edges", "asked_edges"):
+    for name in ("edges", "asked_edges", "needs", "asked_needs"):
         edges = getattr(rules, name)
         _require_known((step for edge in edges for step in edge), known, name)
         _require_once(edges, name)
@@ -128,7 +137,7 @@ def _checked_rules(rules: _Rules, known: frozenset[int]) -> Rules:
         _require_once(getattr(rules, name), name)
     for name in ("shortest_s", "longest_s"):
         _require_known((step for step, _ in getattr(rules, name)), known, name)
-    circle = find_cycle([*rules.edges, *rules.asked_edges])
+    circle = find_cycle([*rules.edges, *rules.asked_edges, *rules.needs, *rules.asked_needs])
     _require(circle is None, "edges", "a partial order", f"a circle through step {circle}")
     return Rules(**asdict(rules))
 

@@ -188,7 +188,8 @@ def _without(rules: Rules, kind: str, step: int, before: int | None) -> Rules:
             return replace(rules, required=required, asked_steps=(*rules.asked_steps, step))
         case "out_of_order" if before is not None and (before, step) in rules.edges:
             edges = tuple(edge for edge in rules.edges if edge != (before, step))
-            return replace(rules, edges=edges, asked_edges=(*rules.asked_edges, (before, step)))
+            needs = tuple(edge for edge in rules.needs if edge != (before, step))
+            return replace(rules, edges=edges, needs=needs, asked_edges=(*rules.asked_edges, (before, step)))
         case "repeated":
             return replace(rules, single=tuple(other for other in rules.single if other != step))
         case "unknown":

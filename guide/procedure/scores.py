@@ -53,7 +53,7 @@ def learn_names(sequences: Sequence[NamedSequence], rate: float = FALSE_ALARM_RA
     names = dict.fromkeys(step.name for one in taught for step in one.done)
     steps = [KeyStep(number, name) for number, name in enumerate(names, 1)]
     numbers = {step.name: step.number for step in steps}
-    return learn_procedure([_segments(one, numbers) for one in taught], steps, rate, is_new_unknown=True)
+    return learn_procedure([_segments(one, numbers) for one in taught], steps, rate, are_true=True)
 
 
 def check(procedure: Procedure, sequence: NamedSequence, blame: Blame = "both") -> Checked:

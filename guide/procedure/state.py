@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from guide.domain import Alert, Belief
+from guide.procedure.orders import Lacking
 from guide.procedure.visits import Visit, visits_of
 
 Cause: TypeAlias = tuple[str, int]  # (kind, the step it is about)
@@ -21,6 +23,12 @@ class Fault:
     is_sure: bool
     was_seen: bool = True
     """Whether `early` was made out surely: what is doubtful may then still be whether `lacking` had to be done."""
+    because: Lacking | None = None
+    """Where that holds in some variants of the task."""
+
+    def is_made_up(self, done: Collection[int]) -> bool:
+        """Whether what was lacking was done after all."""
+        return self.lacking in done or (self.because is not None and self.because.instead in done)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from guide.domain import BACKGROUND, UNKNOWN, Belief, Guidance
@@ -156,7 +156,9 @@ class _Turn:
         lacking = flags.lacking_before(self.procedure, before, step, is_sure)
         if lacking is not None:
             self._note(lacking)
-            self.tell(flags.missed_so_far(self.procedure, lacking))
+            self.tell(flags.not_yet(self.procedure, lacking))
+        elif late is None and is_sure:
+            self.tell(flags.other_variant(self.procedure, before.done, step))
 
     def _meet_again(self, before: State, event: Confirmed, is_sure: bool) -> None:
         """Doing a step again that was done too early puts it right; any other second time is a repeat."""
@@ -219,6 +221,9 @@ class _Turn:
                 return state.belief.chance_lacking(finding.step)
             case "repeated":
                 return state.belief.chance_again(finding.step)
+            case "out_of_order" if finding.before is not None and finding.before not in state.done:
+                # At least so probably the one was done and the other was not.
+                return max(state.belief.chance_lacking(finding.before) - state.belief.chance_lacking(finding.step), 0.0)
             case "out_of_order" if finding.before is not None:
                 return state.belief.chance_swapped(finding.before, finding.step)
         return 1.0
@@ -241,8 +246,17 @@ class _Turn:
             self.state.current is None
         ):  # a step still running when the recording stops was not too short, it was cut off
             self.tell(flags.too_short(self.procedure, self.state.last, self.state.busy_s(self.state.at)))
-        self.tell(*(self._weigh(finding) for finding in flags.missed_at_end(self.procedure, self.state)))
+        missed = [self._weigh(finding) for finding in flags.missed_at_end(self.procedure, self.state)]
+        self._settle_early({finding.step for finding in missed if finding is not None})
+        self.tell(*missed)
         self.state = replace(self.state.pause(self.state.at), is_finished=True)
+
+    def _settle_early(self, missed: Collection[int]) -> None:
+        """What was done too early turns out to have been done without the step that it needs: one cause, one alert."""
+        standing = dict(self.state.voice.standing)
+        causes = [("out_of_order", fault.early) for fault in self.state.faults if fault.lacking in missed]
+        early = [cause for cause in causes if cause in standing and standing[cause].before in missed]
+        self.settle(early, is_withdrawn=True)
 
     def _say(self, state: State, said: tuple[Guidance, ...]) -> None:
         self.state = state

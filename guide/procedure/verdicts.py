@@ -5,33 +5,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
+from guide.procedure.flags import lacking_in_variant, other_variant
 from guide.procedure.model import Procedure
-from guide.procedure.precedence import close_edges
 
 Blame: TypeAlias = Literal["both", "early"]
 
 
 def judge(procedure: Procedure, steps: Sequence[int], blame: Blame = "both") -> list[bool]:
-    """Whether each step of the sequence is a mistake: out of order, repeated, or unknown activity.
+    """Whether each step of the sequence is a mistake: out of order, of another variant, repeated, or unknown activity.
 
-    A broken precedence is laid on the step done too early and, where both are blamed, on the one done too late. A step
-    that was never done is nobody's mistake here: that is `missing`.
+    A broken precedence is laid on the step done too early and, where both are blamed, on the one done too late; then on
+    that alone where the sequence ends with it and the early one does not need it. A step that lacks what it needs is a
+    mistake, unless the work went on without a step that everybody does: that is nobody's mistake here but `missing`.
 
     >>> from guide.domain import KeyStep
     >>> from guide.procedure.model import Rules
-    >>> task = Procedure((KeyStep(1, "cut"), KeyStep(2, "glue")), 4, rules=Rules(edges=((1, 2),)))
-    >>> judge(task, [2, 1]), judge(task, [2, 1], blame="early"), judge(task, [2, 7])
-    ([True, True], [True, False], [False, True])
+    >>> task = Procedure((KeyStep(1, "cut"), KeyStep(2, "glue"), KeyStep(3, "dry")), 4, rules=Rules(edges=((1, 2),)))
+    >>> judge(task, [2, 1, 3]), judge(task, [2, 1, 3], blame="early"), judge(task, [2, 7])
+    ([True, True, False], [True, False, False], [False, True])
     """
     first = {step: index for index, step in reversed(list(enumerate(steps)))}
+    last = len(steps) - 1
     wrong = {step for step in steps if step not in procedure.numbers and procedure.rules.is_unknown_flagged}
-    for before, after in close_edges(procedure.rules.edges):
+    for before, after in procedure.rules.edges:
         if before in first and after in first and first[after] < first[before]:
-            wrong |= {after, before} if blame == "both" else {after}
+            wrong |= {after} if blame == "early" else {before} if first[before] == last else {after, before}
+    left_out = set(missing(procedure, steps))
+    lacking = {step: _lacking(procedure, steps[:index], step) for step, index in first.items()}
+    for step, index in first.items():
+        is_open = index == last and not _is_an_end(procedure, step)
+        # Where a sequence stops short of an end, nobody can know that what only its last step needs was left out.
+        earlier = set[int]().union(*(lacking[other] for other in first if other != step))
+        excused = left_out & earlier if is_open else left_out
+        if lacking[step] - excused or other_variant(procedure, steps[:index], step) is not None:
+            wrong.add(step)
     return [
         step in wrong if index == first[step] else _is_again(procedure, steps, index, step in wrong)
         for index, step in enumerate(steps)
     ]
+
+
+def _lacking(procedure: Procedure, done: Sequence[int], step: int) -> set[int]:
+    """What the step needs and was not done before it."""
+    variant = {one.step for one in lacking_in_variant(procedure, done, step)}
+    return {*procedure.rules.needed_by(step), *variant}.difference(done)
+
+
+def _is_an_end(procedure: Procedure, step: int) -> bool:
+    """Whether some demonstration ends with the step."""
+    return any((move.first, move.then) == (step, 0) for move in procedure.transitions)
 
 
 def _is_again(procedure: Procedure, steps: Sequence[int], index: int, is_redone: bool) -> bool:

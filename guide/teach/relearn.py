@@ -102,8 +102,12 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
 def without_edges(procedure: Procedure, off: frozenset[tuple[int, int]]) -> Procedure:
     """The procedure without the rules that a person switched off; its counts stay."""
     rules = procedure.rules
-    edges, asked = (tuple(e for e in part if e not in off) for part in (rules.edges, rules.asked_edges))
-    return replace(procedure, rules=replace(rules, edges=edges, asked_edges=asked))
+    edges, asked, needs, asked_needs = (
+        tuple(edge for edge in part if edge not in off)
+        for part in (rules.edges, rules.asked_edges, rules.needs, rules.asked_needs)
+    )
+    kept = replace(rules, edges=edges, asked_edges=asked, needs=needs, asked_needs=asked_needs)
+    return replace(procedure, rules=kept)
 
 
 def write_version(
@@ -167,6 +171,8 @@ def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
         procedure.rules,
         required=tuple(number for number in procedure.rules.required if number not in optional),
         asked_steps=tuple(number for number in procedure.rules.asked_steps if number not in optional),
+        needs=tuple(edge for edge in procedure.rules.needs if edge[0] not in optional),
+        asked_needs=tuple(edge for edge in procedure.rules.asked_needs if edge[0] not in optional),
         single=tuple(number for number in procedure.rules.single if number not in repeatable),
     )
     known = tuple(

@@ -69,7 +69,7 @@ def test_hostile_values_give_a_procedure_or_one_sentence(path: tuple[Any, ...], 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"schema": 2}, "schema"),
+        ({"schema": 1}, "schema"),
         ({"extra": 1}, "unknown field extra"),
         ({"demonstrations": True}, "demonstrations"),
         ({"orderings": [{"steps": [1, 9], "count": 1}]}, "a listed step"),

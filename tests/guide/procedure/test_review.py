@@ -270,3 +270,12 @@ def test_what_a_person_left_running_lasts_until_a_look_back_sees_something_else(
     histories = (Segment(1, 0.0, 12.0), Segment(2, 12.0, 13.0))
     tracker.review(Belief(13.0, histories, lacking=((1, 0.0), (2, 0.0))))
     assert [(visit.step, visit.busy_s) for visit in tracker.state.visits] == [(1, 7.0), (2, 1.0)]
+
+
+@pytest.mark.parametrize(("lacking", "kind"), [(0.9, Alert), (0.5, Question), (0.2, None)])
+def test_a_need_is_told_as_far_as_it_is_believed_to_lack(lacking: float, kind: type | None) -> None:
+    task = Procedure((KeyStep(1, "axle"), KeyStep(2, "wheel")), 8, rules=Rules(edges=((1, 2),), needs=((1, 2),)))
+    belief = Belief(10.0, (Segment(2, 0.0, 10.0),), lacking=((1, lacking), (2, 0.0)))
+    said = Tracker(task).review(belief)
+    assert [type(item) for item in said] == ([] if kind is None else [kind])
+    assert all(item.kind == "out_of_order" and item.before == 1 for item in said if isinstance(item, Alert))

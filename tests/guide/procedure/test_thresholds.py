@@ -56,4 +56,4 @@ def test_given_flags_are_respected() -> None:
 def test_new_steps_silence_unknown_activity_only_where_they_count() -> None:
     demonstrations = [recording(1, 2, 3), recording(1, 2, 4, 3), recording(1, 5, 2, 3), recording(1, 2, 3)]
     assert choose_rules(demonstrations, STEPS, 0.2).is_unknown_flagged
-    assert not choose_rules(demonstrations, STEPS, 0.2, is_new_unknown=True).is_unknown_flagged
+    assert not choose_rules(demonstrations, STEPS, 0.2, are_true=True).is_unknown_flagged

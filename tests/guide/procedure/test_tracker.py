@@ -1,3 +1,4 @@
+import time
 from dataclasses import replace
 
 import pytest
@@ -218,3 +219,61 @@ def test_time_that_runs_back_counts_as_now(task: Procedure) -> None:
     tracker.push(2, 50.0)
     assert tracker.state.at == 100.0
     assert tracker.progress.done == (1, 2)
+
+
+@pytest.fixture(scope="module")
+def products() -> Procedure:
+    """Two products: 1 then 2, or 3; all end with 4, which needs either 2 or 3."""
+    return learn_procedure([recording(1, 2, 4)] * 8 + [recording(3, 4)] * 8, STEPS[:4], are_true=True)
+
+
+def test_a_step_without_what_it_needs_is_told_when_it_begins(products: Procedure) -> None:
+    (early,) = Tracker(products).push(2, 0.0)
+    assert isinstance(early, Alert)
+    assert (early.kind, early.step, early.before, early.severity) == ("out_of_order", 2, 1, "warning")
+    assert '"base" came first in 8 of 8 that did "board"' in early.evidence
+
+
+def test_what_is_needed_and_comes_late_makes_the_alert_graver_under_its_id(products: Procedure) -> None:
+    tracker = Tracker(products)
+    (early,) = tracker.push(2, 0.0)
+    (graver,) = tracker.push(1, 10.0)
+    assert isinstance(early, Alert)
+    assert isinstance(graver, Alert)
+    assert (graver.id, graver.kind, graver.severity) == (early.id, "out_of_order", "alarm")
+    assert kinds([early, graver, *tracker.push(4, 20.0), *tracker.finish()]) == [("out_of_order", 2, 1)]
+
+
+def test_what_is_needed_and_never_comes_is_one_missed_step(products: Procedure) -> None:
+    assert kinds(feed(products, 2, 4)) == [("missed", 1, None)]
+
+
+def test_either_of_two_steps_will_do(products: Procedure) -> None:
+    tracker = Tracker(products)
+    (alert,) = tracker.push(4, 0.0)
+    assert isinstance(alert, Alert)
+    assert (alert.kind, alert.step) == ("out_of_order", 4)
+    assert alert.before in (1, 2, 3)
+    assert "came first in 16 of 16" in alert.evidence
+    assert kinds(feed(products, 3, 4)) == kinds(feed(products, 1, 2, 4)) == []
+
+
+def test_a_step_of_another_variant_is_told_as_such(products: Procedure) -> None:
+    tracker = Tracker(products)
+    assert tracker.push(3, 0.0) == ()
+    (alert,) = tracker.push(1, 10.0)
+    assert isinstance(alert, Alert)
+    assert (alert.kind, alert.step, alert.before) == ("out_of_order", 1, None)
+    assert "0 of 8 demonstrations" in alert.evidence
+
+
+def test_an_event_is_judged_in_a_millisecond_after_many_long_demonstrations() -> None:
+    orders = [[*range(1, 31), *(range(31, 61) if number % 2 else range(60, 30, -1))] for number in range(200)]
+    began = time.process_time()
+    task = learn_procedure([recording(*order) for order in orders], are_true=True)
+    assert time.process_time() - began < 10
+    tracker = Tracker(task)
+    began = time.process_time()
+    for place, step in enumerate(orders[0]):
+        tracker.push(step, 10.0 * place)
+    assert (time.process_time() - began) / 60 < 0.002, "twice the aim: other work may share the machine"

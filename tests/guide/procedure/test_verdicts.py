@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from guide.domain import KeyStep
-from guide.procedure.model import Procedure, Rules
+from guide.procedure.model import Procedure, Rules, Transition
+from guide.procedure.orders import Orders
 from guide.procedure.verdicts import judge, missing
 
 TASK = Procedure(
@@ -17,7 +20,8 @@ TASK = Procedure(
         pytest.param([1, 2, 3, 4], "....", "....", id="clean"),
         pytest.param([4, 1, 2, 3], "....", "....", id="a free step anywhere"),
         pytest.param([2, 1, 3], "xx.", "x..", id="neighbours"),
-        pytest.param([3, 1], "xx", "x.", id="order that follows through a step left out"),
+        pytest.param([2, 1], "xx", "x.", id="a needed one comes last"),
+        pytest.param([3, 1, 4], "...", "...", id="nothing follows from orders with a step that was left out"),
         pytest.param([2, 3], "..", "..", id="what was never done is not out of order"),
         pytest.param([1, 2, 1, 3], "..x.", "..x.", id="repeated"),
         pytest.param([1, 1, 2], "...", "...", id="going on"),
@@ -32,3 +36,40 @@ def test_each_step_is_judged(steps: list[int], both: str, early: str) -> None:
 
 def test_missing_steps_are_the_required_ones() -> None:
     assert missing(TASK, [1, 3]) == (2,)
+
+
+VARIANTS = Procedure(
+    TASK.steps,
+    demonstrations=6,
+    orders=Orders(((1, 2, 4), (1, 2, 4), (1, 2, 4), (3, 4), (3, 4), (3, 4))),
+    transitions=(Transition(4, 0, 6),),
+    rules=Rules(edges=((1, 2),), needs=((1, 2),), variant_risk=0.05),
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict"),
+    [
+        pytest.param([1, 2, 4], "...", id="clean"),
+        pytest.param([2, 4], "xx", id="lacks what it needs"),
+        pytest.param([2, 1], "xx", id="what is needed comes late"),
+        pytest.param([4], "x", id="lacks either of two"),
+        pytest.param([1, 4], ".x", id="lacks what it needs in this variant"),
+        pytest.param([3, 1], ".x", id="of another variant"),
+    ],
+)
+def test_what_a_variant_needs_is_judged(steps: list[int], verdict: str) -> None:
+    assert "".join("x" if flag else "." for flag in judge(VARIANTS, steps)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict"),
+    [
+        pytest.param([1, 3], ".x", id="stopped where no demonstration ends"),
+        pytest.param([1, 3, 4], "...", id="carried on to an end: 2 was left out"),
+        pytest.param([2, 3], "..", id="the work had gone on without 1 before it stopped"),
+    ],
+)
+def test_where_a_sequence_stops_short_its_last_step_is_to_blame(steps: list[int], verdict: str) -> None:
+    task = replace(TASK, transitions=(Transition(4, 0, 5),))
+    assert "".join("x" if flag else "." for flag in judge(task, steps)) == verdict

@@ -1,0 +1,86 @@
+from itertools import permutations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guide.procedure.orders import Orders, kin_risk
+
+orders = st.lists(st.lists(st.integers(1, 5), unique=True, min_size=1, max_size=5).map(tuple), min_size=1, max_size=6)
+
+
+def risk_of(orders: Orders, kind: str, first: int, then: int) -> float:
+    return float(getattr(orders, kind)[orders.column[first], orders.column[then]])
+
+
+def test_far_pairs_are_surer_than_near_ones_and_more_demonstrations_than_few() -> None:
+    few, many = (Orders(((1, 2, 3, 4),) * count) for count in (2, 8))
+    far, nearer, near = (risk_of(few, "order_risk", 1, then) for then in (4, 3, 2))
+    assert far < nearer < near < 0.05
+    assert risk_of(many, "order_risk", 1, 2) < near
+    assert risk_of(few, "order_risk", 2, 1) > 0.5
+
+
+def test_a_wandering_step_is_riskier_than_a_settled_one() -> None:
+    found = Orders(((9, 1, 2, 3, 4), (1, 9, 2, 3, 4), (1, 2, 9, 3, 4)) * 2)
+    assert risk_of(found, "order_risk", 9, 3) > risk_of(found, "order_risk", 2, 3)
+    assert risk_of(found, "order_risk", 1, 9) > 0.1, "seen both ways"
+
+
+def test_what_all_that_did_a_step_did_before_it_is_needed_whatever_else_they_did() -> None:
+    found = Orders(((1, 2), (1, 2, 3), (4, 1, 2), (3, 4), (4, 3)))
+    assert risk_of(found, "need_risk", 1, 2) < 0.05
+    (lacking,) = found.lacking(2, [4], 0.05)
+    assert (lacking.step, lacking.support, lacking.total, lacking.given, lacking.instead) == (1, 3, 3, None, None)
+    assert found.lacking(2, [1], 0.05) == []
+    assert found.lacking(9, [1], 0.05) == [], "a step that nobody did"
+
+
+def test_what_holds_in_one_variant_is_needed_there() -> None:
+    found = Orders(((1, 2, 4, 5), (1, 2, 4, 5), (1, 2, 4, 5)) * 4 + ((3, 5),) * 12)
+    surest = found.lacking(5, [1], 0.1)
+    assert {(one.step, one.given, one.support, one.total) for one in surest} == {(2, 1, 12, 12), (4, 1, 12, 12)}
+    assert found.lacking(5, [3], 0.1) == []
+
+
+def test_either_of_two_that_are_never_both_done_is_needed() -> None:
+    found = Orders(((1, 3), (2, 3)) * 4)
+    (lacking,) = found.lacking(3, [], 0.05)
+    assert (lacking.step, lacking.instead, lacking.support, lacking.total) == (1, 2, 8, 8)
+    assert found.lacking(3, [1], 0.05) == found.lacking(3, [2], 0.05) == []
+    assert Orders(((1, 3), (2, 3)) * 4 + ((3,),)).lacking(3, [], 0.05) == []
+
+
+def test_kin_are_those_that_did_all_that_was_done() -> None:
+    found = Orders(((1, 2), (1, 2, 3), (3, 1)))
+    assert found.kin(3, [1]) == (3, 2)
+    assert found.kin(3, [1, 2]) == (2, 1)
+    assert found.kin(2, [3, 1]) == (2, 1)
+    assert kin_risk(10, 0) < 0.05 < kin_risk(10, 1)
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(orders, st.integers(1, 5), st.sets(st.integers(1, 5)))
+def test_counts_are_those_of_brute_force(demonstrations: list[tuple[int, ...]], step: int, done: set[int]) -> None:
+    found = Orders(tuple(demonstrations))
+    for one in found.lacking(step, done):
+        those = [order[: order.index(step)] for order in demonstrations if step in order]
+        if one.given is not None:
+            those = [before for before in those if one.given in before]
+            assert one.given in done
+        ways = {one.step, one.instead}
+        assert one.total == len(those)
+        assert one.support == sum(bool(ways & set(before)) for before in those)
+        assert one.step not in done
+        assert one.step != step
+        assert 0 < one.risk <= 1
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(orders)
+def test_risks_are_chances_and_never_sure_of_both_directions(demonstrations: list[tuple[int, ...]]) -> None:
+    found = Orders(tuple(demonstrations))
+    for first, then in permutations(found.steps, 2):
+        there, back = (risk_of(found, "order_risk", *pair) for pair in ((first, then), (then, first)))
+        assert 0 <= there <= 1
+        assert max(there, back) >= 0.5
+        assert 0 < risk_of(found, "need_risk", first, then) <= 1
