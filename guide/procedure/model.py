@@ -84,6 +84,10 @@ class Rules:
     def successors(self, step: int) -> tuple[int, ...]:
         return self._indexed["edges", 0].get(step, ())
 
+    def needing(self, step: int) -> tuple[int, ...]:
+        """The steps that need this one, which not everybody does."""
+        return self._indexed["needs", 0].get(step, ())
+
     def needed_by(self, step: int, is_asked: bool = False) -> tuple[int, ...]:
         """The steps that must be done before this one is begun, with those that are only asked about if wanted.
 

@@ -61,15 +61,20 @@ def _outcome(procedure: Procedure, events: Sequence[Event], hidden: Collection[i
     rules = [one for one in _breaches(procedure.rules) if one[0] != "missed" or one[1] not in hidden]
     cried = {_breach(alert) for alert in _alarms(procedure, events)}
     beliefs = [event.belief for event in events if isinstance(event, Reviewed)]
-    chances = {one: _chance(beliefs[-1], *one) for one in rules} if beliefs else {}
+    chances = {one: _chance(procedure.rules, beliefs[-1], *one) for one in rules} if beliefs else {}
     return _Outcome(frozenset(cried.intersection(rules)), chances)
 
 
-def _chance(belief: Belief, kind: str, step: int, before: int | None) -> float:
+def _chance(rules: Rules, belief: Belief, kind: str, step: int, before: int | None) -> float:
     """How probably a rule was broken."""
     if before is not None:
         return belief.chance_swapped(before, step)
-    return belief.chance_again(step) if kind == "repeated" else belief.chance_lacking(step)
+    if kind == "repeated":
+        return belief.chance_again(step)
+    lacking = belief.chance_lacking(step)
+    if step in rules.required:
+        return lacking
+    return max((lacking - belief.chance_lacking(then) for then in rules.needing(step)), default=0.0)
 
 
 def _limit(outcomes: Sequence[_Outcome], rate: float) -> float:
@@ -151,16 +156,19 @@ def question_rules(procedure: Procedure, seen: Sequence[FreeReading]) -> Procedu
     """
     rules = procedure.rules
     for breach in tuple(_breaches(rules)):
-        if sum(_is_broken(breach, each) for each in seen) > MOST_SHARE * len(seen):
+        if sum(_is_broken(rules, breach, each) for each in seen) > MOST_SHARE * len(seen):
             rules = _without(rules, *breach)
     return replace(procedure, rules=rules)
 
 
-def _is_broken(breach: Breach, seen: FreeReading) -> bool:
+def _is_broken(rules: Rules, breach: Breach, seen: FreeReading) -> bool:
     kind, step, before = breach
     if before is not None:
         return (before, step) in seen.swapped
-    return step in seen.again if kind == "repeated" else step not in seen.done
+    if kind == "repeated":
+        return step in seen.again
+    is_needed = step in rules.required or not seen.done.isdisjoint(rules.needing(step))
+    return is_needed and step not in seen.done
 
 
 def _breach(alert: Alert) -> Breach:
@@ -169,7 +177,7 @@ def _breach(alert: Alert) -> Breach:
 
 def _breaches(rules: Rules) -> Iterator[Breach]:
     """What may be alarmed of presence, order and repeating."""
-    yield from (("missed", step, None) for step in rules.required)
+    yield from (("missed", step, None) for step in dict.fromkeys((*rules.required, *(one for one, _ in rules.needs))))
     yield from (("out_of_order", then, first) for first, then in rules.edges)
     yield from (("repeated", step, None) for step in rules.single)
 
@@ -186,6 +194,10 @@ def _without(rules: Rules, kind: str, step: int, before: int | None) -> Rules:
         case "missed" if step in rules.required:
             required = tuple(other for other in rules.required if other != step)
             return replace(rules, required=required, asked_steps=(*rules.asked_steps, step))
+        case "missed":  # by something that was done and needs it
+            needs = tuple(edge for edge in rules.needs if edge[0] != step)
+            asked = tuple(edge for edge in rules.needs if edge[0] == step)
+            return replace(rules, needs=needs, asked_needs=(*rules.asked_needs, *asked))
         case "out_of_order" if before is not None and (before, step) in rules.edges:
             edges = tuple(edge for edge in rules.edges if edge != (before, step))
             needs = tuple(edge for edge in rules.needs if edge != (before, step))

@@ -36,6 +36,21 @@ def test_a_step_that_is_never_made_out_is_asked_about_from_then_on() -> None:
     assert quiet.edges == RULES.edges
 
 
+def test_a_need_that_cries_wolf_is_asked_about_and_stops_nothing_else_from_falling_silent() -> None:
+    """Step 2 needs step 1, which not everybody does; both that and step 3 are missed by rehearsals."""
+    needy = replace(TASK, rules=Rules(edges=((1, 2),), needs=((1, 2),), required=(2, 3)))
+    quiet = silence_rules(needy, [rehearsal([2])] * 4, 0.2).rules
+    assert (quiet.needs, quiet.asked_needs) == ((), ((1, 2),))
+    assert quiet.required == (2,)
+
+
+def test_a_need_is_borne_out_only_where_what_needs_it_is_seen() -> None:
+    needy = replace(TASK, rules=Rules(edges=((1, 2),), needs=((1, 2),)))
+    nobody, wrong = FreeReading(frozenset({3}), frozenset()), FreeReading(frozenset({2, 3}), frozenset())
+    assert question_rules(needy, [nobody] * 4).rules.needs == ((1, 2),)
+    assert question_rules(needy, [wrong] * 4).rules.needs == ()
+
+
 def test_a_step_seen_twice_may_be_done_twice() -> None:
     assert silence_rules(TASK, [rehearsal([1, 2, 1, 3])] * 4, 0.2).rules.single == (2, 3)
 
