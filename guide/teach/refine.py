@@ -1,4 +1,4 @@
-"""Looking again: labels teach a recogniser, the recogniser relabels, under what recordings of one task share.
+"""Labels teach a discriminant, and the discriminant relabels, under what recordings of one task share.
 
 Each round fits a discriminant to the labels of all recordings, and lets optimal transport hand out its scores: every
 frame gets one label, every step about the share of the time it has on average, at about the place it usually has. The
