@@ -18,7 +18,7 @@ from guide.domain import BACKGROUND, Labels, Times
 from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.history_model import TO_BACKGROUND
 from guide.perceive.appearance import SMOOTHED_STEPS
-from guide.teach.refine import Floats, Lesson, RefineSettings, Shown, teach
+from guide.teach.lesson import Floats, Lesson, LessonSettings, Shown, teach
 from guide.teach.reorder import stretches
 
 LEAST_SPREAD = 0.3  # of the logarithm of a step's time
@@ -44,7 +44,7 @@ class Consensus:
     """How much more a recording labelled by a person counts than one labelled by us."""
     independent: float = 1.5
     """How many independent witnesses the features' smoothing holds: more than live, since these look both ways."""
-    settings: RefineSettings = field(default_factory=lambda: RefineSettings(place_most=1.0))
+    settings: LessonSettings = field(default_factory=lambda: LessonSettings(place_most=1.0))
     """A place only speaks against a step: or idle time at the beginning would be the first one."""
 
     def settle(

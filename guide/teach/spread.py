@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from guide.domain import BACKGROUND, Labels, Times
 from guide.teach.collection import Collection, Found
 from guide.teach.consensus import Consensus
-from guide.teach.refine import Floats, Lesson, RefineSettings, Shown, teach
+from guide.teach.lesson import Floats, Lesson, LessonSettings, Shown, teach
 from guide.teach.reorder import levelled
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
@@ -47,7 +47,7 @@ class Spread:
     array([3, 5])
     """
 
-    settings: RefineSettings = field(default_factory=lambda: RefineSettings(place_most=PLACE_MOST))
+    settings: LessonSettings = field(default_factory=lambda: LessonSettings(place_most=PLACE_MOST))
     rounds: int = 4
     """Scores rise by ever less from round to round; on drawn and cooking recordings four get nearly all of it."""
     say: int = 4
@@ -81,7 +81,7 @@ class Spread:
     def task_of(self, few: Fewer, numbers: Labels) -> tuple[Task, View]:
         """What is carried over, whoever teaches; `numbers` are the steps there are."""
         some, step_s = few.collection(), _step_s(few.whole, numbers)
-        view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings, is_timeless=True)
+        view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
         shown = self._shown(some, view, rows)
         return Task(rows, shown, some.times, numbers, self.settings.change * step_s * some.rate, step_s), view
 

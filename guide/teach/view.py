@@ -11,8 +11,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from guide.domain import Times
 from guide.label.directions import principal_directions
-from guide.perceive.appearance import AppearanceSettings, appearance, difference
-from guide.teach.refine import Floats, RefineSettings
+from guide.perceive.appearance import AppearanceSettings
+from guide.teach.lesson import Floats, LessonSettings
 
 SAMPLE = 6000  # frames from which the directions are taken
 
@@ -38,7 +38,7 @@ class View:
     """How to look at recordings: learned from some, good for all of the task.
 
     >>> scenes = np.repeat(np.eye(3), 20, axis=0)
-    >>> view, rows = learn_view([scenes, scenes[::-1]], [np.arange(60.0)] * 2, 20.0, RefineSettings())
+    >>> view, rows = learn_view([scenes, scenes[::-1]], [np.arange(60.0)] * 2, 20.0, LessonSettings())
     >>> bool(np.allclose(view.rows(scenes, np.arange(60.0)), rows[0]))
     True
     """
@@ -46,11 +46,10 @@ class View:
     scene: Half
     recent: Half
     memory: AppearanceSettings
-    is_timeless: bool = False
 
     def rows(self, features: NDArray[np.floating], times: Times) -> Floats:
         """Rows (T, 2d) of a recording's features (T, P)."""
-        recent = _recent(features, times, self.memory, self.is_timeless)
+        recent = _recent(features, times, self.memory)
         return np.concatenate([self.scene.rows(features), self.recent.rows(recent)], axis=1)
 
 
@@ -58,36 +57,27 @@ def learn_view(
     features: Sequence[NDArray[np.floating]],
     times: Sequence[Times],
     step_s: float,
-    settings: RefineSettings,
-    is_timeless: bool = False,
+    settings: LessonSettings,
 ) -> tuple[View, list[Floats]]:
     """How to look at recordings of which features (T, P) these are, and what is seen in these.
 
-    One half of a row is centred on the whole recording, the other on the past of two average steps; the first tells
-    scenes apart, the second what has just changed. Both are of unit length before, smoothed and reduced after.
-    A recording has no past at its beginning, which tells the beginning apart whatever is done there: a bit of a clock.
-    A view that `is_timeless` centres the second half on what comes before and after alike: a recording looks the same
-    when it is played backwards. (Its two ends still differ a little from its middle, where there is more around.)
+    One half of a row is centred on the whole recording, the other on what comes before and after within two average
+    steps; the first tells scenes apart, the second what is different about now. Both are of unit length before,
+    smoothed and reduced after. A recording looks the same when it is played backwards: compared with its past alone it
+    would have none at its beginning, which tells the beginning apart whatever is done there.
     """
     memory = AppearanceSettings.for_step(step_s)
-    recent = [_recent(each, time, memory, is_timeless) for each, time in zip(features, times, strict=True)]
+    recent = [_recent(each, time, memory) for each, time in zip(features, times, strict=True)]
     rates = [(len(time) - 1) / max(float(time[-1] - time[0]), 1e-9) for time in times]
     smoothing = settings.smoothing * step_s * float(np.median(rates))
     scenes, scene_rows = _learn_half(features, smoothing, settings)
     changes, change_rows = _learn_half(recent, smoothing, settings)
     rows = [np.concatenate(pair, axis=1) for pair in zip(scene_rows, change_rows, strict=True)]
-    return View(scenes, changes, memory, is_timeless), rows
-
-
-def look_again(
-    features: Sequence[NDArray[np.floating]], times: Sequence[Times], step_s: float, settings: RefineSettings
-) -> list[Floats]:
-    """What `learn_view` sees in these recordings: rows (T, 2d) of features (T, P), less the person and the room."""
-    return learn_view(features, times, step_s, settings)[1]
+    return View(scenes, changes, memory), rows
 
 
 def _learn_half(
-    rows: Sequence[NDArray[np.floating]], smoothing: float, settings: RefineSettings
+    rows: Sequence[NDArray[np.floating]], smoothing: float, settings: LessonSettings
 ) -> tuple[Half, list[Floats]]:
     """One recording at a time is held in full width; the directions come from a sample."""
     stride = -(-sum(len(each) for each in rows) // SAMPLE)
@@ -115,15 +105,10 @@ def around(rows: NDArray[np.floating], times: Times, span_s: float) -> NDArray[n
     return np.asarray(found / weights[:, None].astype(rows.dtype))
 
 
-def _recent(
-    features: NDArray[np.floating], times: Times, memory: AppearanceSettings, is_timeless: bool
-) -> NDArray[np.floating]:
-    """How the present differs (T, P) from the past, or from what is around it."""
-    if is_timeless:
-        unit = _unit(features).astype(np.float32)
-        return unit - around(unit, times, memory.memory_s)
-    # A copy: a half of what `appearance` gives would keep the other half in memory.
-    return difference(appearance(features, times, memory)).copy()
+def _recent(features: NDArray[np.floating], times: Times, memory: AppearanceSettings) -> NDArray[np.floating]:
+    """How the present differs (T, P) from what is around it."""
+    unit = _unit(features).astype(np.float32)
+    return unit - around(unit, times, memory.memory_s)
 
 
 def _unit(rows: NDArray[np.floating]) -> Floats:

@@ -11,21 +11,12 @@ from numpy.typing import NDArray
 from guide.domain import Labels
 from guide.errors import InputError
 from guide.teach.collection import Collection, Found
-from guide.teach.refine import Floats
-from guide.teach.subsample import Fewer
-from guide.teach.view import View
 
 
 class Finder(Protocol):
     """Anything that finds k key-steps; the same seed gives the same labels."""
 
     def find(self, collection: Collection, k: int, seed: int) -> Found: ...
-
-
-def rows_of(few: Fewer, number: int, view: View) -> Floats:
-    """The rows of one recording, in fewer frames."""
-    one = few.collection([number])
-    return view.rows((one.features or one.embeddings)[0], one.times[0])
 
 
 def average_step_s(collection: Collection, k: int) -> float:

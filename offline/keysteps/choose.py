@@ -10,7 +10,7 @@ from scipy.ndimage import median_filter
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
-from guide.teach.refine import Floats
+from guide.teach.lesson import Floats
 from offline.keysteps.base import average_step_s
 from offline.keysteps.correspond import CorrespondSettings, correspond, look, memberships_by_others, paired_off
 

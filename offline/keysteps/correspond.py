@@ -19,11 +19,11 @@ import numpy as np
 from guide.domain import BACKGROUND, Features, Labels
 from guide.label.cut import settle_all
 from guide.label.directions import unit_directions
-from guide.label.discriminant import ClassSums, Discriminant
+from guide.label.discriminant import ClassSums, Discriminant, leave_each_out
 from guide.label.energy import LinkSettings, build_links
 from guide.label.membership import memberships
 from guide.teach.collection import Collection, Found
-from guide.teach.refine import Floats, RefineSettings
+from guide.teach.lesson import Floats, LessonSettings
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 from offline.keysteps.base import average_step_s, check_k, unused
@@ -115,7 +115,7 @@ class Looked:
 
 def look(some: Collection, step_s: float, settings: CorrespondSettings) -> Looked:
     """Recordings in both views; what a frame is compared with reaches as far as `step_s` says."""
-    seen, _ = learn_view(some.features or some.embeddings, some.times, step_s, RefineSettings(), is_timeless=True)
+    seen, _ = learn_view(some.features or some.embeddings, some.times, step_s, LessonSettings())
     embedded = np.concatenate([_centred(each) for each in some.embeddings])
     views = Views(seen, unit_directions(embedded, settings.embedding_directions))
     apart = views.of(some)
@@ -145,7 +145,8 @@ class GroupPrototypes:
         rows: Sequence[Floats], labels: Sequence[Labels], columns: int, settings: CorrespondSettings
     ) -> GroupPrototypes:
         """Those of rows (T, d) with labels 0..C-1."""
-        return GroupPrototypes.of(ClassSums.total(_sums(rows, labels, columns)).discriminant(settings.shrinkage))
+        sums = [ClassSums.of(each, own, np.arange(columns)) for each, own in zip(rows, labels, strict=True)]
+        return GroupPrototypes.of(ClassSums.total(sums).discriminant(settings.shrinkage))
 
     def memberships(self, rows: Floats, columns: int, fuzzifier: float) -> Floats:
         """Fuzzy memberships (T, C) of rows (T, d); nothing is a member of a group without frames."""
@@ -243,15 +244,8 @@ def memberships_by_others(
 ) -> Iterator[Floats]:
     """Memberships (T, C) of each recording's rows (T, d) in the prototypes of the others, of labels 0..C-1."""
     columns = int(max(each.max() for each in labels)) + 1
-    sums = _sums(rows, labels, columns)
-    whole = ClassSums.total(sums)
-    for each, own in zip(rows, sums, strict=True):
-        prototypes = GroupPrototypes.of(whole.less(own).discriminant(settings.shrinkage))
-        yield prototypes.memberships(each, columns, settings.fuzzifier)
-
-
-def _sums(rows: Sequence[Floats], labels: Sequence[Labels], columns: int) -> list[ClassSums]:
-    return [ClassSums.of(each, own, np.arange(columns)) for each, own in zip(rows, labels, strict=True)]
+    for each, learned in zip(rows, leave_each_out(rows, labels, settings.shrinkage), strict=True):
+        yield GroupPrototypes.of(learned).memberships(each, columns, settings.fuzzifier)
 
 
 def _side_by_side(apart: tuple[list[Floats], list[Floats]]) -> list[Floats]:

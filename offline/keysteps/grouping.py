@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Labels
-from guide.teach.refine import Floats
+from guide.teach.lesson import Floats
 from offline.keysteps.base import rank_by_time
 from offline.keysteps.matching import Grain
 

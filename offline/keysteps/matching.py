@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 from guide.domain import Labels
 from guide.label.discriminant import ClassSums, Discriminant
-from guide.teach.refine import Floats
+from guide.teach.lesson import Floats
 from offline.keysteps.kmeans import KMeansSettings, kmeans, nearest
 from offline.keysteps.parts import Cutting, part_means
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from guide.domain import Labels
 from guide.label.discriminant import whiten, whiten_scatter
-from guide.teach.refine import Floats
+from guide.teach.lesson import Floats
 
 SHRINKAGE = 0.3  # how far the spread within parts is drawn towards a sphere
 LEAST = 2  # frames of a part

@@ -23,7 +23,7 @@ from offline.study.keep import Kept, content_key, source_hash
 
 SOURCES: Final = (
     "offline.keysteps", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.teach.collection",
-    "guide.teach.consensus", "guide.teach.refine", "guide.teach.reorder", "guide.teach.spread", "guide.teach.subsample",
+    "guide.teach.consensus", "guide.teach.lesson", "guide.teach.reorder", "guide.teach.spread", "guide.teach.subsample",
     "guide.teach.view", "offline.losses", "offline.paper", "offline.study.evaluation.task", "offline.features",
 )  # fmt: skip
 """The code that decides what is found; a test sees to it that none is forgotten."""

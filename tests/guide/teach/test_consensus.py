@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from guide.domain import Labels
 from guide.teach.collection import Collection
 from guide.teach.consensus import SURE, Consensus, _durations, _is_agreed, _to_background, visited
-from guide.teach.refine import Shown, teach
+from guide.teach.lesson import Shown, teach
 from guide.teach.spread import Spread
 
 RATE = 2.0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.teach.refine import RefineSettings
+from guide.teach.lesson import LessonSettings
 from guide.teach.view import View, around, learn_view
 
 
@@ -33,22 +32,27 @@ def recordings(count: int = 4) -> list[np.ndarray]:
     return [rows + np.random.default_rng(n).normal(0, 0.05, rows.shape) for n, rows in enumerate(drawn)]
 
 
-def learned(is_timeless: bool) -> tuple[View, list[np.ndarray]]:
+def learned() -> tuple[View, list[np.ndarray]]:
     made = recordings()
-    return learn_view(made, [np.arange(60.0)] * len(made), 20.0, RefineSettings(), is_timeless)
+    return learn_view(made, [np.arange(60.0)] * len(made), 20.0, LessonSettings())
 
 
-@pytest.mark.parametrize("is_timeless", [True, False])
-def test_a_recording_is_seen_alone_as_it_is_among_the_others(is_timeless: bool) -> None:
-    view, rows = learned(is_timeless)
+def test_a_recording_is_seen_alone_as_it_is_among_the_others() -> None:
+    view, rows = learned()
     for each, seen in zip(recordings(), rows, strict=True):
         np.testing.assert_allclose(view.rows(each, np.arange(60.0)), seen, atol=1e-6)
 
 
-def test_played_backwards_a_timeless_view_sees_the_same() -> None:
-    view, rows = learned(is_timeless=True)
+def test_played_backwards_a_recording_looks_the_same() -> None:
+    view, rows = learned()
     back = view.rows(recordings()[1][::-1], np.arange(60.0))[::-1]
     np.testing.assert_allclose(back, rows[1], atol=1e-4)
-    other, seen = learned(is_timeless=False)
-    past = other.rows(recordings()[1][::-1], np.arange(60.0))[::-1]
-    assert np.abs(past - seen[1]).max() > 0.5
+
+
+def test_a_view_forgets_the_person() -> None:
+    rng = np.random.default_rng(3)
+    scenes = np.repeat(rng.random((4, 10)), 25, axis=0)
+    people = [scenes + 0.01 * rng.random((100, 10)) + offset for offset in (0.0, 2.0 * rng.random(10))]
+    one, two = learn_view(people, [np.arange(100) / 5.0] * 2, 5.0, LessonSettings())[1]
+    raw = np.corrcoef(people[0].ravel(), people[1].ravel())[0, 1]
+    assert np.corrcoef(one.ravel(), two.ravel())[0, 1] > max(raw, 0.6)

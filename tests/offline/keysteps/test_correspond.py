@@ -9,7 +9,7 @@ import pytest
 
 from guide.domain import Features, Labels
 from guide.teach.collection import Collection
-from guide.teach.refine import Floats
+from guide.teach.lesson import Floats
 from guide.teach.subsample import Fewer
 from offline.keysteps.base import average_step_s
 from offline.keysteps.correspond import (

@@ -45,7 +45,7 @@ def run(folder: Path, out: Path, *options: str) -> None:
 def scored(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("scored")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("guide.teach.refine.TRANSPORT_ROUNDS", 5)  # what it finds is no matter here
+        patch.setattr("guide.teach.lesson.TRANSPORT_ROUNDS", 5)  # what it finds is no matter here
         run(task, out, *ALL)
     return out
 

@@ -7,7 +7,7 @@ place is a soft prior, learned from the labels themselves, so steps that people 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from guide.domain import Labels
 from guide.label.chain import chain
-from guide.label.discriminant import ClassSums, Discriminant, leave_each_out
+from guide.label.discriminant import ClassSums, Discriminant
 
 Floats = NDArray[np.float64]
 
@@ -25,19 +25,16 @@ PLACES = 40  # bins of normalised time
 TRANSPORT_ROUNDS = 50
 LEAST_SHARE = 1e-3
 TINY = 1e-300
-MOST_DOUBT = 0.5  # a step that the others make out more surely than this is no background
 
 
 @dataclass(frozen=True, slots=True)
-class RefineSettings:
+class LessonSettings:
     """How labels are taught and handed out anew. Times are in units of the average step, so that no rate matters.
 
-    >>> RefineSettings().rounds
-    6
+    >>> LessonSettings().directions
+    128
     """
 
-    rounds: int = 6
-    """More change little."""
     directions: int = 128
     """Principal directions of the features that are kept."""
     smoothing: float = 0.08
@@ -56,78 +53,8 @@ class RefineSettings:
     """Entropy of the transport plan."""
     share_weight: float = 5.0
     """How firmly the steps' shares of the time are kept; recordings differ."""
-    visit_price: float = 0.3
-    """How much beginning a step again and again speaks against a labelling; some steps do repeat."""
-    background: float = 0.2
-    """Share of the frames on which the recordings agree least that speak for background; 0 finds none."""
     change: float = 0.2
     """What a change of label costs, in average steps of evidence of one nat a second."""
-
-
-def refine(
-    rows: Sequence[Floats], labels: Sequence[Labels], rate: float, step_s: float, settings: RefineSettings
-) -> list[Labels]:
-    """Better labels (columns 0..C-1) for recordings' rows (T, d), from first labels, after some rounds.
-
-    A column that loses all its frames stays lost.
-    """
-    current, shown = [np.asarray(each, np.int64) for each in labels], [Shown.of(each) for each in rows]
-    for _ in range(settings.rounds):
-        lesson = teach(shown, current, int(max(each.max() for each in current)) + 1, settings)
-        current = [lesson.label(each, settings.change * step_s * rate, settings) for each in rows]
-    return current
-
-
-def agreement(rows: Sequence[Floats], labels: Sequence[Labels], k: int, settings: RefineSettings) -> float:
-    """How much labels look like a task that several people did, without knowing it: higher is better.
-
-    Consistency: how many frames of each step the other recordings recognise. Presence: in how many recordings a step
-    occurs. Visits: how often it is begun; a step that flickers on and off all day is a kind of picture, not a step.
-    A step of the k that labels no frame is neither consistent nor present, so a collapse scores lowest.
-    """
-    right, seen = np.zeros(k), np.zeros(k)
-    for each, plan in zip(labels, judge_each(rows, labels, settings), strict=True):
-        judged = plan.argmax(1)
-        right += np.bincount(each[judged == each], minlength=k)
-        seen += np.bincount(each, minlength=k)
-    visits = np.array([visits_of(each, k) for each in labels])
-    consistency = float((right / np.maximum(seen, 1)).mean())
-    return float(consistency * (visits > 0).mean() * max(visits.mean(), 1.0) ** -settings.visit_price)
-
-
-def visits_of(labels: Labels, columns: int) -> NDArray[np.int64]:
-    """How often each column is begun, (C,)."""
-    begins = np.r_[True, labels[1:] != labels[:-1]]
-    return np.asarray(np.bincount(labels[begins], minlength=columns))
-
-
-def recognised(rows: Sequence[Floats], labels: Sequence[Labels], settings: RefineSettings) -> list[Floats]:
-    """How probable each frame's label (T,) is by what the other recordings teach.
-
-    What people do besides the task differs from one to the next: frames on which the others agree least are background.
-    """
-    judged = judge_each(rows, labels, settings)
-    return [plan[np.arange(len(each)), each] for plan, each in zip(judged, labels, strict=True)]
-
-
-def doubtful(agreed: Sequence[Floats], settings: RefineSettings) -> float:
-    """The probability below which a frame speaks for background."""
-    return min(float(np.quantile(np.concatenate(agreed), settings.background)), MOST_DOUBT)
-
-
-def apart(labels: Labels, agreed: Floats, doubt: float, change: float) -> Labels:
-    """The labels (T,) with -1 where frames of doubtful labels stand together."""
-    # Two columns: the label as it is, or background. Labels are not decided anew here.
-    costs = -np.log(np.stack([agreed, np.full(len(labels), doubt)], axis=1) + 1e-9)
-    is_background = chain(costs, np.full(len(labels) - 1, change)) == 1
-    return np.where(is_background, -1, labels)
-
-
-def judge_each(rows: Sequence[Floats], labels: Sequence[Labels], settings: RefineSettings) -> Iterator[Floats]:
-    """Probabilities (T, C) of each recording's labels by what the others teach."""
-    columns = int(max(each.max() for each in labels)) + 1
-    for each, learned in zip(rows, leave_each_out(rows, labels, settings.shrinkage), strict=True):
-        yield _probabilities(each, learned, columns, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +65,11 @@ class Lesson:
     places: Floats  # (PLACES, C), logarithms
     shares: Floats  # (C,)
 
-    def label(self, rows: Floats, change: float, settings: RefineSettings) -> Labels:
+    def label(self, rows: Floats, change: float, settings: LessonSettings) -> Labels:
         """The labels (T,) of a recording's rows (T, d); `change` is what a change of label costs, in frames."""
         return chain(-np.log(self.plan(rows, settings) + 1e-9), np.full(len(rows) - 1, change))
 
-    def plan(self, rows: Floats, settings: RefineSettings) -> Floats:
+    def plan(self, rows: Floats, settings: LessonSettings) -> Floats:
         """How probable each column is by its look, its place and its share of the time, (T, C)."""
         score = _score(rows, self.learned, len(self.shares))
         place = self.places[np.minimum(np.arange(len(score)) * PLACES // len(score), PLACES - 1)]
@@ -161,10 +88,6 @@ class Lesson:
         for end in (places[:count], places[PLACES - count :]):
             np.minimum(end, 0.0, out=end)
         return replace(self, places=places)
-
-    def probabilities(self, rows: Floats, settings: RefineSettings) -> Floats:
-        """How probable each column is by its look alone, (T, C)."""
-        return _probabilities(rows, self.learned, len(self.shares), settings)
 
 
 class Shown(NamedTuple):
@@ -196,7 +119,7 @@ class Shown(NamedTuple):
         return replace(once, counts=self.ways * once.counts)
 
 
-def teach(shown: Sequence[Shown], labels: Sequence[Labels], columns: int, settings: RefineSettings) -> Lesson:
+def teach(shown: Sequence[Shown], labels: Sequence[Labels], columns: int, settings: LessonSettings) -> Lesson:
     """The lesson of recordings with labels (T,) in columns 0..C-1, in all the ways in which they are shown."""
     shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
     places = np.minimum(_places(labels, columns, settings.place_width), np.log(settings.place_most))
@@ -222,23 +145,6 @@ def transport(cost: Floats, shares: Floats, softness: float, share_weight: float
         row = 1.0 / (kernel @ column)
         column = (wanted / np.maximum(row @ kernel, TINY)) ** damping
     return np.asarray(kernel * column / (kernel @ column)[:, None])
-
-
-def log_sum(values: Floats, axis: int) -> Floats:
-    """The logarithm of the sum of exponentials along an axis of finite values (T, C).
-
-    scipy's does the same with more care for odd input, and takes far longer.
-
-    >>> log_sum(np.log(np.array([[1.0, 3.0]])), axis=1).round(6).tolist() == [round(float(np.log(4.0)), 6)]
-    True
-    """
-    highest = values.max(axis, keepdims=True)
-    return np.asarray(np.log(np.exp(values - highest).sum(axis)) + highest.squeeze(axis))
-
-
-def _probabilities(rows: Floats, learned: Discriminant, columns: int, settings: RefineSettings) -> Floats:
-    score = _score(rows, learned, columns) / settings.temperature
-    return np.asarray(np.exp(score - log_sum(score, axis=1)[:, None]))
 
 
 def _score(rows: Floats, learned: Discriminant, columns: int) -> Floats:

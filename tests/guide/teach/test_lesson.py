@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,21 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from guide.domain import Labels
 from guide.label.membership import squared_distances
-from guide.teach.refine import (
-    Floats,
-    RefineSettings,
-    Shown,
-    agreement,
-    apart,
-    doubtful,
-    recognised,
-    refine,
-    teach,
-    transport,
-)
-from guide.teach.view import look_again
+from guide.teach.lesson import LessonSettings, Shown, teach, transport
 from tests.plain_discriminant import fit_discriminant
 
 
@@ -67,76 +56,20 @@ def test_a_hard_plan_costs_what_the_linear_program_says(seed: int) -> None:
 
 
 def test_labels_that_are_mostly_right_are_put_right() -> None:
-    rng = np.random.default_rng(0)
-    truth = np.repeat([0, 1, 2], 40)
-    rows = [np.eye(3)[truth] * 4 + rng.normal(0, 0.5, (120, 3)) for _ in range(3)]
-    spoiled = [np.where(rng.random(120) < 0.25, rng.integers(0, 3, 120), truth) for _ in rows]
-    better = refine(rows, spoiled, rate=2.0, step_s=20.0, settings=RefineSettings())
-    for labels in better:
+    rng, settings_ = np.random.default_rng(0), LessonSettings()
+    truth = np.repeat([0, 1, 3], 40)
+    rows = [np.eye(4)[truth] * 4 + rng.normal(0, 0.5, (120, 4)) for _ in range(3)]
+    spoiled = [np.where(rng.random(120) < 0.25, rng.choice([0, 1, 3], 120), truth) for _ in rows]
+    lesson = teach([Shown.of(each) for each in rows], spoiled, 4, settings_)
+    for each in rows:
+        labels = lesson.label(each, 8.0, settings_)
         assert labels.dtype == np.int64
         assert (labels == truth).mean() > 0.97
 
 
-def test_a_column_that_nobody_uses_does_no_harm() -> None:
-    rng = np.random.default_rng(0)
-    truth = np.repeat([0, 2], 30)
-    rows = [np.eye(3)[truth] * 4 + rng.normal(0, 0.5, (60, 3)) for _ in range(2)]
-    for labels in refine(rows, [truth, truth], rate=2.0, step_s=15.0, settings=RefineSettings()):
-        assert set(labels.tolist()) <= {0, 1, 2}
-        assert np.isin(labels, [0, 2]).mean() > 0.9
-
-
-def make_agreeing(count: int = 3) -> tuple[list[Floats], list[Labels]]:
-    rng = np.random.default_rng(0)
-    directions = 3 * rng.normal(size=(3, 8))
-    labels = [np.repeat([0, 1, 2], 20) for _ in range(count)]
-    return [directions[each] + rng.normal(size=(60, 8)) for each in labels], labels
-
-
-def test_true_labels_agree_more_than_wrong_ones() -> None:
-    rows, labels = make_agreeing()
-    rng = np.random.default_rng(1)
-    settings = RefineSettings()
-    truth = agreement(rows, labels, 3, settings)
-    assert truth > 0.9
-    assert truth > agreement(rows, [rng.permutation(each) for each in labels], 3, settings)
-    assert truth > agreement(rows, [np.repeat([0, 1, 2, 0, 1, 2], 10) for _ in labels], 3, settings)
-
-
-def test_a_collapse_agrees_least() -> None:
-    rows, labels = make_agreeing()
-    collapsed = agreement(rows, [np.zeros_like(each) for each in labels], 3, RefineSettings())
-    two = agreement(rows, [np.minimum(each, 1) for each in labels], 3, RefineSettings())
-    assert collapsed < two < agreement(rows, labels, 3, RefineSettings())
-
-
-def test_what_only_one_person_does_is_background() -> None:
-    rows, labels = make_agreeing(count=8)
-    rng = np.random.default_rng(2)
-    alone = [4 * rng.normal(size=(1, 8)) + rng.normal(size=(12, 8)) for _ in rows]
-    strange = [np.concatenate([each[:30], odd, each[30:]]) for each, odd in zip(rows, alone, strict=True)]
-    marked = [np.concatenate([each[:30], np.full(12, 1), each[30:]]) for each in labels]
-    settings = RefineSettings(background=0.3)
-    agreed = recognised(strange, marked, settings)
-    doubt, change = doubtful(agreed, settings), settings.change * 4.0 * 5.0
-    found = [apart(each, seen, doubt, change) for each, seen in zip(marked, agreed, strict=True)]
-    assert np.mean([(each[30:42] == -1).mean() for each in found]) > 0.3
-    assert np.mean([(np.delete(each, np.s_[30:42]) == -1).mean() for each in found]) < 0.05
-
-
-def test_looking_again_forgets_the_person() -> None:
-    rng = np.random.default_rng(3)
-    histories = np.repeat(rng.random((4, 10)), 25, axis=0)
-    people = [histories + 0.01 * rng.random((100, 10)) + offset for offset in (0.0, 2.0 * rng.random(10))]
-    times = [np.arange(100) / 5.0] * 2
-    one, two = look_again(people, times, 5.0, RefineSettings())
-    raw = np.corrcoef(people[0].ravel(), people[1].ravel())[0, 1]
-    assert np.corrcoef(one.ravel(), two.ravel())[0, 1] > max(raw, 0.6)
-
-
 @pytest.mark.parametrize("copies", [(0, 1, 2), (0, 1, 1, 1, 2)], ids=["each once", "one of them thrice"])
 def test_a_lesson_is_the_discriminant_of_all_rows(copies: tuple[int, ...]) -> None:
-    rng, settings_ = np.random.default_rng(5), RefineSettings()
+    rng, settings_ = np.random.default_rng(5), LessonSettings()
     labels = [np.repeat([0, 1, 3], 12) for _ in range(3)]
     rows = [np.eye(4)[own] * 3.0 + rng.normal(size=(36, 4)) for own in labels]
     lesson = teach([Shown.of(rows[n]) for n in copies], [labels[n] for n in copies], 4, settings_)
@@ -147,11 +80,13 @@ def test_a_lesson_is_the_discriminant_of_all_rows(copies: tuple[int, ...]) -> No
     far[:, numbers] = squared_distances(rows[0] @ whitening, centres @ whitening)
     chances = np.exp(-0.5 * (far - far.min(1, keepdims=True)) / settings_.temperature)
     expected = chances / chances.sum(1, keepdims=True)
-    np.testing.assert_allclose(lesson.probabilities(rows[0], settings_), expected, atol=1e-9)
+    lesson = replace(lesson.with_open_ends(0.5), places=np.zeros_like(lesson.places))
+    loose = replace(settings_, share_weight=0.0)
+    np.testing.assert_allclose(lesson.plan(rows[0], loose), expected, atol=1e-9)
 
 
 def test_a_recording_shown_in_several_ways_teaches_with_the_rows_of_all_of_them() -> None:
-    rng, settings_ = np.random.default_rng(6), RefineSettings()
+    rng, settings_ = np.random.default_rng(6), LessonSettings()
     labels = [np.repeat([0, 1, 2], [10, 4, 6]), np.repeat([2, 0, 1], 8)]
     ways = [[rng.normal(size=(len(own), 3)) + own[:, None] for _ in range(3)] for own in labels]
     lesson = teach([Shown.of(first, more) for first, *more in ways], labels, 3, settings_)
@@ -163,7 +98,7 @@ def test_a_recording_shown_in_several_ways_teaches_with_the_rows_of_all_of_them(
 
 def test_a_place_speaks_for_a_step_only_so_loud_and_against_it_as_before() -> None:
     shown, labels = [Shown.of(np.zeros((200, 1)))] * 2, [np.repeat(np.arange(10), 20)] * 2
-    free = teach(shown, labels, 10, RefineSettings()).places
-    capped = teach(shown, labels, 10, RefineSettings(place_most=2.5)).places
+    free = teach(shown, labels, 10, LessonSettings()).places
+    capped = teach(shown, labels, 10, LessonSettings(place_most=2.5)).places
     assert free.max() > np.log(4)
     np.testing.assert_array_equal(capped, np.minimum(free, np.log(2.5)))
