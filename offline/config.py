@@ -46,13 +46,13 @@ class Recipe:
     directions: int = 128
     """Principal directions of pooled features that the head sees."""
     dropout: float = 0.1
-    """Share of the head's hidden values dropped in training."""
+    """Share of a `conv` head's hidden values dropped in training."""
     head_width: int = 256
     """Channels of the head's hidden layers."""
     context_count: int = 1
     """c: how many moments one embedding sees, the current one among them."""
     context_stride_s: float = 0.0
-    """Seconds between them; 0 takes a tenth of an average step."""
+    """Seconds between them, where there are several; 0 takes a tenth of an average step."""
     embedding_width: int = 64
     """Numbers in a head's embedding."""
     loss: LossName = "tc3i"
@@ -62,7 +62,7 @@ class Recipe:
     batch_videos: int = paper.BATCH_SIZE
     """Videos in a batch; fewer where fewer were given."""
     learning_rate: float = 1e-3
-    """Adam's; ten times the paper's, since our head is small and its features are standardised."""
+    """Adam's; ten times the paper's, since our heads are small."""
     weight_decay: float = paper.WEIGHT_DECAY
     """Adam's weight decay."""
     window_s: float = 0.0
@@ -71,7 +71,7 @@ class Recipe:
     margin: float = paper.MARGIN
     """C-IDM: frames farther apart than the window are pushed to this distance (zeta)."""
     xi: float = 3.0
-    """Weight of C-IDM in TC3I."""
+    """Weight of C-IDM in TC3I: frames without a close counterpart count less in the cycle term."""
     tcc_weight: float = 1.0
     """Weight of the cycle term in TC3I."""
     gamma_unit_s: float = 0.0
@@ -99,7 +99,7 @@ class Recipe:
     clusterer: str = "correspond"
     """How frames become key-steps."""
     fuzzifier: float = 1.2
-    """Fuzzy c-means' m: 2 collapses in 128 dimensions."""
+    """Fuzzy c-means' m for `pcm`: 2 collapses in 128 dimensions."""
 
     @property
     def steps(self) -> int:

@@ -82,7 +82,7 @@ class LiveEmbedder(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What live embedder and trained head see in each recording, memory-mapped, and when it was taken."""
+    """What live embedder and trained head see in each recording, and when; all but `rows` of means is memory-mapped."""
 
     recordings: tuple[RecordingFeatures, ...]
     appearance: tuple[NDArray[np.float32], ...]  # each (T, 2P), order-free features
@@ -129,7 +129,7 @@ def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, fold
 def head_rows(means: Sequence[NDArray[np.floating[Any]]], directions: int) -> list[NDArray[Any]]:
     """What a head sees of means (T, M): less their recording's, along principal directions, (T, d)."""
     stride = -(-sum(map(len, means)) // STATISTICS_ROWS)
-    along = unit_directions(np.concatenate([centred(each)[::stride] for each in means]), directions)
+    along = unit_directions(np.concatenate([centred(each)[::stride].copy() for each in means]), directions)
     return [(centred(each) @ along).astype(np.float32) for each in means]
 
 

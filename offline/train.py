@@ -40,7 +40,7 @@ from offline.progress import progress, working
 from offline.training_report import print_curves, print_learned, print_resumed, print_written, settings_lines
 from offline.videos import RecordingFacts, ends_of
 
-RUN_VERSION = 5  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
+RUN_VERSION = 6  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
 ROWS_AT_ONCE = 4096
 
 

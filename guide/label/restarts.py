@@ -47,8 +47,16 @@ class Restarts:
         if self._marks:
             self._since.append(_Seen(costs, embedding, at))
             if len(self._since) > MOST_SEEN:
-                self._since, self._marks = [], {}
+                self._drop_oldest()
         return self.labeller.push(costs, at, self._effects_of(embedding, at))
+
+    def _drop_oldest(self) -> None:
+        """The oldest restart cannot be taken back any more, and what was seen before the next one is not needed."""
+        oldest, *later = sorted(self._marks, key=lambda number: self._marks[number].place)
+        seen = self._marks[later[0]].place if later else len(self._since)
+        self._since = self._since[seen:]
+        self._marks = {number: one._replace(place=one.place - seen) for number, one in self._marks.items()}
+        del self._marks[oldest]
 
     def knows(self, number: int) -> bool:
         """Whether a restart can still be taken back."""

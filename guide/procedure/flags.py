@@ -79,7 +79,7 @@ def lacking_in_variant(procedure: Procedure, done: Collection[int], step: int) -
 def other_variant(procedure: Procedure, done: Collection[int], step: int) -> Finding | None:
     """The step is one that nobody did who did all that was done so far."""
     risk = procedure.rules.variant_risk
-    if risk is None or not done or step not in procedure.numbers:
+    if risk is None or not done or step not in procedure.orders.column:
         return None
     total, both = procedure.orders.kin(step, done)
     if kin_risk(total, both) > risk:

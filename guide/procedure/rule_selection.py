@@ -201,7 +201,9 @@ def _without(rules: Rules, kind: str, step: int, before: int | None) -> Rules:
         case "out_of_order" if before is not None and (before, step) in rules.edges:
             edges = tuple(edge for edge in rules.edges if edge != (before, step))
             needs = tuple(edge for edge in rules.needs if edge != (before, step))
-            return replace(rules, edges=edges, needs=needs, asked_edges=(*rules.asked_edges, (before, step)))
+            asked_needs = (*rules.asked_needs, *(edge for edge in rules.needs if edge == (before, step)))
+            asked_edges = (*rules.asked_edges, (before, step))
+            return replace(rules, edges=edges, needs=needs, asked_edges=asked_edges, asked_needs=asked_needs)
         case "repeated":
             return replace(rules, single=tuple(other for other in rules.single if other != step))
         case "unknown":

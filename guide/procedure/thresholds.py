@@ -63,7 +63,7 @@ def choose_rules(
     """The rules that find most while the false alarms expected per recording stay within `rate`."""
     folds = folds_of(demonstrations, steps, are_true)
     evidence = weigh(demonstrations, steps, are_true)
-    return _Choice(folds, rate).rules(evidence) if folds else evidence.rules(CURIOUS)
+    return _Choice(folds, rate, len(demonstrations)).rules(evidence) if folds else evidence.rules(CURIOUS)
 
 
 def expected(alarms: int, recordings: int) -> float:
@@ -80,8 +80,8 @@ def expected(alarms: int, recordings: int) -> float:
 class _Choice:
     """The cut-offs that folds speak for."""
 
-    def __init__(self, folds: Sequence[Fold], rate: float) -> None:
-        self._folds, self._rate = folds, rate
+    def __init__(self, folds: Sequence[Fold], rate: float, demonstrations: int) -> None:
+        self._folds, self._rate, self._demonstrations = folds, rate, demonstrations
         alarms = [breach for fold in folds for breach in fold.alarms]
         faults = [breach for fold in folds for breach in fold.faults]
         self._alarms, self._faults = (np.array(each).reshape(-1, len(KINDS)) for each in (alarms, faults))
@@ -133,7 +133,7 @@ class _Choice:
 
     def _with_one_more(self, cutoffs: Cutoffs) -> Cutoffs:
         """The same rules hold where the demonstration left out teaches as well: that lowers their risks."""
-        lower = (len(self._folds) - PRIOR_GAP) / (len(self._folds) + PRIOR_GAP)
+        lower = (self._demonstrations - PRIOR_GAP) / (self._demonstrations + PRIOR_GAP)
         lowered = {kind: risk * lower for kind in KINDS if (risk := getattr(cutoffs, kind)) > 0}
         return replace(cutoffs, **lowered)
 
@@ -208,7 +208,8 @@ class _Judge:
             yield _breach(repeat=self.repeat[step])
             is_later = place % 2 == 0 or not absent
             other = order[(place + len(order)) // 2] if is_later else absent[place % len(absent)]
-            yield _least([*self._lacking(order[:place], other).values(), self._strange(order[:place], other)])
+            if other != step:
+                yield _least([*self._lacking(order[:place], other).values(), self._strange(order[:place], other)])
 
     def _lacking(self, done: Sequence[int], step: int) -> dict[int, Breach]:
         """What the step needs and is not done."""

@@ -73,21 +73,27 @@ def room_for(frames: int, width: int) -> int:
     return frames * USUAL_WIDTH // max(width, USUAL_WIDTH)
 
 
-def fewer(collection: Collection, k: int, seed: int, keep: Sequence[int] = (), most: int = MOST_FRAMES) -> Fewer:
+def fewer(
+    collection: Collection, k: int, seed: int, keep: Sequence[int] = (), most: int = MOST_FRAMES, least: int = 2
+) -> Fewer:
     """The collection as it is where it has at most `most` frames of the usual width.
 
     Else frames are merged as far as k steps allow; where that does not do, some recordings are drawn to stand for all,
-    those in `keep` and as many more as there is room for, two at least.
+    those in `keep` and as many more as there is room for, `least` at least.
     """
     most = room_for(most, max(part[0].shape[1] for part in (collection.features, collection.embeddings) if part))
     sparsest = max(int(np.median(collection.lengths)) // (FRAMES_A_STEP * k), 1)
     every = min(-(-collection.size // most), sparsest)
     sizes = -(-np.array(collection.lengths) // every)
     order = np.random.default_rng(seed).permutation(len(sizes))
-    order = np.array([*keep, *(n for n in order if n not in set(keep))], dtype=np.int64)
-    room = int((np.cumsum(sizes[order]) <= most + len(sizes)).sum()) if collection.size > most else len(sizes)
-    chosen = order[: max(room, len(keep), min(2, len(sizes)))]
-    return Fewer(collection, every, tuple(sorted(int(n) for n in chosen)))
+    chosen, room = set(keep), most + len(sizes) - int(sizes[list(keep)].sum())
+    for number in order:
+        if number not in chosen and sizes[number] <= room:
+            chosen.add(int(number))
+            room -= int(sizes[number])
+    shortest = sorted((n for n in range(len(sizes)) if n not in chosen), key=lambda n: sizes[n])
+    chosen.update(shortest[: max(least - len(chosen), 0)])
+    return Fewer(collection, every, tuple(sorted(chosen)))
 
 
 def _mean_times(times: Times, every: int) -> Times:

@@ -81,7 +81,7 @@ def _learn_half(
 ) -> tuple[Half, list[Floats]]:
     """One recording at a time is held in full width; the directions come from a sample."""
     stride = -(-sum(len(each) for each in rows) // SAMPLE)
-    sample = [gaussian_filter1d(centred(each), smoothing, axis=0)[::stride] for each in rows]
+    sample = [gaussian_filter1d(centred(each), smoothing, axis=0)[::stride].copy() for each in rows]
     half = Half(principal_directions(np.concatenate(sample), settings.directions), 1.0, smoothing)
     reduced = [half.rows(each) for each in rows]
     scale = float(np.concatenate(reduced).std()) or 1.0

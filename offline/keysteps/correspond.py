@@ -11,8 +11,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 
@@ -78,14 +79,15 @@ class CorrespondAndCut:
 
     def find(self, collection: Collection, k: int, seed: int) -> Found:
         check_k(collection, k)
-        few = paired_off(collection, k, seed)
-        if len(few.numbers) < LEAST_RECORDINGS or average_step_s(collection, k) <= 0:
+        step_s = average_step_s(collection, k)
+        if len(collection.times) < LEAST_RECORDINGS or step_s <= 0:
             found = ProCut().find(collection, k, seed)
             return replace(found, notes=(*found.notes, "too few recordings to pair off: found by ProCut alone"))
-        step_s = average_step_s(collection, k)
+        few = paired_off(collection, k, seed)
         corresponding = correspond(look(few.collection(), step_s, self.settings), step_s, k, seed, self.settings)
         every = dict(zip(few.numbers, corresponding.steps, strict=True))
-        every |= {number: corresponding.carried(few.collection([number]), self.settings) for number in few.others}
+        others = (few.collection([number]) for number in few.others)  # one at a time: there may be very many
+        every |= dict(zip(few.others, corresponding.carried(others, self.settings), strict=True))
         labels = tuple(few.all_frames(number, every[number]) for number in sorted(every))
         return Found(labels, notes=unused([each[each > BACKGROUND] for each in labels], k))
 
@@ -169,17 +171,18 @@ class Correspondence:
         """The key-step of every frame."""
         return [self.numbers[each] for each in self.groups]
 
-    def carried(self, one: Collection, settings: CorrespondSettings) -> Labels:
-        """The key-steps of a recording that was not paired off, by the prototypes of those that were."""
+    def carried(self, others: Iterable[Collection], settings: CorrespondSettings) -> Iterator[Labels]:
+        """The key-steps of recordings that were not paired off, by the prototypes of those that were."""
         columns = len(self.numbers)
         prototypes = GroupPrototypes.learn(self.looked.rows, self.groups, columns, settings)
-        [found] = cut_by(prototypes, _side_by_side(self.looked.views.of(one)), one, columns, self.step_s, settings)
-        return np.asarray(self.numbers[found])
+        for one in others:
+            [found] = cut_by(prototypes, _side_by_side(self.looked.views.of(one)), one, columns, self.step_s, settings)
+            yield self.numbers[found]
 
 
 def paired_off(collection: Collection, k: int, seed: int) -> Fewer:
     """What is paired off: of very many recordings every so-maniest, since pairs grow with the square."""
-    few = fewer(collection, k, seed, most=MOST_FRAMES)
+    few = fewer(collection, k, seed, most=MOST_FRAMES, least=LEAST_RECORDINGS)
     count = min(len(few.numbers), MOST_RECORDINGS)
     return replace(few, numbers=tuple(few.numbers[n * len(few.numbers) // count] for n in range(count)))
 
@@ -199,10 +202,10 @@ def correspond(looked: Looked, step_s: float, k: int, seed: int, settings: Corre
         prototypes = GroupPrototypes.learn(rows, started, columns, settings)
         return cut_by(prototypes, rows, some, columns, step_s, settings)
 
-    ties: Floats = np.sum([match(view, each, fixed(each.whitening), grain) for view, each in cuttings], axis=0)
+    ties = _total(match(view, each, fixed(each.whitening), grain) for view, each in cuttings)
     for _ in range(settings.rounds):
         taught = [grouped(ties, share, attempt) for attempt, share in enumerate(settings.teachers)]
-        ties = np.sum([_matches(looked, cuttings, labels, grain, settings) for labels in taught], axis=0)
+        ties = _total(_matches(looked, cuttings, labels, grain, settings) for labels in taught)
     labels = grouped(ties, settings.spare, 0)
     known = memberships_by_others(rows, labels, settings)
     numbers = number_groups(labels, put_together(Evidence.of(labels, ties, grain, known, step), k), k)
@@ -218,8 +221,12 @@ def _matches(
 ) -> Floats:
     """How often grains (G, G) are matched over all cuttings, by what labels teach of each view."""
     metrics = {id(view): leave_two_out(view, labels, settings.shrinkage) for view in looked.apart}
-    found: Floats = np.sum([match(view, each, metrics[id(view)], grain) for view, each in cuttings], axis=0)
-    return found
+    return _total(match(view, each, metrics[id(view)], grain) for view, each in cuttings)
+
+
+def _total(votes: Iterable[Floats]) -> Floats:
+    """The sum of votes (G, G), of which two are held at a time."""
+    return reduce(np.add, votes)
 
 
 def cut_by(

@@ -24,6 +24,7 @@ from guide.benchmarks.memory import held_mb
 from guide.bundle import read_bundle
 from guide.commands.entry import entry
 from guide.domain import Guidance, KeyStep, Labels, Update
+from guide.errors import InputError
 from guide.procedure.replay import standing_alerts
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
@@ -38,6 +39,7 @@ from offline.study.long_work import LongWork, Made
 PART = 0.1  # of a recording: the first and the last tenth are compared
 LOOK_EVERY_S = 0.1
 SHORT_S = 15.0  # steps that usually take less are told apart
+FEWEST_STEPS = 14  # among which two faults of each kind have room
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,10 @@ def main(options: LongOptions) -> None:
 
 def study(options: LongOptions, folder: Path) -> Part:
     """The figures of one made task."""
+    if options.steps < FEWEST_STEPS:
+        raise InputError(
+            f"faults of each kind need {FEWEST_STEPS} steps at least, got {options.steps}: choose another --steps."
+        )
     work = LongWork(options.steps, options.minutes, options.width, seed=options.seed)
     taught = [work.make(number, folder) for number in range(options.demonstrations)]
     began = time.process_time()

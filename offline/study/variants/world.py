@@ -23,7 +23,7 @@ KINDS = {"early": 0.65, "foreign": 0.15, "again": 0.15, "new": 0.05}  # how ofte
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The parts that a product has, those it may go without, and for each those that must be fitted before it."""
+    """The parts that a product has, and those it may go without."""
 
     parts: frozenset[int]
     optional: frozenset[int]
@@ -70,7 +70,7 @@ class World:
         return True
 
     def mistake(self, random: Random) -> tuple[str, list[int], bool]:
-        """Kind, steps of a recording that ends at its mistake, and whether that is none in any other product."""
+        """Kind, steps of a recording that ends at its mistake, and whether it is one in every product."""
         while True:
             product, plan = self.plan(random)
             begun = plan[: random.randrange(1, max(len(plan), 2))]

@@ -44,6 +44,13 @@ def test_a_need_that_cries_wolf_is_asked_about_and_stops_nothing_else_from_falli
     assert quiet.required == (2,)
 
 
+def test_a_need_in_the_wrong_order_is_asked_about() -> None:
+    needy = replace(TASK, rules=Rules(edges=((1, 2),), needs=((1, 2),)))
+    quiet = silence_rules(needy, [rehearsal([2, 1, 3])] * 4, 0.2).rules
+    assert quiet.needed_by(2) == ()
+    assert quiet.needed_by(2, is_asked=True) == (1,)
+
+
 def test_a_need_is_borne_out_only_where_what_needs_it_is_seen() -> None:
     needy = replace(TASK, rules=Rules(edges=((1, 2),), needs=((1, 2),)))
     nobody, wrong = FreeReading(frozenset({3}), frozenset()), FreeReading(frozenset({2, 3}), frozenset())

@@ -258,6 +258,13 @@ def test_either_of_two_steps_will_do(products: Procedure) -> None:
     assert kinds(feed(products, 3, 4)) == kinds(feed(products, 1, 2, 4)) == []
 
 
+def test_a_step_that_no_demonstration_holds_is_of_no_variant() -> None:
+    task = learn_procedure([recording(1, 2)] * 8 + [recording(3, 2)] * 8, STEPS[:4], are_true=True)
+    tracker = Tracker(task)
+    tracker.push(1, 0.0)
+    assert {alert.kind for alert in tracker.push(4, 5.0) if isinstance(alert, Alert)} <= {"unknown"}
+
+
 def test_a_step_of_another_variant_is_told_as_such(products: Procedure) -> None:
     tracker = Tracker(products)
     assert tracker.push(3, 0.0) == ()

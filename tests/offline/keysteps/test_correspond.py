@@ -111,12 +111,11 @@ def test_one_and_two_recordings_are_cut_without_pairs(count: int) -> None:
     assert score(truth, found.labels) > 0.4
 
 
-def test_a_long_collection_that_leaves_two_recordings_is_cut_without_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, truth = collection(5)
-    monkeypatch.setattr("offline.keysteps.correspond.fewer", lambda whole, *_, **__: Fewer(whole, 1, (0, 3)))
-    found = FINDER.find(made, K, 0)
-    assert "too few recordings to pair off" in found.notes[-1]
-    assert [len(each) for each in found.labels] == [len(each) for each in truth]
+@pytest.mark.parametrize("seed", range(20))
+def test_one_very_long_recording_does_not_keep_the_others_from_being_paired_off(seed: int) -> None:
+    lengths = [500] * 9 + [40_000]
+    made = Collection.at_rate([np.zeros((length, 1), np.float32) for length in lengths], RATE)
+    assert paired_off(made, 10, seed).numbers == tuple(range(9))
 
 
 def test_of_more_than_thirty_recordings_the_others_are_cut_by_the_same_prototypes() -> None:
