@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
+import secrets
 import struct
 import subprocess
 import sys
@@ -148,14 +150,16 @@ def _server(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterat
     command = [sys.executable, "-m", "guide", "serve", "--bundle", str(options.bundle), "--port", "0",
                "--data", str(data), "--no-pictures", "--most-clients", str(clients + 1),
                "--threads", str(options.threads)]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    token = secrets.token_urlsafe()  # the printed address has a camera's, which may not read the metrics
+    own = {**os.environ, "CNC_TOKEN": token}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=own) as process:
         assert process.stdout is not None
         try:
             line = process.stdout.readline()
-            found = re.search(r":(\d+)/\?token=(\S+)", line)
+            found = re.search(r":(\d+)/\?token=", line)
             if found is None:
                 raise OutputError(f"the server did not start: {line}{process.stdout.read()}".strip())
-            yield int(found[1]), found[2]
+            yield int(found[1]), token
         finally:
             process.terminate()
             try:

@@ -18,6 +18,7 @@ from guide.teach.embedding import embed_recording, fit_embedder, fitted_stride
 class Demonstration:
     """One recording of the task at the working rate; arrays may be memory-mapped.
 
+    >>> import numpy as np
     >>> Demonstration("a", np.arange(3) / 2, np.zeros((3, 8)), np.zeros((3, 2), np.float32)).duration_s
     1.0
     """
@@ -45,6 +46,7 @@ class Demonstration:
 class Demonstrations:
     """The demonstrations of one task, how far back their order-free features look, and what embeds these.
 
+    >>> import numpy as np
     >>> pooled = [np.eye(3)[[0, 0, 1]], np.eye(3)[[0, 1, 1]]]
     >>> both = demonstrate(["a", "b"], [np.arange(3) / 2] * 2, pooled, 2.0, AppearanceSettings())
     >>> both.items[1].embedding.shape == both.embed(pooled[1], np.arange(3) / 2).shape

@@ -73,7 +73,7 @@ def bend(scores: Sequence[tuple[int, float]]) -> int:
     8
     """
     numbers, raw = np.log([pair[0] for pair in scores]), np.array([pair[1] for pair in scores])
-    heard = median_filter(raw, 3, mode="mirror")  # one number's luck makes no bend
+    heard = median_filter(raw, 3, mode="constant", cval=-np.inf)  # one number's luck makes no bend
     unusual = (numbers - np.log(USUAL)) ** 2
     return scores[int((heard - WORTH * numbers - UNUSUAL * unusual).argmax())][0]
 

@@ -21,7 +21,11 @@ from tests.dashboard import browse
 pytestmark = pytest.mark.browser
 
 TRUTH = np.repeat([0, 1, 2], [20, 50, 30])
-FOUND = {"random": np.tile([1, 2], 50), "equal": np.repeat([5, 6], 50), "ours": np.repeat([4, 9, 7], [60, 30, 10])}
+FOUND = {
+    "random": np.tile([1, 2], 50),
+    "equal": np.repeat([5, 6], 50),
+    "correspond": np.repeat([4, 9, 7], [60, 30, 10]),
+}
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +33,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     seen = RecordingFeatures("one", 2.0, np.arange(100) / 2, np.zeros((100, 2), np.float32))
     task = LabelledTask("tea", "tea", {1: "boil water", 2: "pour <it>"}, (seen,), (TRUTH,))
     outcomes = tuple(
-        MethodOutcome(Method(name, "tc3i" if name == "ours" else None), (score([TRUTH], [labels], ("D",)),), (labels,))
+        MethodOutcome(
+            Method(name, "tc3i" if name == "correspond" else None), (score([TRUTH], [labels], ("D",)),), (labels,)
+        )
         for name, labels in FOUND.items()
     )
     results = [TaskResult(task, "true", 2, outcomes, expectation([TRUTH], 2, ("D",)))]
-    plan = make_plan(EvaluateOptions(features=Path("data"), cluster="ours", seeds=1, protocols="D"))
+    plan = make_plan(EvaluateOptions(features=Path("data"), cluster="correspond", seeds=1, protocols="D"))
     path = tmp_path_factory.mktemp("page") / "results.html"
     path.write_text(make_page(results, make_report_tables(results, plan), "a command"), encoding="utf-8")
     return path
@@ -57,8 +63,8 @@ def test_bars_can_be_read_with_a_pointer_and_chosen(place: Path, width_px: int) 
         assert told(page, "truth", 0.1) == "truth of one: background, 0.0 to 10.0 s"
         assert told(page, "truth", 0.5) == "truth of one: 1 boil water, 10.0 to 35.0 s"
         assert told(page, "truth", 0.9) == "truth of one: 2 pour <it>, 35.0 to 50.0 s"
-        assert told(page, "tc3i + ours", 0.95) == (
-            "tc3i + ours on one: + a found step without a true partner, 45.0 to 50.0 s"
+        assert told(page, "tc3i + correspond", 0.95) == (
+            "tc3i + correspond on one: + a found step without a true partner, 45.0 to 50.0 s"
         )
         page.mouse.move(1, 1)
         assert page.locator("#said").is_hidden()
