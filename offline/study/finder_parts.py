@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from guide.commands.entry import entry
+from guide.domain import Features
 from guide.teach.collection import Collection
 from offline.keysteps.correspond import CorrespondAndCut, CorrespondSettings
 from offline.metrics import PROTOCOLS
@@ -25,14 +28,13 @@ from offline.study.tables import Summary
 ALL: Final = CorrespondSettings()
 SETTINGS: Final[Mapping[str, CorrespondSettings]] = {
     "all parts": ALL,
-    "one round of pairing by groups": replace(ALL, rounds=1),
-    "three rounds": replace(ALL, rounds=3),
-    "one teaching grouping": replace(ALL, teachers=(0.5,)),
+    "paired off once": replace(ALL, rounds=0),
+    "paired off three times": replace(ALL, rounds=2),
     "two cuttings": replace(ALL, lengths=(0.5, 0.7)),
     "hardly a group to spare": replace(ALL, spare=0.0),
 }
 VIEWS: Final[Mapping[str, Callable[[Collection], Collection]]] = {
-    "features in both views: no TC3I": lambda made: replace(made, embeddings=made.features),
+    "features in both views: no TC3I": lambda made: replace(made, embeddings=_single(made.features)),
     "embedding in both views": lambda made: replace(made, features=made.embeddings),
 }
 ONE_HEAD: Final = "one head"
@@ -81,6 +83,10 @@ def scores_of(task: LabelledTask, search: Search, seed: int) -> dict[str, float]
         part: PROTOCOLS["D"](task.truth, CorrespondAndCut(settings).find(one, task.k, seed).labels).f1
         for part, (one, settings) in tries.items()
     }
+
+
+def _single(features: Sequence[NDArray[Any]]) -> tuple[Features, ...]:
+    return tuple(np.asarray(each, np.float32) for each in features)
 
 
 def _embedded(task: LabelledTask, search: Search, seed: int) -> Collection:

@@ -109,7 +109,7 @@ class Runner:
 
     def _training_progress(self, where: str, done: float) -> TrainingProgress:
         self.advance(done, where)
-        most = self.plan.recipe.most_iterations
+        most = self.plan.recipe.heads * self.plan.recipe.most_iterations
 
         def tell(iteration: int, words: str) -> None:
             self.advance(done + TRAINING * iteration / most, f"{where}, {words}")
