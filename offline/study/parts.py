@@ -1,7 +1,8 @@
 """`python -m offline.study.parts finder`: what each part of a stage brings, with it and without, over several seeds.
 
-The stages are the finder (D, K given), carrying the labels of two recordings to the others (D of these) and live labels
-of a recording left out, all others labelled (frames of steps that are right).
+The stages are the finder (D, K given), carrying the labels of two recordings to the others (D of these), recognition
+by memberships alone in a recording left out whose stretches are shuffled, and live labels of one left out, all others
+labelled (both: frames of steps that are right).
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from rich.console import Console
 from rich.table import Table
 
 from guide.commands.entry import entry
-from guide.domain import Features
+from guide.domain import Features, Labels
 from guide.label.clock_prior import ClockPrior
 from guide.teach.collection import Collection
 from guide.teach.consensus import Consensus
+from guide.teach.prototypes import WAYS, learn_prototypes
+from guide.teach.reorder import shuffled
 from guide.teach.spread import Spread
+from offline.features import RecordingFeatures
 from offline.keysteps.correspond import CorrespondAndCut, CorrespondSettings
 from offline.metrics import PROTOCOLS
 from offline.metrics.live import step_frames
@@ -33,12 +37,12 @@ from offline.study.evaluation.few import choices, score_others
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.plan import EvaluateOptions, make_plan
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.teaching import ALL, Taught, Way, require_enough, without
+from offline.study.evaluation.teaching import ALL, Taught, Way, demonstrations_of, require_enough, without
 from offline.study.fault_trial.conditions import learn
 from offline.study.following import live_labeller, see
 from offline.study.tables import Summary
 
-Stage = Literal["finder", "carrying", "live"]
+Stage = Literal["finder", "carrying", "recognition", "live"]
 Scores = dict[str, float]
 WHOLE: Final = "all parts"
 
@@ -66,6 +70,9 @@ CARRIERS: Final[Mapping[str, Spread]] = {
     "not read as histories": replace(SPREAD, consensus=Consensus(rounds=0)),
 }
 LABELLED: Final = 2
+
+COPIES: Final[Mapping[str, int]] = {WHOLE: WAYS, "no copies in other orders": 0, "copies in other orders only": 2}
+SHUFFLES: Final = 3
 
 CLOCKS: Final[Mapping[str, Callable[[ClockPrior], ClockPrior]]] = {
     WHOLE: lambda prior: prior,
@@ -114,7 +121,7 @@ def scores_of(stage: Stage, task: LabelledTask, search: Search, seed: int) -> Sc
     if stage == "finder":
         return _finder(task, search, seed)
     require_enough(task)
-    return _carrying(task, seed) if stage == "carrying" else _live(task, seed)
+    return {"carrying": _carrying, "recognition": _recognition, "live": _live}[stage](task, seed)
 
 
 def _finder(task: LabelledTask, search: Search, seed: int) -> Scores:
@@ -137,9 +144,29 @@ def _carrying(task: LabelledTask, seed: int) -> Scores:
     }
 
 
-def _live(task: LabelledTask, seed: int) -> Scores:
+def _recognition(task: LabelledTask, seed: int) -> Scores:
+    others, recording, truth = _leave_out(task, seed)
+    demonstrations, rng = demonstrations_of(others), np.random.default_rng(seed)
+    orders = [shuffled(truth, rng) for _ in range(SHUFFLES)]
+    seen = [demonstrations.embed(recording.pooled[order], recording.times) for order in orders]
+
+    def accuracy(ways: int) -> float:
+        prototypes = learn_prototypes(demonstrations, others.truth, ways=ways).prototypes
+        steps = prototypes.numbers
+        named = [steps[prototypes.memberships(each).argmax(1)] for each in seen]
+        return float(np.mean([step_frames(truth[o], own).accuracy for o, own in zip(orders, named, strict=True)]))
+
+    return {part: accuracy(ways) for part, ways in COPIES.items()}
+
+
+def _leave_out(task: LabelledTask, seed: int) -> tuple[LabelledTask, RecordingFeatures, Labels]:
+    """The others, and a recording with its labels; five seeds leave out recordings from the first to the last."""
     number = seed * len(task.recordings) // 5 % len(task.recordings)
-    others, recording, truth = without(task, number), task.recordings[number], task.truth[number]
+    return without(task, number), task.recordings[number], task.truth[number]
+
+
+def _live(task: LabelledTask, seed: int) -> Scores:
+    others, recording, truth = _leave_out(task, seed)
     lesson = learn(others, Way(ALL), Taught(others.truth, {step: step for step in others.steps}))
     sight = see(lesson, recording)
     prototypes = lesson.learned.prototypes
