@@ -9,12 +9,21 @@ from collections.abc import Collection, Sequence
 from rich.console import Console
 
 from guide.commands.entry import entry
+from guide.words import count_of
 from offline.extraction import open_extractor
 from offline.features import FeatureCache
 from offline.progress import progress
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.evaluation.embedders import Embedders
-from offline.study.evaluation.evaluation_report import LEFT_OUT, ReportTable, for_console, make_report_tables
+from offline.study.evaluation.evaluation_report import (
+    LEFT_OUT,
+    ReportTable,
+    for_console,
+    make_csv,
+    make_markdown,
+    make_report_tables,
+    write_files,
+)
 from offline.study.evaluation.feature_tasks import read_feature_tasks
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.page import make_page
@@ -22,7 +31,6 @@ from offline.study.evaluation.plan import EvaluateOptions, Plan, fitted, make_pl
 from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see
 from offline.study.evaluation.run import Runner, total_effort
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.write import make_csv, make_markdown, write_files
 
 
 def main(options: EvaluateOptions) -> None:
@@ -74,14 +82,10 @@ def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str
 def _tell_tasks(tasks: Sequence[LabelledTask], console: Console) -> None:
     for task in tasks:
         seconds = sum(len(recording) / recording.rate for recording in task.recordings)
-        recordings, steps = _counted(len(task.recordings), "recording"), _counted(task.k, "step")
+        recordings, steps = count_of(len(task.recordings), "recording"), count_of(task.k, "step")
         console.print(f"{task.title}: {recordings}, {seconds / 60:.1f} minutes, {steps}")
         for note in task.notes:
             console.print(f"  {note}")
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _print(sheets: Sequence[ReportTable], told: Collection[str], console: Console) -> None:

@@ -13,9 +13,9 @@ from guide.errors import InputError
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach.demonstrations import Demonstrations, demonstrate
 from offline.metrics import match_steps
-from offline.study.evaluation.few import Choice, choices
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.methods import Method
+from offline.study.evaluation.scoring import Choice, choices
 from offline.study.evaluation.task import LabelledTask
 
 ALL: Final = "all"

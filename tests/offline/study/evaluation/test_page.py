@@ -13,12 +13,10 @@ import pytest
 
 from offline.features import RecordingFeatures
 from offline.metrics import Score
-from offline.study.evaluation.bars import coloured, draw, stretches
-from offline.study.evaluation.colours import step_colours
+from offline.study.evaluation.bars import MOST_COLUMNS, coloured, draw, step_colours, stretches
 from offline.study.evaluation.evaluation_report import make_report_tables
 from offline.study.evaluation.methods import Method
-from offline.study.evaluation.page import make_page, preselected_methods
-from offline.study.evaluation.page_table import draw_table
+from offline.study.evaluation.page import draw_table, make_page, preselected_methods
 from offline.study.evaluation.plan import EvaluateOptions, make_plan
 from offline.study.evaluation.run import MethodOutcome, TaskResult
 from offline.study.evaluation.scoring import expectation, score
@@ -144,6 +142,19 @@ def test_what_is_done_under_the_pointer_can_be_told(page: str) -> None:
 def test_bars_of_random_labels_make_no_heavy_page() -> None:
     labels = np.random.default_rng(0).integers(1, 8, 7200)
     assert len(draw(labels, dict.fromkeys(range(1, 8), "a step"), "random on an hour")) < 1600
+
+
+@pytest.mark.parametrize("count", [1, 40, 256, 257, 700, 60_000])
+def test_every_column_of_a_bar_has_the_colour_of_its_label(count: int) -> None:
+    """Of more colours than a palette holds too; of more frames than columns, each column that amid it."""
+    labels = np.arange(count) % 700
+    colours = step_colours(range(1, 700))
+    middle = (
+        (2 * np.arange(MOST_COLUMNS) + 1) * count // (2 * MOST_COLUMNS) if count > MOST_COLUMNS else np.arange(count)
+    )
+    text = [colours.get(label, ("",))[0] for label in labels[middle].tolist()]
+    wanted = [(*bytes.fromhex(one[1:]), 255) if one else (0, 0, 0, 0) for one in text]
+    assert shown(draw(labels, dict.fromkeys(range(1, 700), "a step"), "x")) == wanted
 
 
 def test_a_recording_without_frames_has_no_stretches() -> None:
