@@ -17,7 +17,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from guide import wire
+from guide.benchmarks.frames import frames_of
 from guide.perceive.embedder import Device, Floats, OnnxHead, OnnxModel, OnnxTrunk
+from guide.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,15 @@ class Span:
 
     def __add__(self, other: Span) -> Span:
         return Span(self.wall_s + other.wall_s, self.cpu_s + other.cpu_s)
+
+
+def see_frames(session: Session, video: Path | None, count: int) -> Iterator[Span]:
+    """Frames of a video or drawn ones through the loop to its lines; what each took, decoding left out."""
+    for frame in frames_of(video, session.perceiver.rate, count, session.perceiver.is_due):
+        began = now()
+        for update in session.see(frame):
+            list(wire.lines(update, session.procedure, with_labels=True))
+        yield now() - began
 
 
 def now() -> Span:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -26,9 +25,10 @@ from typing import Any, ClassVar
 from rich.console import Console
 
 from guide.benchmarks.figures import Figure, Part, machine, processor
+from guide.benchmarks.headsets import read_metrics, stage_times
 from guide.commands.entry import entry
 from guide.errors import InputError, OutputError
-from guide.ui.client import LOCAL, Client, open_directly
+from guide.ui.client import LOCAL, Client
 from guide.ui.server import ServerKeeper
 
 MOST_USEFUL_S = 3.0
@@ -184,36 +184,19 @@ def _loop_ms(
 
 
 def _frame_cost(client: Client, pid: int, seconds: float) -> FrameCost:
-    (count, clock_s), processor_s = _stage(client), _processor_s(pid)
+    def read() -> tuple[float, float, float]:
+        return *stage_times(read_metrics(client.port, client.token), "see"), _processor_s(pid)
+
+    before = read()
     time.sleep(seconds)
-    (more, clock_later_s), processor_later_s = _stage(client), _processor_s(pid)
-    frames = max(more - count, 1.0)
-    return FrameCost(1e3 * (clock_later_s - clock_s) / frames, 1e3 * (processor_later_s - processor_s) / frames)
-
-
-def _stage(client: Client) -> tuple[float, float]:
-    """Frames the loop has looked at so far, and the seconds it took."""
-    text = _metrics(client)
-    count, total = (_value(text, f'guide_stage_seconds_{what}{{stage="see"}}') for what in ("count", "sum"))
-    return count, total
+    frames, clock_s, processor_s = (later - early for early, later in zip(before, read(), strict=True))
+    return FrameCost(1e3 * clock_s / max(frames, 1.0), 1e3 * processor_s / max(frames, 1.0))
 
 
 def _processor_s(pid: int) -> float:
     """Processor time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _metrics(client: Client) -> str:
-    request = urllib.request.Request(f"http://{LOCAL}:{client.port}/metrics")
-    request.add_header("Authorization", f"Bearer {client.token}")
-    with open_directly(request, 10.0) as answer:
-        return str(answer.read().decode())
-
-
-def _value(text: str, name: str) -> float:
-    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else 0.0
 
 
 def _memory(options: DashboardBenchmarkOptions, running: RunningDashboard, browser: Any, keeper: ServerKeeper) -> Part:
@@ -269,7 +252,7 @@ class MemoryHeld:
         processes = tool.send("SystemInfo.getProcessInfo")["processInfo"]
         tool.detach()
         renderers = [_resident_mb(int(one["id"])) for one in processes if one["type"] == "renderer"]
-        server = _value(_metrics(client), "process_resident_memory_bytes") / 1e6
+        server = read_metrics(client.port, client.token)["process_resident_memory_bytes"] / 1e6
         return cls(server, _resident_mb(running.pid), tab, max(renderers, default=0.0))
 
     def words(self) -> str:
