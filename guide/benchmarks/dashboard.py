@@ -76,11 +76,7 @@ class DashboardBenchmarkOptions:
 
 @dataclass(frozen=True, slots=True)
 class FrameCost:
-    """Milliseconds a frame: wall clock of the loop, and processor time of the whole server.
-
-    >>> FrameCost(40.0, 60.0).clock_ms
-    40.0
-    """
+    """Milliseconds a frame: wall clock of the loop, and processor time of the whole server."""
 
     clock_ms: float
     processor_ms: float
@@ -88,11 +84,7 @@ class FrameCost:
 
 @dataclass(frozen=True, slots=True)
 class RunningDashboard:
-    """A running dashboard: its address and process.
-
-    >>> RunningDashboard("http://127.0.0.1:8501", 4711).pid
-    4711
-    """
+    """A running dashboard: its address and process."""
 
     address: str
     pid: int

@@ -44,11 +44,7 @@ SETTLE_S = 5.0  # the first seconds hold the loading of networks and the start o
 
 @dataclass(frozen=True)
 class ServerBenchmarkOptions:
-    """Measure the server with simulated headsets.
-
-    >>> ServerBenchmarkOptions().clients
-    16
-    """
+    """Measure the server with simulated headsets."""
 
     bundle: Path = Path("exported/demo")
     """The trained bundle."""

@@ -10,8 +10,6 @@ from rich.console import Console
 
 from guide.commands.entry import entry
 from guide.words import count_of
-from offline.extraction import open_extractor
-from offline.features import FeatureCache
 from offline.progress import progress
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.evaluation.embedders import Embedders
@@ -28,7 +26,7 @@ from offline.study.evaluation.feature_tasks import read_feature_tasks
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.page import make_page
 from offline.study.evaluation.plan import EvaluateOptions, Plan, fitted, make_plan, require_fit
-from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see
+from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see_all
 from offline.study.evaluation.run import Runner, total_effort
 from offline.study.evaluation.task import LabelledTask
 
@@ -70,13 +68,7 @@ def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str
     assert options.videos is not None, "the plan has seen to it"
     request = LabelRequest(options.labels, options.steps, options.lenient, view, options.tier, options.skip_bad)
     checked = check_tasks(options.videos, words, options.rate, request)
-    extractor = None
-    if any(fact.recording.kind != "features" for each in checked for fact in each.facts):
-        extractor = open_extractor(
-            plan.recipe.backbone, options.cache / "trunks", options.backbone_weights, device=options.device
-        )
-    cache = FeatureCache(options.cache / "features")
-    return [see(each, extractor, plan.recipe, cache, console) for each in checked]
+    return see_all(checked, plan.recipe, options.cache, console, options.backbone_weights, options.device)
 
 
 def _tell_tasks(tasks: Sequence[LabelledTask], console: Console) -> None:

@@ -38,11 +38,7 @@ SOURCES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """How recordings are followed.
-
-    >>> Conditions(Path(".cache")).each
-    3
-    """
+    """How recordings are followed."""
 
     cache: Path
     priors: tuple[str, ...] = ("on", "off")

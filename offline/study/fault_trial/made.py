@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from offline.features import RecordingFeatures
-from offline.study.counterfactual.faults import KINDS, Kind, Variant
+from offline.study.counterfactual.faults import KINDS, Kind, Rules, Variant
 from offline.study.counterfactual.pieces import Index, Layout, lasting, retime, splices
 from offline.study.counterfactual.plan import variants_of
-from offline.study.counterfactual.rules import Rules
 from offline.study.counterfactual.truth import known_at
 from offline.study.evaluation.task import LabelledTask
 from offline.study.flags import Planted

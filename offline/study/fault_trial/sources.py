@@ -11,9 +11,8 @@ from rich.console import Console
 from guide.errors import OutputError
 from guide.teach.annotations import labels_to_segments, write_labels
 from offline.config import resolve
-from offline.features import FeatureCache
 from offline.study.evaluation.feature_tasks import read_feature_tasks
-from offline.study.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see
+from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see_all
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import require_enough
 from offline.study.fault_trial.mistakes import without_clean
@@ -29,7 +28,8 @@ def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTas
     elif options.videos is None:
         tasks = [_draw(seed, options.cache, console) for seed in read_seeds(options.drawn, "--drawn")]
     else:
-        tasks = _see(check_tasks(options.videos, words, options.rate, LabelRequest(options.labels)), options, console)
+        checked = check_tasks(options.videos, words, options.rate, LabelRequest(options.labels))
+        tasks = see_all(checked, resolve("default", None, {}), options.cache, console, options.backbone_weights)
     for task in tasks:
         require_enough(task)
     return tasks
@@ -79,13 +79,3 @@ def _draw(seed: int, cache: Path, console: Console) -> LabelledTask:
     entries = demonstrations(worlds, seed, DEMONSTRATIONS)
     worlds.draw(entries, console)
     return task_of(seed, [worlds.read(one) for one in entries])
-
-
-def _see(checked: Sequence[Checked], options: FaultTrialOptions, console: Console) -> list[LabelledTask]:
-    recipe, extractor = resolve("default", None, {}), None
-    if any(fact.recording.kind != "features" for each in checked for fact in each.facts):
-        from offline.extraction import open_extractor  # only who looks at pictures needs ONNX Runtime
-
-        extractor = open_extractor(recipe.backbone, options.cache / "trunks", options.backbone_weights)
-    cache = FeatureCache(options.cache / "features")
-    return [see(each, extractor, recipe, cache, console) for each in checked]

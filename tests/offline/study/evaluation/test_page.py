@@ -86,11 +86,6 @@ def test_truth_and_every_method_have_a_bar(page: str) -> None:
     assert page.count('class="bar"') == 4
 
 
-def test_a_row_has_one_name_in_table_and_bars(page: str) -> None:
-    assert '<span title="equal time split">equal time split</span>' in page
-    assert "<td>equal time split</td>" in page
-
-
 def test_found_steps_take_the_colours_of_the_true_ones_they_match() -> None:
     (labels,) = coloured([TRUTH], [np.array([4, 4, 4, 9, 9, 0])])
     assert labels.tolist() == [1, 1, 1, 2, 2, 0]
@@ -131,12 +126,6 @@ def test_a_step_without_a_partner_has_the_colour_of_none() -> None:
     (labels,) = coloured([TRUTH], [np.array([1, 1, 3, 2, 2, 2])])
     assert [stretch.mark for stretch in stretches(labels, {1: "a", 2: "b"})] == ["1", "+", "2"]
     assert shown(draw(labels, {1: "a", 2: "b"}, "x"))[2] == (0x4A, 0x4A, 0x52, 255)
-
-
-def test_what_is_done_under_the_pointer_can_be_told(page: str) -> None:
-    """The script reads a bar's picture: it needs the length in seconds, and a place to say it."""
-    assert 'class="recording" data-seconds="3.0"' in page
-    assert '<p id="said" role="status" hidden></p>' in page
 
 
 def test_bars_of_random_labels_make_no_heavy_page() -> None:

@@ -13,7 +13,7 @@ from guide.errors import InputError
 from guide.record.elan import Annotation, Tier, write_elan
 from offline.config import Recipe
 from offline.features import FeatureCache
-from offline.study.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see, task_folders
+from offline.study.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see_all, task_folders
 
 GOOD = '0,5,"1 open"\n5,10,"2 close"\n'
 
@@ -168,7 +168,7 @@ def test_labels_go_with_the_recordings_that_gave_frames(tmp_path: Path, monkeypa
         return tuple(cache.features(fact.recording, None, fact.rate) for fact in facts[1:])
 
     monkeypatch.setattr("offline.study.evaluation.recording_tasks.see_task", without_first)
-    task = see(checked, None, Recipe(), cache, Console())
+    (task,) = see_all([checked], Recipe(), tmp_path / "cache", Console())
     assert [recording.id for recording in task.recordings] == ["b", "c"]
     assert [labels.tolist() for labels in task.truth] == [[1] * 5 + [2] * 5 + [0]] * 2
     assert task.notes[-1] == "1 left out, too few frames: a"
