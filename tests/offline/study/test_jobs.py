@@ -38,10 +38,6 @@ class Counting:
         return [{"kind": self.key, "value": 0.5, "nothing": None}]
 
 
-def failing(key: str) -> Counting:
-    return Counting(key, fails=True)
-
-
 def quiet() -> Console:
     return Console(file=io.StringIO(), width=120)
 
@@ -67,8 +63,8 @@ def test_what_is_done_is_shown_when_the_time_is_up(tmp_path: Path) -> None:
     do_all([Counting("a")], Kept(tmp_path), Shift(), quiet())
     console = quiet()
     for workers in (1, 2):
-        late = Shift(workers, until=0.0)
-        assert do_all([Counting("a"), *map(failing, "bc")], Kept(tmp_path), late, console)[1:] == [[], []]
+        jobs = [Counting("a"), Counting("b", fails=True), Counting("c", fails=True)]
+        assert do_all(jobs, Kept(tmp_path), Shift(workers, until=0.0), console)[1:] == [[], []]
     said = console.file.getvalue()  # type: ignore[attr-defined]
     assert "1 of 3 parts were done before" in said
     assert "2 of 3 parts are not done" in said
@@ -80,9 +76,11 @@ def test_the_same_job_twice_is_done_once(tmp_path: Path) -> None:
     assert one.ran == ["a"]
 
 
-def test_damaged_results_are_made_again(tmp_path: Path) -> None:
-    do_all([Counting("a")], Kept(tmp_path), Shift(), quiet())
-    (tmp_path / "a.npz").write_bytes(b"nothing")
+@pytest.mark.parametrize("damage", [b"nothing", None])
+def test_results_that_are_damaged_or_no_rows_are_made_again(tmp_path: Path, damage: bytes | None) -> None:
+    Kept(tmp_path).write("a", {"other": np.zeros(1)})
+    if damage is not None:
+        (tmp_path / "a.npz").write_bytes(damage)
     again = Counting("a")
     do_all([again], Kept(tmp_path), Shift(), quiet())
     assert again.ran == ["a"]
@@ -99,13 +97,6 @@ def test_several_workers_are_other_processes_of_one_thread(tmp_path: Path) -> No
     ((one,), (other,)) = do_all([ThreadCountJob("a"), ThreadCountJob("b")], Kept(tmp_path), Shift(2), quiet())
     assert os.getpid() not in (one["process"], other["process"])
     assert one["threads"] == other["threads"] == "(1, 1, '1')"
-
-
-def test_rows_that_are_lacking_are_made_again(tmp_path: Path) -> None:
-    Kept(tmp_path).write("a", {"other": np.zeros(1)})
-    again = Counting("a")
-    do_all([again], Kept(tmp_path), Shift(), quiet())
-    assert again.ran == ["a"]
 
 
 def test_surroundings_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,12 +55,6 @@ def test_published_rows_show_dashes_where_nothing_was_printed() -> None:
     assert table.markdown().splitlines()[-1] == "| CnC (paper) | - | 22.0 | - | - |"
 
 
-def test_console_prints_every_row() -> None:
-    out = io.StringIO()
-    ResultTable("recipe 1", (OURS, RANDOM, EQUAL)).console(Console(file=out, width=100))
-    assert all(word in out.getvalue() for word in ("random", "equal time split", "ours", "55.0 ± 7.1"))
-
-
 def test_the_width_is_what_the_console_prints() -> None:
     out, table = io.StringIO(), ResultTable("recipe 1", (OURS, RANDOM, EQUAL))
     table.console(Console(file=out, width=20))

@@ -78,11 +78,6 @@ def test_damaged_tasks_are_named(tmp_path: Path, change: dict[str, Any], words: 
     assert "task soup" in str(refused.value)
 
 
-def test_a_task_without_its_lists_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="task soup: expected handles"):
-        read_tasks(write(tmp_path, soup={"handles": []}))
-
-
 def test_a_folder_without_names_is_refused(tmp_path: Path) -> None:
     write(tmp_path, soup=TASK)
     (tmp_path / "egoprocel-id2action.txt").unlink()

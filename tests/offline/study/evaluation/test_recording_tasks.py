@@ -78,12 +78,6 @@ def test_performances_may_lie_in_folders_of_their_own_with_their_labels_likewise
         check(tents)
 
 
-def test_the_usual_name_of_a_step_is_taken_and_the_difference_told(tmp_path: Path) -> None:
-    checked = check(write(tmp_path / "tea", a=GOOD, b=GOOD, c='0,5,"1 unlock"\n'))
-    assert checked.names == {1: "open", 2: "close"}
-    assert "step 1 has 2 names, 'open' is taken" in checked.notes[0]
-
-
 def test_what_is_missing_is_named_and_counted(tmp_path: Path) -> None:
     folder = write(tmp_path / "tea", a=GOOD, b=None, c=None)
     (folder / "d.csv").write_text(GOOD)

@@ -59,21 +59,17 @@ def test_no_labelling_however_odd_leaves_the_range_of_fractions(task: list[np.nd
     assert all(0 <= value <= 1 for value in figures)
 
 
-def only(value: float) -> tuple[float, float, float, float]:
-    return value, value, value, value
-
-
 @pytest.mark.parametrize(
-    ("truth", "found", "a", "d", "pooled", "mof"),
+    ("truth", "found", "a", "d", "mof"),
     [
-        ([0, 0, 0], [0, 0, 0], 1.0, 0.0, 0.0, 1.0),  # no step there, none found: nothing to be right about under D
-        ([1, 1, 1], [0, 0, 0], 1.0, 0.0, 0.0, 0.0),  # nothing found: A matches background with the step, D does not
-        ([1, 1, 1], [4, 4, 4], 1.0, 1.0, 1.0, 1.0),  # one class for everything, and there is but one
+        ([0, 0, 0], [0, 0, 0], 1.0, 0.0, 1.0),  # no step there, none found: nothing to be right about under D
+        ([1, 1, 1], [0, 0, 0], 1.0, 0.0, 0.0),  # nothing found: A matches background with the step, D does not
+        ([1, 1, 1], [4, 4, 4], 1.0, 1.0, 1.0),  # one class for everything, and there is but one
     ],
 )
-def test_one_class_only(truth: list[int], found: list[int], a: float, d: float, pooled: float, mof: float) -> None:
+def test_one_class_only(truth: list[int], found: list[int], a: float, d: float, mof: float) -> None:
     scores = score([np.array(truth)], [np.array(found)], ("A", "D", "pooled"))
-    assert [astuple(scores.protocols[name]) for name in ("A", "D", "pooled")] == [only(a), only(d), only(pooled)]
+    assert [astuple(scores.protocols[name]) for name in ("A", "D", "pooled")] == [(a,) * 4, (d,) * 4, (d,) * 4]
     assert scores.extras["MoF"] == mof
 
 
