@@ -29,11 +29,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The memory held at a moment of the recording, after so many frames and lines of steps and guidance.
-
-    >>> Sample(at=600.0, held_mb=180.0, frames=3000, lines=12).at
-    600.0
-    """
+    """The memory held at a moment of the recording, after so many frames and lines of steps and guidance."""
 
     at: float
     held_mb: float

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from guide.benchmarks.figures import Part, machine
+from guide.benchmarks import headsets
+from guide.benchmarks.figures import Part, machine, tell, write_figures
 from guide.benchmarks.loop import measure_loop
 from guide.benchmarks.memory import Say, measure_memory
 from guide.benchmarks.rates import measure_rates
 from guide.benchmarks.shared import measure_shared
 from guide.bundle import read_bundle
-from guide.errors import InputError, OutputError
+from guide.errors import InputError
 from guide.session import choose_precision
 
 FEWEST_FRAMES = 2
@@ -58,21 +57,12 @@ class LiveBenchmarkOptions:
 def main(options: LiveBenchmarkOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    told = machine()
-    console.print(told)
-    if options.serve:
-        figures = _serve(options)
-        if options.json is not None:
-            _write({"machine": told, "serve": figures}, options.json)
-            console.print(f"\nWrote {options.json}.")
+    if not options.serve:
+        tell(machine(), measure(options, console.print), console, options.json)
         return
-    parts = []
-    for part in measure(options, console.print):
-        console.print("\n" + part.text())
-        parts.append(part)
-    if options.json is not None:
-        _write({"machine": told, "parts": [part.as_json() for part in parts]}, options.json)
-        console.print(f"\nWrote {options.json}.")
+    console.print(told := machine())
+    figures = [one.as_json() for one in headsets.run(options)]
+    write_figures({"machine": told, "serve": figures}, console, options.json)
 
 
 def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[Part]:
@@ -91,18 +81,3 @@ def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[P
     yield measure_shared(
         bundle, options.video, max(1, options.frames // options.streams), options.streams, options.cores
     )
-
-
-def _serve(options: LiveBenchmarkOptions) -> list[dict[str, object]]:
-    try:
-        bench = importlib.import_module("guide.benchmarks.headsets")
-    except ModuleNotFoundError as lack:
-        raise InputError("the server's own measurements are not installed here: leave --serve out.") from lack
-    return [one.as_json() for one in bench.run(options)]
-
-
-def _write(figures: dict[str, object], path: Path) -> None:
-    try:
-        path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"figures cannot be written to {path} ({error.strerror}): give another --json.") from error

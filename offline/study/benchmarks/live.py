@@ -37,11 +37,7 @@ LEAST_TIMES_FASTER = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LiveSizes:
-    """What is played, and how much of it.
-
-    >>> LiveSizes(Path("exported/demo")).minutes
-    10.0
-    """
+    """What is played, and how much of it."""
 
     bundle: Path
     weights: Path | None = None

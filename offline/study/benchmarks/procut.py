@@ -20,11 +20,7 @@ MOST_ENERGY = 1.01  # centres come from a sample of the frames
 
 @dataclass(frozen=True, slots=True)
 class ProCutSizes:
-    """How many frames are labelled.
-
-    >>> ProCutSizes().frames
-    100000
-    """
+    """How many frames are labelled."""
 
     frames: int = 100_000
     few: int = 10_000

@@ -26,11 +26,7 @@ MOST_SHARE = 20.0  # percent of a step
 
 @dataclass(frozen=True, slots=True)
 class StepSizes:
-    """What is trained on.
-
-    >>> StepSizes().map_shape
-    (1024, 14, 14)
-    """
+    """What is trained on."""
 
     recordings: int = 6
     frames: int = 240

@@ -32,11 +32,7 @@ SOURCES = (
 
 @dataclass(frozen=True, slots=True)
 class Embedders:
-    """Trains embedders, or reads what they gave the last time.
-
-    >>> Embedders(Path("nowhere"), torch.device("cpu")).folder.name
-    'nowhere'
-    """
+    """Trains embedders, or reads what they gave the last time."""
 
     folder: Path
     device: torch.device

@@ -12,12 +12,6 @@ from offline.study.benchmarks import naive_procut
 from offline.study.benchmarks.naive_procut import drawn_collection, pcm_cost, race
 
 
-def test_drawn_collection_is_seeded() -> None:
-    one, two = drawn_collection(2000, width=8, k=3), drawn_collection(2000, width=8, k=3)
-    assert one.lengths == (1000, 1000)
-    assert (one.embeddings[1] == two.embeddings[1]).all()
-
-
 def test_the_cost_is_of_labelling_every_drawn_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Found] = []
     find = ProCut.find
