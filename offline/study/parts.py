@@ -33,9 +33,9 @@ from offline.metrics import PROTOCOLS
 from offline.metrics.live import step_frames
 from offline.study.evaluate import read_tasks
 from offline.study.evaluation.embedders import Embedders
-from offline.study.evaluation.few import choices, score_others
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.plan import EvaluateOptions, make_plan
+from offline.study.evaluation.scoring import choices, score_others
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, Taught, Way, demonstrations_of, require_enough, without
 from offline.study.fault_trial.conditions import learn

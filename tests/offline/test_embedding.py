@@ -129,7 +129,7 @@ def test_the_window_is_at_most_a_quarter_of_the_shortest_recording(inputs: Input
 
 def test_seconds_become_frames_of_the_working_rate(inputs: Inputs) -> None:
     loss = make_loss(inputs, resolve("default", None, {"loss": "cidm", "window_s": 1.5}))
-    assert getattr(loss, "window") == pytest.approx(1.5 * RATE)  # type: ignore[attr-defined]  # noqa: B009
+    assert getattr(loss, "window") == pytest.approx(1.5 * RATE)  # noqa: B009
 
 
 @pytest.mark.parametrize("loss", ["tc3i", "tcc", "cidm", "lav", "lav+tcc"])
