@@ -102,12 +102,12 @@ def learn(task: Sequence[Drawn], labelled: int, cache: Path) -> tuple[Lesson, di
         given = [labels if number < labelled else None for number, labels in enumerate(truth)]
         labels = Spread().spread(demonstrations.collection(), given).labels
         steps = [KeyStep(step.number, step.name) for step in TASK.steps]
-        learned = describe(demonstrations, labels, steps, hold_slips=labelled < len(task), given=range(labelled))
+        learned = describe(demonstrations, labels, steps, is_carried=labelled < len(task))
         return Lesson(learned, demonstrations), {step.number: step.number for step in TASK.steps}
     collection = collection_of([one.features for one in task], _embeddings(task, recipe, cache))
     labels = finder(recipe.clusterer).find(collection, len(TASK.steps), 0).labels
     steps = [KeyStep(number, f"step {number}") for number in range(1, len(TASK.steps) + 1)]
-    learned = describe(demonstrations, labels, steps, hold_slips=True)
+    learned = describe(demonstrations, labels, steps, is_carried=True)
     return Lesson(learned, demonstrations), match_steps(truth, list(labels))
 
 
