@@ -67,6 +67,7 @@ def _rules(rules: Rules) -> dict[str, Any]:
         "unknown": rules.is_unknown_flagged,
         "false_alarms": rules.false_alarms,
         "questions": rules.questions,
+        "decisions": [[*one.rule, one.verdict, one.reason] for one in rules.decisions],
     }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 from guide.domain import KeyStep, Ordering, Precedence
 from guide.procedure.orders import Orders
@@ -47,6 +48,42 @@ class Transition:
     count: int
 
 
+Verdict: TypeAlias = Literal["alarms", "asks", "silent", "off"]  # off is what a person does not want
+RuleKind: TypeAlias = Literal["missed", "repeated", "needs", "out_of_order"]
+
+
+class Rule(NamedTuple):
+    """What may be broken: a step `missed` or `repeated`, done though it `needs` another first, or `out_of_order`.
+
+    >>> Rule("needs", 3, before=1).cause
+    Rule(kind='missed', step=1, before=None)
+    """
+
+    kind: RuleKind
+    step: int
+    before: int | None = None
+
+    @property
+    def is_pair(self) -> bool:
+        return self.before is not None
+
+    @property
+    def cause(self) -> Rule:
+        """What is told of once, however many rules it breaks."""
+        if self.kind == "needs" and self.before is not None:
+            return Rule("missed", self.before)
+        return Rule(self.kind, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a rule alarms, asks, is silent or switched off, and why, in words."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: str
+
+
 @dataclass(frozen=True)
 class Rules:
     """Which deviations may raise a flag, fixed on the demonstrations so that false alarms stay rare.
@@ -54,7 +91,7 @@ class Rules:
     `edges` are pairs whose second step comes after the first where both are done; `needs` those of them whose second is
     begun only when the first was, though the first is not `required`. These may raise alerts; what is `asked_` rests on
     less evidence and may only raise a question. `single` holds the steps that must not be done twice. Limits are
-    seconds per visit; no limit, no flag.
+    seconds per visit; no limit, no flag. `decisions` says why, and holds rules that are silent as well.
 
     >>> Rules(edges=((1, 2),), required=(1, 2)).predecessors(2)
     (1,)
@@ -77,6 +114,54 @@ class Rules:
     """Leave-one-out false alarms per demonstration under these rules."""
     questions: float = 0.0
     """Leave-one-out questions per demonstration under these rules."""
+    decisions: tuple[Decision, ...] = ()
+
+    def decided(self) -> Rules:
+        """The rules with those that the decisions let alarm or ask."""
+        told = {
+            (kind, verdict): [one.rule for one in self.decisions if (one.rule.kind, one.verdict) == (kind, verdict)]
+            for kind in ("missed", "repeated", "needs", "out_of_order")
+            for verdict in ("alarms", "asks")
+        }
+        needs, asked_needs = (_edges(told["needs", verdict]) for verdict in ("alarms", "asks"))
+        edges = tuple(sorted({*_edges(told["out_of_order", "alarms"]), *needs}))
+        return replace(
+            self,
+            edges=edges,
+            asked_edges=tuple(sorted({*_edges(told["out_of_order", "asks"]), *asked_needs} - {*edges})),
+            needs=needs,
+            asked_needs=asked_needs,
+            required=tuple(rule.step for rule in told["missed", "alarms"]),
+            asked_steps=tuple(rule.step for rule in told["missed", "asks"]),
+            single=tuple(rule.step for rule in told["repeated", "alarms"]),
+        )
+
+    def without(self, is_off: Callable[[Rule], bool], reason: str) -> Rules:
+        """The rules less some that a person does not want."""
+        decisions = tuple(
+            replace(one, verdict="off", reason=reason) if is_off(one.rule) else one for one in self.decisions
+        )
+        return replace(
+            self,
+            decisions=decisions,
+            **{
+                name: tuple(edge for edge in getattr(self, name) if not is_off(Rule(kind, edge[1], edge[0])))
+                for name, kind in _PAIRS.items()
+            },
+            **{
+                name: tuple(step for step in getattr(self, name) if not is_off(Rule(kind, step)))
+                for name, kind in _STEPS.items()
+            },
+        )
+
+    def usual(self, kind: str) -> frozenset[Rule]:
+        """What the demonstrations suggest of a kind, whether it alarms or not."""
+        told = [
+            *(Rule(each, edge[1], edge[0]) for name, each in _PAIRS.items() for edge in getattr(self, name)),
+            *(Rule(each, step) for name, each in _STEPS.items() for step in getattr(self, name)),
+            *(one.rule for one in self.decisions if one.verdict != "off"),
+        ]
+        return frozenset(rule for rule in told if rule.kind == kind)
 
     def predecessors(self, step: int) -> tuple[int, ...]:
         return self._indexed["edges", 1].get(step, ())
@@ -110,6 +195,19 @@ class Rules:
                 for edge in getattr(self, name):
                     others[edge[place]] = (*others.get(edge[place], ()), edge[1 - place])
         return found
+
+
+_PAIRS: Mapping[str, RuleKind] = {
+    "edges": "out_of_order",
+    "asked_edges": "out_of_order",
+    "needs": "needs",
+    "asked_needs": "needs",
+}
+_STEPS: Mapping[str, RuleKind] = {"required": "missed", "asked_steps": "missed", "single": "repeated"}
+
+
+def _edges(rules: Iterable[Rule]) -> tuple[Edge, ...]:
+    return tuple((rule.before, rule.step) for rule in rules if rule.before is not None)
 
 
 @dataclass(frozen=True, slots=True)

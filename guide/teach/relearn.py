@@ -15,7 +15,7 @@ from guide import __version__
 from guide.bundle import MANIFEST, Bundle, new_bundle, read_bundle, write_manifest
 from guide.domain import KeyStep
 from guide.errors import BundleError
-from guide.procedure.model import Procedure, Rules
+from guide.procedure.model import Procedure, Rule
 from guide.procedure.reading import from_plain
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
@@ -83,7 +83,6 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
     if is_quick(review.edits) and not is_back_on:
         procedure = _marked(from_plain(bundle.json("procedure.json")), reviewed.steps)
         return Relearned(without_edges(procedure, reviewed.off), reviewed, tuple(told))
-    hold_slips = len(reviewed.labelled) < len(reviewed.labels)
     # To carry labels over takes about half as long as all the rest.
     say(begun := 0.0 if reviewed is review.result else 0.35)
     rest = part_of(say, begun, 1.0)
@@ -91,8 +90,7 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
         review.demonstrations,
         reviewed.labels,
         reviewed.steps,
-        hold_slips=hold_slips,
-        given=reviewed.labelled,
+        is_carried=len(reviewed.labelled) < len(reviewed.labels),
         tell=rest,
     )
     procedure = without_edges(learned.procedure, reviewed.off)
@@ -101,13 +99,8 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
 
 def without_edges(procedure: Procedure, off: frozenset[tuple[int, int]]) -> Procedure:
     """The procedure without the rules that a person switched off; its counts stay."""
-    rules = procedure.rules
-    edges, asked, needs, asked_needs = (
-        tuple(edge for edge in part if edge not in off)
-        for part in (rules.edges, rules.asked_edges, rules.needs, rules.asked_needs)
-    )
-    kept = replace(rules, edges=edges, asked_edges=asked, needs=needs, asked_needs=asked_needs)
-    return replace(procedure, rules=kept)
+    rules = procedure.rules.without(lambda rule: (rule.before, rule.step) in off, "switched off by hand")
+    return replace(procedure, rules=rules)
 
 
 def write_version(
@@ -167,14 +160,9 @@ def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
     given = {step.number: step for step in steps}
     optional = {step.number for step in steps if step.is_optional}
     repeatable = {step.number for step in steps if step.is_repeatable}
-    rules: Rules = replace(
-        procedure.rules,
-        required=tuple(number for number in procedure.rules.required if number not in optional),
-        asked_steps=tuple(number for number in procedure.rules.asked_steps if number not in optional),
-        needs=tuple(edge for edge in procedure.rules.needs if edge[0] not in optional),
-        asked_needs=tuple(edge for edge in procedure.rules.asked_needs if edge[0] not in optional),
-        single=tuple(number for number in procedure.rules.single if number not in repeatable),
-    )
+    rules = procedure.rules.without(
+        lambda rule: rule.cause in {Rule("missed", step) for step in optional}, "optional: so given"
+    ).without(lambda rule: rule in {Rule("repeated", step) for step in repeatable}, "repeatable: so given")
     known = tuple(
         replace(
             step,

@@ -40,6 +40,15 @@ def draw(opened: ReviewedBundle) -> None:
         on_change=_switch,
         args=(opened, rows, key),
     )
+    _draw_reasons(opened)
+
+
+def _draw_reasons(opened: ReviewedBundle) -> None:
+    rules = state.reasons(opened.bundle, opened.review)
+    if rules:
+        with st.expander("Why each rule alarms, asks or is silent"):
+            table = [{"rule": one.rule, "it": one.verdict, "why": one.reason} for one in rules]
+            st.dataframe(table, hide_index=True, width="stretch")
 
 
 def _switch(opened: ReviewedBundle, rows: Sequence[PairRow], key: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from guide.bundle import Bundle
 from guide.domain import Alert, KeyStep, Segment
 from guide.errors import InputError
+from guide.procedure.explain import Explained, explain
 from guide.procedure.learn import describe
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import strict_edges
@@ -203,6 +204,11 @@ def pairs(bundle: Bundle, review: Review) -> tuple[PairRow, ...]:
     chosen = {*strict_edges(procedure.precedences), *rules.edges, *rules.asked_edges, *result.off}
     rows = [_pair(edge, procedure, result, rules if live else None) for edge in sorted(chosen)]
     return tuple(rows)
+
+
+def reasons(bundle: Bundle, review: Review) -> tuple[Explained, ...]:
+    """Why each rule alarms, asks or is silent, as it was last taught; none while labels wait to be taught."""
+    return explain(from_plain(bundle.json("procedure.json"))) if is_quick(review.edits) else ()
 
 
 def _pair(edge: tuple[int, int], procedure: Procedure, result: Reviewed, rules: Rules | None) -> PairRow:

@@ -67,7 +67,7 @@ def learn(task: LabelledTask, way: Way, taught: Taught) -> Lesson:
     """All that the recordings of a task teach the live side with these labels."""
     demonstrations = demonstrations_of(task)
     steps = _steps(task, way, taught)
-    learned = describe(demonstrations, taught.labels, steps, hold_slips=way.holds_slips, given=way.chosen)
+    learned = describe(demonstrations, taught.labels, steps, is_carried=way.holds_slips)
     return Lesson(learned, demonstrations)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,21 +56,21 @@ def test_what_was_given_by_hand_is_remembered_and_can_be_taken_back(features_tas
 
 
 @pytest.mark.parametrize("labelled", [(), (1,)])
-def test_labels_that_people_gave_no_recording_hold_slips(
+def test_labels_that_people_gave_no_recording_are_carried(
     features_task: Learned, monkeypatch: pytest.MonkeyPatch, labelled: tuple[int, ...]
 ) -> None:
     class ToldError(Exception):
         pass
 
-    def hear(*_: object, hold_slips: bool, given: Collection[int], **__: object) -> None:
-        raise ToldError(hold_slips, tuple(given))
+    def hear(*_: object, is_carried: bool, **__: object) -> None:
+        raise ToldError(is_carried)
 
     monkeypatch.setattr(module, "describe", hear)
     review = begin_review(features_task.bundle)
     review = replace(review, start=replace(review.start, labelled=frozenset(labelled)))
     with pytest.raises(ToldError) as told:
         relearn(features_task.bundle, review.edited(Merge((1, 2))))
-    assert told.value.args == (True, labelled)
+    assert told.value.args == (True,)
 
 
 def test_merged_split_and_dropped_steps_are_followed_live(features_task: Learned, tmp_path: Path) -> None:
