@@ -28,7 +28,7 @@ from guide.errors import InputError
 from guide.ingest.base import FrameSource
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
-from guide.ingest.source import SourceOptions, open_source, require_rate
+from guide.ingest.source import SourceOptions, open_source, require_rate, tell_cut_off
 from guide.ingest.streams import is_address
 from guide.perceive.embedder import Device
 from guide.procedure.actions import Action
@@ -162,8 +162,9 @@ def _follow(
             operator.at = frame.at
             yield from session.perceived(percept)
         source_console.frame_processed(frame.at, session.perceiver.rate)
+    is_cut_off = tell_cut_off(source, operator.at, source_console.note)
     with operator.lock:
-        yield from session.finish()
+        yield from session.finish(is_cut_off)
 
 
 def _keep_pace(rows: Iterable[Row], rate: float) -> Iterator[Row]:

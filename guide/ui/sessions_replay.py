@@ -8,11 +8,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from guide.procedure.wording import ACTION_WORDS
 from guide.record.page import about, clock
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import plain, source_words
-from guide.ui.state.live_words import ACTION_WORDS
 from guide.ui.state.sessions import ReplayView, SessionRow
 
 NAMES: dict[state.ExportKind, str] = {

@@ -16,6 +16,7 @@ from guide.procedure.learn import describe
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import strict_edges
 from guide.procedure.reading import from_plain
+from guide.procedure.wording import TITLES
 from guide.record.timeline import colour
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import solid
@@ -27,11 +28,6 @@ from guide.teach.stills import Still, lacking, named_stills, read_stills, relabe
 from guide.teach.trial import Trial
 from guide.teach.videos import picture_at
 from guide.ui.state.bundles import GRAPH_LOOK
-
-TITLES: Mapping[str, str] = {
-    "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
-    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
