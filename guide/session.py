@@ -141,6 +141,15 @@ class Session:
         """Whether its recording ended before the work did."""
 
     @property
+    def why_not_judged(self) -> str:
+        """Why there can be no verdict on what was done, or nothing."""
+        if self._last is None:
+            return "Nothing was seen: no picture came"
+        if self.is_cut_off:
+            return "Not judged: the recording ends early"
+        return "" if self.tracker.state.is_finished else "Not judged: broken off"
+
+    @property
     def last_label(self) -> SettledLabel | None:
         """The newest released label."""
         return self._last

@@ -385,13 +385,7 @@ class Run:
 
     def _why_not(self) -> str:
         """Why what was done cannot be judged, if so."""
-        if self.state == "failed":
-            return "Broken off by a fault"
-        if not self.processed:
-            return "Nothing was seen: no picture came"
-        if self._session.is_cut_off:
-            return "Not judged: the recording ends early"
-        return "Not judged: broken off to begin anew" if self._is_cut else ""
+        return "Broken off by a fault" if self.state == "failed" else self._session.why_not_judged
 
     def _summary(self) -> Plain:
         alerts = dict(sorted(Counter(self._alerts.values()).items()))

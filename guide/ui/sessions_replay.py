@@ -42,6 +42,8 @@ def draw(folder: Path, found: Sequence[SessionRow]) -> None:
         st.info(
             "This session is still being recorded: this is what there is so far.", icon=":material/fiber_manual_record:"
         )
+    if view.row.state == "interrupted":
+        st.warning(plain(view.cut_off), icon=":material/content_cut:")
     part, begin = _part(view)
     share = _video_share(view, part)
     video, alerts = st.columns([share, 1 - share], gap="medium")

@@ -149,6 +149,13 @@ class ReplayView:
         """The questions that nobody answered, with when they were asked."""
         return tuple(f"{clock(one.at)} {one.text}" for one in self.report.unanswered)
 
+    @property
+    def cut_off(self) -> str:
+        """How a session ended that was cut off."""
+        noted = [one.note.removeprefix("cut_off: ") for one in self.report.notes if one.note.startswith("cut_off: ")]
+        words = noted[-1] if noted else "this session was cut off: its end was not judged."
+        return f"{words[:1].upper()}{words[1:]} It is left out of Over many."
+
     def part(self, at: float) -> int:
         """The place of the clip that shows the moment, or of the one nearest to it."""
         return min(range(len(self.clips)), key=lambda place: _distance(self.clips[place], at), default=0)
