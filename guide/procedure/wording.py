@@ -35,6 +35,11 @@ ANSWERS: Mapping[ActionKind, tuple[str, str]] = {
     "snooze": ("Snooze", "The alert is quiet for a minute."),
 }
 """What one can answer to an alert: the button's words, and what it means."""
+MOODS: Mapping[str, str] = {
+    "calm": "", "starting": "… just begun", "rest": "✓ done, waiting for the next step", "unsure": "? unsure",
+    "late": "! longer than usual", "lost": "! no camera", "paused": "‖ paused", "over": "",
+}  # fmt: skip
+"""How the current step is going."""
 LATE_ANSWERS: tuple[ActionKind, ...] = ("acknowledge", "was_done", "false_alarm", "answer")
 """What is still taken when a session is over."""
 

@@ -147,10 +147,11 @@ class Guard:
 
 
 def _needed(scope: Scope) -> Role:
-    """What a request needs: the page is for cameras too, reading for viewers, the rest for operators."""
+    """What a request needs: the page, with its choice of bundles, is for cameras too, reading for viewers, the rest for
+    operators."""
     if scope["method"] not in READING:
         return "operate"
-    return "camera" if scope["path"] == "/" or scope["path"].startswith("/page/") else "watch"
+    return "camera" if scope["path"] in ("/", "/bundles") or scope["path"].startswith("/page/") else "watch"
 
 
 def _tokens(scope: Scope) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from guide.procedure.wording import MOODS
 from guide.ui import live_html as html
 from guide.ui.client import LOCAL, Client, LostError, NoSessionError
 from guide.ui.live_actions import SessionActions, draw_alerts, draw_controls, draw_head, fetch_view, leave
@@ -172,7 +173,7 @@ def _follow_numbers(address: str, mark: str) -> None:
 
     Drawing by Streamlit takes a tenth of a second of two cores, which the live loop needs more.
     """
-    moods = {mood: html.MOODS[mood] for mood in ("calm", "unsure", "late")}  # those that come and go with the numbers
+    moods = {mood: MOODS[mood] for mood in ("calm", "unsure", "late")}  # those that come and go with the numbers
     with st.container(key="live-numbers"):
         _numbers_script()(
             data={"address": address, "mark": mark, "moods": moods},

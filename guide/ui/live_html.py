@@ -7,13 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from guide.procedure.wording import MOODS
 from guide.ui.state.live import AlertView, ItemView, LiveView, NextView, NowView
 
 LONG, LONGER = 14, 26  # letters of a name beyond which it is written smaller
-MOODS = {
-    "calm": "", "starting": "… just begun", "rest": "✓ done, waiting for the next step", "unsure": "? unsure",
-    "late": "! longer than usual", "lost": "! no camera", "paused": "‖ paused", "over": "",
-}  # fmt: skip
 
 Still = Callable[[int, int], str]
 """The address of a demonstration's picture of a step, the first being number 1."""
