@@ -111,9 +111,10 @@ def _number_key(key: str) -> str:
 
 def _loud(view: LiveView, alert: AlertView) -> str:
     """An alert in the place of the step: what to do, why, and what is being done meanwhile."""
-    meanwhile = f"Now: {view.now.name}" if view.now.name else ""
+    meanwhile = "Paused" if view.is_paused else f"Now: {view.now.name}" if view.now.name else ""
+    kind = f"{alert.severity} paused" if view.is_paused else alert.severity
     return (
-        f'<div class="guide-now {alert.severity}" role="alert"><p class="guide-small guide-clock">'
+        f'<div class="guide-now {kind}" role="alert"><p class="guide-small guide-clock">'
         f"<span>{alert.icon} {_text(alert.severity_word.upper())} · {_text(alert.title)}</span>"
         f"<b>{_text(view.clock)}</b></p>"
         f'<div class="guide-name {_size(alert.todo)}">{_text(alert.todo)}</div>'
