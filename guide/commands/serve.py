@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import errno
 import io
 import json
 import os
@@ -185,6 +186,11 @@ def _listen(host: str, port: int) -> socket.socket:
         return sock
     except (OSError, UnicodeError) as cause:
         number = getattr(cause, "errno", None) or 0  # its own words repeat the address
+        if number == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} of {host} is taken, perhaps by a guide that runs already: end that one, or choose "
+                f"another, such as --port {port + 1}, or --port 0 for any that is free."
+            ) from cause
         words = os.strerror(number) if number > 0 else getattr(cause, "strerror", None) or cause
         raise InputError(
             f"nothing can listen on {host} port {port} ({words}): choose another --port or --host."

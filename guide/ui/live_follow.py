@@ -22,7 +22,8 @@ from guide.ui.live_actions import SessionActions, draw_alerts, draw_controls, dr
 from guide.ui.live_clips import ClipKeeper
 from guide.ui.live_start import tell_silent
 from guide.ui.server import ServerKeeper
-from guide.ui.state.live import LiveView, Saying, spoken
+from guide.ui.state.live import LiveView
+from guide.ui.state.live_voice import Saying, spoken
 
 CLIPS_S = 3.0  # between two checks whether clips that are being made are ready
 NUMBERS_SCRIPT = Path(__file__).with_name("live_numbers.js")

@@ -11,7 +11,8 @@ import pytest
 from guide.domain import Alert, KeyStep
 from guide.procedure.model import Procedure
 from guide.procedure.wording import REASONS, advice_of, title_of
-from guide.ui.state.live import LiveView, Saying, spoken, view_live
+from guide.ui.state.live import LiveView, view_live
+from guide.ui.state.live_voice import Saying, spoken
 
 TIMES = {"shortest": 2.0, "low": 3.0, "usual": 5.0, "high": 8.0, "longest": 10.0}
 NAMES = {1: "lay mat", 2: "open case", 3: "fit board", 4: "close lid"}
