@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -62,7 +62,7 @@ def _parts(view: BundleView, rules: Rules) -> Iterator[str | Table]:
     edges = [(one.first, one.then, f"{one.support} of {one.total}", one.when_broken) for one in view.edges]
     yield _table(("first", "then", "seen so", "when broken"), edges) if edges else "none: any order was seen"
     yield "\nQuality and origin"
-    yield _table(("", ""), list(view.facts))
+    yield _table(("", ""), view.facts)
     yield from (f"note: {note}" for note in view.notes)
     yield f"\nnext: {view.watch}"
 
@@ -75,7 +75,7 @@ def _order(ordering: OrderingView) -> str:
     return ", ".join(step.name for step in ordering.steps)
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     table = Table(*heads, box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=any(heads))
     for row in rows:
         table.add_row(*(Text(cell, overflow="fold") for cell in row))  # names are the user's: no markup

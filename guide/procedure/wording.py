@@ -31,7 +31,7 @@ ACTION_WORDS: Mapping[str, str] = {
 ANSWERS: Mapping[ActionKind, tuple[str, str]] = {
     "acknowledge": ("Acknowledge", "You have seen it; the alert stays in the record."),
     "was_done": ("It was done", "The step counts as done, the alert is withdrawn."),
-    "false_alarm": ("False alarm", "The alert is withdrawn; a step that was not done stays not done."),
+    "false_alarm": ("False alarm", "Withdraws the alert; what is not done stays so."),
     "snooze": ("Snooze", "The alert is quiet for a minute."),
 }
 """What one can answer to an alert: the button's words, and what it means."""
