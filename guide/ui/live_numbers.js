@@ -65,7 +65,31 @@ function sayNextStep(kept, now, isTime) {
   window.guideVoice.say(`Next: ${following.textContent}`)
 }
 
+// An alert is not kept waiting for a drawing: it takes the place of the step at once, and gives it back where it was
+// withdrawn before the page was drawn anew.
+function writeAlert(now, loud) {
+  const isAlert = now.matches(".alarm, .warning")
+  if (loud && !isAlert) {
+    now.guideBefore = { className: now.className, parts: [...now.childNodes] }
+    now.className = `guide-now ${loud.severity}`
+    now.replaceChildren(part("p", "guide-small guide-clock", part("span", "", loud.title), part("b", "", "")), part("div", "guide-name long", loud.todo), part("p", "", loud.reason))
+  } else if (!loud && now.guideBefore) {
+    now.className = now.guideBefore.className
+    now.replaceChildren(...now.guideBefore.parts)
+    delete now.guideBefore
+  }
+}
+
+function part(tag, kind, ...inner) {
+  const made = document.createElement(tag)
+  made.className = kind
+  made.append(...inner)
+  return made
+}
+
 function writeAll(kept, beat) {
+  const card = document.querySelector(".guide-now")
+  if (card && !beat.over && beat.mark !== kept.drawn) writeAlert(card, beat.loud)
   write(document.querySelector(".guide-clock b"), clock(beat.at))
   for (const element of document.querySelectorAll(".guide-health b[data-number]")) {
     write(element, NUMBERS[element.dataset.number](beat.health))

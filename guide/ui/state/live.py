@@ -13,7 +13,7 @@ from typing import Any, Literal
 from guide.procedure.actions import Action, in_force
 from guide.procedure.ending import EndingKind
 from guide.procedure.wording import ACTION_WORDS, ANSWERS, LATE_ANSWERS, TITLES
-from guide.serve.live_numbers import is_late, is_unsure, state_fingerprint
+from guide.serve.live_numbers import is_late, is_unsure, loud_alert, state_fingerprint
 from guide.ui.state.folders import source_words as camera_words
 from guide.ui.state.live_health import HealthView, notice_of, view_health
 from guide.ui.state.live_place import (
@@ -35,7 +35,6 @@ UNTOLD = ("pause", "resume")  # the page shows whether it is paused, and the sam
 
 Plain = Mapping[str, Any]
 Mood = Literal["calm", "starting", "rest", "unsure", "late", "lost", "paused", "over"]
-LOUD = ("alarm", "warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +190,7 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         lacking=lacking_names(state),
         is_all_done=is_all_done(state),
         ending=state["ending"]["kind"] if is_over and state["ending"] else None,
-        loud=None if is_over or lost else _loud(alerts, state),
+        loud=None if lost else _loud(alerts, state),
         progress=f"{count_done(state)} of {state['progress']['total']} steps done",
         share=count_done(state) / max(int(state["progress"]["total"]), 1),
         timeline=_timeline(state, dict(steps)),
@@ -375,9 +374,8 @@ def _alert(alert: Plain) -> AlertView:
 
 def _loud(alerts: Sequence[AlertView], state: Plain) -> AlertView | None:
     """The first alert that is to be dealt with now, its picture only where there is one."""
-    stills = {one["step"] for one in state["steps"] if one["stills"]}
-    waiting = (one for one in alerts if one.severity in LOUD and not one.is_acknowledged and not one.is_snoozed)
-    found = next(waiting, None)
+    stills, loud = {one["step"] for one in state["steps"] if one["stills"]}, loud_alert(state)
+    found = next((one for one in alerts if loud is not None and one.id == loud["id"]), None)
     return found if found is None or found.shows in stills else replace(found, shows=None)
 
 
