@@ -114,10 +114,10 @@ def _loud(view: LiveView, alert: AlertView) -> str:
     meanwhile = "Paused" if view.is_paused else f"Now: {view.now.name}" if view.now.name else ""
     kind = f"{alert.severity} paused" if view.is_paused else alert.severity
     return (
-        f'<div class="guide-now {kind}" role="alert"><p class="guide-small guide-clock">'
+        f'<div class="guide-now {kind}"><p class="guide-small guide-clock">'
         f"<span>{alert.icon} {_text(alert.severity_word.upper())} · {_text(alert.title)}</span>"
         f"<b>{_text(view.clock)}</b></p>"
-        f'<div class="guide-name {_size(alert.todo)}">{_text(alert.todo)}</div>'
+        f'<div class="guide-name {_size(alert.todo)}" role="alert">{_text(alert.todo)}</div>'
         f'<p>{_text(alert.reason)}</p><p class="guide-meanwhile">{_text(meanwhile)}</p></div>'
     )
 
