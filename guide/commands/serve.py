@@ -11,6 +11,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -78,6 +79,8 @@ def main(options: ServeOptions) -> None:
     console = Console(highlight=False)
     with serving(options) as (server, sock, address):
         console.print(*_greeting(options, address), sep="\n", markup=False, emoji=False, soft_wrap=True)
+        if options.end_with_input:
+            threading.Thread(target=_end_with_input, args=(server,), name="input", daemon=True).start()
         with _ending_quietly():
             server.run(sockets=[sock])
     console.print("Stopped; all sessions were ended.", markup=False)
@@ -242,6 +245,12 @@ def qr_code(text: str) -> str:
     drawn = io.StringIO()
     segno.make(text, error="l", micro=False).terminal(drawn, compact=True, border=2)
     return drawn.getvalue().rstrip("\n")
+
+
+def _end_with_input(server: uvicorn.Server) -> None:
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
+    server.should_exit = True
 
 
 @contextmanager
