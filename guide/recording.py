@@ -237,7 +237,7 @@ def recorded(
     try:
         yield recording
     finally:
-        recording.close("finished" if recording.is_finished else "interrupted")
+        recording.close("finished" if recording.is_finished and not session.is_cut_off else "interrupted")
 
 
 def _facts(name: str, started: float, session: Session, options: RecordingOptions, source: SourceFacts) -> SessionFacts:

@@ -137,6 +137,17 @@ class Session:
         self._restarts = Restarts(self._labeller, _watch_effects(arrays, prototypes, settings))
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
+        self.is_cut_off = False
+        """Whether its recording ended before the work did."""
+
+    @property
+    def why_not_judged(self) -> str:
+        """Why there can be no verdict on what was done, or nothing."""
+        if self._last is None:
+            return "Nothing was seen: no picture came"
+        if self.is_cut_off:
+            return "Not judged: the recording ends early"
+        return "" if self.tracker.state.is_finished else "Not judged: broken off"
 
     @property
     def last_label(self) -> SettledLabel | None:
@@ -198,11 +209,13 @@ class Session:
         if about is not action and about.kind == "restart" and not self._restarts.knows(about.number):
             raise InputError(f"the restart, action {about.number}, is too long ago to be taken back.")
 
-    def finish(self) -> tuple[Update, ...]:
+    def finish(self, is_cut_off: bool = False) -> tuple[Update, ...]:
         """Releases what was held back, ends the open step and judges the whole, as part of the last update.
 
         Where nothing was held back (no lag), that update repeats the last label; without any frame there is none.
+        What is lacking in a recording that is cut off is asked about: it may have been done since.
         """
+        self.is_cut_off = is_cut_off
         updates = self._finish()
         if self.listener is not None:
             self.listener.finished(updates)
@@ -215,7 +228,8 @@ class Session:
             return ()
         last = updates.pop() if updates else Update(self._last)
         said, self._unsaid = self._unsaid, ()  # where no label was held back to bring it along
-        said += tuple(word for event in events for word in self._tell(event)) + self.tracker.finish(self._last.at)
+        said += tuple(word for event in events for word in self._tell(event))
+        said += self.tracker.finish(self._last.at, self.is_cut_off)
         return (*updates, replace(last, events=last.events + events, guidance=last.guidance + said))
 
     def _take(self, labelled: Labelled) -> tuple[Update, ...]:

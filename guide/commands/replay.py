@@ -63,8 +63,8 @@ class Replay:
             yield from self.session.perceived(Percept(one.at, one.embedding))
             frames = one.number + 1
         yield from self._act(actions, until=frames)
-        if self.stored.state == "finished":
-            yield from self.session.finish()
+        if self.stored.state == "finished" or self.contents.outcomes:
+            yield from self.session.finish(is_cut_off=self.stored.state == "interrupted")
             yield from self._act(actions, until=frames + 1)
 
     def _require_fit(self, seen: StoredPercept) -> None:

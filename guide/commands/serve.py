@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import errno
 import io
 import json
 import os
 import secrets
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -77,6 +79,8 @@ def main(options: ServeOptions) -> None:
     console = Console(highlight=False)
     with serving(options) as (server, sock, address):
         console.print(*_greeting(options, address), sep="\n", markup=False, emoji=False, soft_wrap=True)
+        if options.end_with_input:
+            threading.Thread(target=_end_with_input, args=(server,), name="input", daemon=True).start()
         with _ending_quietly():
             server.run(sockets=[sock])
     console.print("Stopped; all sessions were ended.", markup=False)
@@ -185,6 +189,11 @@ def _listen(host: str, port: int) -> socket.socket:
         return sock
     except (OSError, UnicodeError) as cause:
         number = getattr(cause, "errno", None) or 0  # its own words repeat the address
+        if number == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} of {host} is taken, perhaps by a guide that runs already: end that one, or choose "
+                f"another, such as --port {port + 1}, or --port 0 for any that is free."
+            ) from cause
         words = os.strerror(number) if number > 0 else getattr(cause, "strerror", None) or cause
         raise InputError(
             f"nothing can listen on {host} port {port} ({words}): choose another --port or --host."
@@ -236,6 +245,12 @@ def qr_code(text: str) -> str:
     drawn = io.StringIO()
     segno.make(text, error="l", micro=False).terminal(drawn, compact=True, border=2)
     return drawn.getvalue().rstrip("\n")
+
+
+def _end_with_input(server: uvicorn.Server) -> None:
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
+    server.should_exit = True
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from guide.domain import Frame, Image
 log = logging.getLogger(__name__)
 
 Wanted = Callable[[float], bool]
-NoticeKind = Literal["lost", "reopened", "gone", "frozen", "moving", "clock", "damaged"]
+NoticeKind = Literal["lost", "reopened", "gone", "frozen", "moving", "clock", "damaged", "cut_off"]
 
 
 class FrameSource(Protocol):
@@ -37,7 +37,7 @@ class FrameSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceNotice:
-    """Something happened to a live source, in plain words; the session goes on unless it is gone.
+    """Something happened to a source, in plain words; the session goes on unless it is gone.
 
     >>> SourceNotice(12.5, "lost", "camera 0 was lost (unplugged); trying again.").kind
     'lost'

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guide.errors import InputError
-from guide.ingest.base import FrameSource, Tell, log_notice
+from guide.ingest.base import FrameSource, SourceNotice, Tell, log_notice
 from guide.ingest.camera import OpenCvCamera, find_camera, list_cameras
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.files import VideoFile
@@ -59,6 +59,15 @@ def open_source(text: str, options: SourceOptions | None = None, tell: Tell = lo
     if colon and kind == "headset" and name.strip():
         return options.headsets.find(name)
     return _recording(text, options.rate)
+
+
+def tell_cut_off(source: FrameSource, at: float, tell: Tell) -> bool:
+    """Whether a recording that was read to its end lacks the rest; `tell` hears of it then."""
+    is_cut_off = isinstance(source, VideoFile) and source.missing_s > 0
+    if isinstance(source, VideoFile) and is_cut_off:
+        words = f"the recording ends {source.missing_s:.0f} s early: what is not done by then is asked about."
+        tell(SourceNotice(at, "cut_off", words))
+    return is_cut_off
 
 
 def _recording(text: str, rate: float | None) -> FrameSource:

@@ -171,7 +171,6 @@ class _Turn:
             self._dismiss(cause)
             return
         self._advance(Marked(cause[1], self.state.at, is_done=True))
-        self._settle([cause], is_withdrawn=True)  # after the end the tracker listens no more
 
     def _dismiss(self, cause: Cause) -> None:
         self._settle([cause], is_withdrawn=True)

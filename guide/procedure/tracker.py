@@ -62,9 +62,12 @@ class Tracker:
         """A person says whether a step is done."""
         return self.apply(Marked(step, at, is_done))
 
-    def finish(self, at: float | None = None) -> tuple[Guidance, ...]:
-        """The session is over: what is lacking now was missed. Later calls say nothing."""
-        return self.apply(Finished(at))
+    def finish(self, at: float | None = None, is_cut_off: bool = False) -> tuple[Guidance, ...]:
+        """The session is over: what is lacking now was missed. Later calls say nothing.
+
+        Where its recording is cut off, what is lacking is asked about.
+        """
+        return self.apply(Finished(at, is_cut_off))
 
     def apply(self, event: Event) -> tuple[Guidance, ...]:
         """Any event; the state before it can be kept, and put back to undo it."""
@@ -76,7 +79,7 @@ def advance(
     procedure: Procedure, settings: TrackerSettings, state: State, event: Event
 ) -> tuple[State, tuple[Guidance, ...]]:
     """The state after an event and what is said about it. Time never runs back: earlier news counts as of now."""
-    if state.is_finished:
+    if state.is_finished and not isinstance(event, Marked):  # what was done can still be said
         return state, ()
     if event.at is not None and not isinstance(event, Reviewed):  # a look back runs ahead of the labels' lag
         state = replace(state, at=max(state.at, event.at))
@@ -95,7 +98,7 @@ def advance(
         case Marked():
             turn.mark(event)
         case Finished():
-            turn.finish()
+            turn.finish(event.is_cut_off)
     return turn.state, tuple(turn.said)
 
 
@@ -239,7 +242,7 @@ class _Turn:
             denied = tuple(dict.fromkeys((*state.denied, event.step)))
         self.state = replace(self.state, marked=marked, denied=denied)
 
-    def finish(self) -> None:
+    def finish(self, is_cut_off: bool) -> None:
         self.tell(flags.too_long(self.procedure, self.state, self.state.at))
         self.settle_passing()
         if (
@@ -247,7 +250,10 @@ class _Turn:
         ):  # a step still running when the recording stops was not too short, it was cut off
             self.tell(flags.too_short(self.procedure, self.state.last, self.state.busy_s(self.state.at)))
         missed = [self._weigh(finding) for finding in flags.missed_at_end(self.procedure, self.state)]
-        self._settle_early({finding.step for finding in missed if finding is not None})
+        if is_cut_off:
+            missed = [finding and replace(finding, is_sure=False) for finding in missed]
+        else:
+            self._settle_early({finding.step for finding in missed if finding is not None})
         self.tell(*missed)
         self.state = replace(self.state.pause(self.state.at), is_finished=True)
 

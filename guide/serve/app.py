@@ -36,6 +36,8 @@ from guide.wire import dump
 PAGE = Path(__file__).parent / "page"
 FILES = {
     "page.js": "text/javascript",
+    "voice.js": "text/javascript",
+    "manifest.json": "application/manifest+json",
     "page.css": "text/css",
     "icon.svg": "image/svg+xml",
 }

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from guide.domain import AlertKind, Severity
 from guide.procedure.actions import ActionKind
+from guide.procedure.ending import EndingKind
 
 HEADSET = "headset:"
 LONGEST_NAME = 64
@@ -157,6 +158,10 @@ class Alert(Closed, tag="alert"):
     before: int | None
     severity: Severity
     evidence: Annotated[str, Meta(description="Why, in words.")]
+    title: Annotated[str, Meta(description="The alert in a few words.")]
+    reason: Annotated[str, Meta(description="What its kind means, in a sentence.")]
+    todo: Annotated[str, Meta(description="What to do about it.")]
+    shows: Annotated[int | None, Meta(description="The step whose pictures show how that is done.")]
     acknowledged: bool
     snoozed: bool
     snapshot: Annotated[bool, Meta(description="Whether a picture of its moment is kept.")]
@@ -194,6 +199,13 @@ class Fares(Closed):
     notices: list[Notice]
 
 
+class Ending(Closed):
+    """The verdict on a session that is over."""
+
+    kind: EndingKind
+    words: str
+
+
 class _Facts(Closed):
     session: SessionName
     state: RunState
@@ -219,6 +231,7 @@ class State(_Facts):
     question: Question | None
     questions: list[Question]
     actions: list[Taken]
+    ending: Annotated[Ending | None, Meta(description="Null while it runs.")]
     health: Fares
     steps: list[Step] | UnsetType = UNSET
 

@@ -74,12 +74,11 @@ def current_words(step: int, state: Plain) -> list[str]:
     return ["just begun", *words] if current is not None and current.get("starting") else words
 
 
-def ending_words(state: Plain, alerts: int) -> str:
-    """How a session ended, in a sentence; a problem is told instead."""
+def ending_words(state: Plain) -> str:
+    """How much was done and all that was not, in a sentence, below the verdict; a problem is told instead."""
     if state["state"] == "failed":
         return str(state["problem"]) or "The session broke off."
-    lacking = lacking_names(state)
-    done = f"{len(state['progress']['done'])} of {state['progress']['total']} steps were seen"
-    left = f", not done: {', '.join(lacking)}" if lacking else ""
-    stands = "no alert stands" if not alerts else "1 alert stands" if alerts == 1 else f"{alerts} alerts stand"
-    return f"{done}{left}; {stands}."
+    done = set(state["progress"]["done"])
+    left = [str(one["name"]) for one in state["steps"] if one["step"] not in done]
+    seen = f"{len(done)} of {state['progress']['total']} steps done"
+    return f"{seen}; not done: {', '.join(left)}." if left and done else f"{seen}."

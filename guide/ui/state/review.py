@@ -17,22 +17,18 @@ from guide.procedure.learn import describe
 from guide.procedure.model import Procedure, Rules
 from guide.procedure.precedence import strict_edges
 from guide.procedure.reading import from_plain
+from guide.procedure.wording import TITLES
 from guide.record.timeline import colour
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import solid
 from guide.teach.edited import Review, Reviewed, segments_of, vanishing
-from guide.teach.edits import Split
+from guide.teach.edits import MarkKind, Split
 from guide.teach.moments import Moment, choose_moments, to_jpeg
 from guide.teach.relearn import is_quick
 from guide.teach.stills import Still, lacking, named_stills, read_stills, relabelled
 from guide.teach.trial import Trial
 from guide.teach.videos import picture_at
 from guide.ui.state.bundles import GRAPH_LOOK
-
-TITLES: Mapping[str, str] = {
-    "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
-    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +61,8 @@ class StepCard:
     """What the demonstrations say of it besides, in words."""
     is_optional: bool
     is_repeatable: bool
+    by_demonstrations: frozenset[MarkKind] = frozenset()
+    """What the demonstrations alone make of it: nobody can take that away by hand."""
 
     @property
     def label(self) -> str:
@@ -177,11 +175,11 @@ def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Pro
     seen = f"in {0 if found is None else found.present} of {procedure.demonstrations} recordings"
     if found is not None and found.present:
         seen += f", about {found.durations_s[2]:.0f} s"
-    words = []
+    by_demonstrations: dict[MarkKind, str] = {}
     if inferred.is_optional and not step.is_optional:
-        words.append("some leave it out")
+        by_demonstrations["optional"] = "some leave it out"
     if inferred.is_repeatable and not step.is_repeatable:
-        words.append("some do it again")
+        by_demonstrations["repeatable"] = "some do it again"
     ids = [one.id for one in review.demonstrations.items]
     shown = [StepPicture(s.picture, s.moment, ids[s.moment.recording]) for s in stills if s.moment.step == step.number]
     return StepCard(
@@ -190,9 +188,10 @@ def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Pro
         colour(step.number),
         tuple(shown),
         seen,
-        ", ".join(words),
+        ", ".join(by_demonstrations.values()),
         step.is_optional,
         step.is_repeatable,
+        frozenset(by_demonstrations),
     )
 
 

@@ -15,6 +15,7 @@ import av
 
 from guide.commands.report import read_report, read_stills
 from guide.errors import InputError, OutputError
+from guide.procedure.wording import ACTION_WORDS, ANSWERS, title_of
 from guide.record.elan import to_elan
 from guide.record.page import MARKS, clock, to_html
 from guide.record.retention import DAY_S, drop_old_pictures
@@ -24,7 +25,6 @@ from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import SessionState, StoredPicture, StoredSession
 from guide.ui.state.folders import RETENTION, source_words
-from guide.ui.state.live_words import ACTION_WORDS, ANSWERS_TO_ALERTS, title_of
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
@@ -149,6 +149,13 @@ class ReplayView:
         """The questions that nobody answered, with when they were asked."""
         return tuple(f"{clock(one.at)} {one.text}" for one in self.report.unanswered)
 
+    @property
+    def cut_off(self) -> str:
+        """How a session ended that was cut off."""
+        noted = [one.note.removeprefix("cut_off: ") for one in self.report.notes if one.note.startswith("cut_off: ")]
+        words = noted[-1] if noted else "this session was cut off: its end was not judged."
+        return f"{words[:1].upper()}{words[1:]} It is left out of Over many."
+
     def part(self, at: float) -> int:
         """The place of the clip that shows the moment, or of the one nearest to it."""
         return min(range(len(self.clips)), key=lambda place: _distance(self.clips[place], at), default=0)
@@ -271,7 +278,7 @@ def _answers(report: SessionReport, alert: int) -> str:
     """What people said of an alert and did not take back, with their comments, in words."""
     back, said = taken_back(report.actions), dict[str, list[str]]()
     for one in report.actions:
-        if one.target == alert and one.kind in ANSWERS_TO_ALERTS and one.number not in back:
+        if one.target == alert and one.kind in ANSWERS and one.number not in back:
             said.setdefault(one.kind, []).extend([f"“{one.comment}”"] if one.comment else [])
     return "; ".join(
         f"{ACTION_WORDS[kind].lower()}{': ' if comments else ''}{', '.join(comments)}"

@@ -49,6 +49,7 @@ def tokens(served: Served) -> dict[Role, str]:
     [
         ("GET", "/", ("camera", "watch", "operate", "admin")),
         ("GET", "/page/page.js", ("camera", "watch", "operate", "admin")),
+        ("GET", "/bundles", ("camera", "watch", "operate", "admin")),
         ("GET", "/sessions", ("watch", "operate", "admin")),
         ("GET", "/metrics", ("watch", "operate", "admin")),
         ("GET", "/sessions/x/stream", ("watch", "operate", "admin")),

@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 from guide.bundle import Bundle, read_bundle
 from guide.errors import InputError, OutputError
 from guide.procedure.reading import from_plain
-from guide.teach.edited import Review
-from guide.teach.edits import Edit, Mark, Merge, Name, Switch
+from guide.teach.edited import Review, segments_of
+from guide.teach.edits import Edit, Label, Mark, Merge, Name, Switch
 from guide.teach.review_store import ReviewStore
 from guide.teach.stills import Still
 from guide.ui import review_order
@@ -119,6 +119,19 @@ def test_edits_are_found_again_after_a_reload(open_page: Callable[[], AppTest], 
     name(open_page(), 2, "fit board")
     assert "1 change not live yet" in texts(open_page())
     assert ReviewStore(box).edits() == (Name(2, "fit board"),)
+
+
+def test_a_box_shows_what_the_demonstrations_say(open_page: Callable[[], AppTest], box: Path) -> None:
+    opened = open_bundle(box)
+    found = segments_of(opened.review.result, opened.review.demonstrations)
+    left_out = found[0][-1].step
+    for one, segments in zip(opened.review.demonstrations.items[:3], found, strict=False):
+        assert opened.add(Label(one.id, tuple(part for part in segments if part.step != left_out)))
+    page = open_page()
+    assert "some leave it out" in texts(page)
+    boxes = {one.key: one for one in page.checkbox if str(one.key).startswith(f"review_optional_box_{left_out}_")}
+    [shown] = boxes.values()
+    assert (shown.value, shown.disabled) == (True, True)
 
 
 def test_a_merge_is_learned_tried_and_made_live(open_page: Callable[[], AppTest], box: Path) -> None:
