@@ -141,18 +141,15 @@ class Rules:
         decisions = tuple(
             replace(one, verdict="off", reason=reason) if is_off(one.rule) else one for one in self.decisions
         )
-        return replace(
-            self,
-            decisions=decisions,
-            **{
-                name: tuple(edge for edge in getattr(self, name) if not is_off(Rule(kind, edge[1], edge[0])))
-                for name, kind in _PAIRS.items()
-            },
-            **{
-                name: tuple(step for step in getattr(self, name) if not is_off(Rule(kind, step)))
-                for name, kind in _STEPS.items()
-            },
-        )
+        pairs = {
+            name: tuple(edge for edge in getattr(self, name) if not is_off(Rule(kind, edge[1], edge[0])))
+            for name, kind in _PAIRS.items()
+        }
+        steps = {
+            name: tuple(step for step in getattr(self, name) if not is_off(Rule(kind, step)))
+            for name, kind in _STEPS.items()
+        }
+        return replace(self, decisions=decisions, **pairs, **steps)  # type: ignore[arg-type]
 
     def usual(self, kind: str) -> frozenset[Rule]:
         """What the demonstrations suggest of a kind, whether it alarms or not."""

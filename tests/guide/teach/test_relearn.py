@@ -10,6 +10,7 @@ import pytest
 
 from guide.bundle import fingerprint, read_bundle
 from guide.domain import Segment
+from guide.procedure.model import Rule
 from guide.procedure.reading import from_plain
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
@@ -31,14 +32,18 @@ def test_names_marks_and_switches_need_no_teaching(
     features_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "describe", lambda *_: pytest.fail("it was taught"))
-    edge = from_plain(features_task.bundle.json("procedure.json")).rules.edges[0]
+    rules = from_plain(features_task.bundle.json("procedure.json")).rules
+    edge = next((one.rule.before, one.rule.step) for one in rules.decisions if one.rule.before)
     written(features_task, tmp_path / "new", Name(1, "open box"), Mark(2, "optional"), Switch(*edge, is_on=False))
     new = read_bundle(tmp_path / "new")
     procedure = from_plain(new.json("procedure.json"))
     assert procedure.name(1) == "open box"
     assert procedure.steps[1].is_optional
     assert 2 not in procedure.rules.required
-    assert edge not in procedure.rules.edges
+    assert edge not in (*procedure.rules.edges, *procedure.rules.asked_edges)
+    told = {one.rule: (one.verdict, one.reason) for one in procedure.rules.decisions}
+    assert told[Rule("out_of_order", edge[1], edge[0])] == ("off", "switched off by hand")
+    assert told.get(Rule("missed", 2), ("off",))[0] == "off"
     assert dict(procedure.reasons)[2].endswith("optional: so given")
     assert version_of(new) == 2
     assert told_of(new)[0] == "named step 1 “open box”"
