@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -61,7 +62,7 @@ def choose_rules(
     demonstrations: Demonstrations, steps: Sequence[KeyStep], rate: float, are_true: bool = False
 ) -> Rules:
     """The rules that find most while the false alarms expected per recording stay within `rate`."""
-    folds = folds_of(demonstrations, steps, are_true)
+    folds = folds_of(tuple(demonstrations), tuple(steps), are_true)
     evidence = weigh(demonstrations, steps, are_true)
     return _Choice(folds, rate, len(demonstrations)).rules(evidence) if folds else evidence.rules(CURIOUS)
 
@@ -155,7 +156,10 @@ def _asking(cutoffs: Cutoffs) -> Cutoffs:
     return replace(cutoffs, absence=cutoffs.asked_absence, order=cutoffs.asked_order)
 
 
-def folds_of(demonstrations: Demonstrations, steps: Sequence[KeyStep], are_true: bool = False) -> list[Fold]:
+@lru_cache(maxsize=1)  # nearly all the time of learning, and the same whatever the rate
+def folds_of(
+    demonstrations: tuple[tuple[Visit, ...], ...], steps: tuple[KeyStep, ...], are_true: bool = False
+) -> list[Fold]:
     """A fold for each demonstration, or for an evenly spread choice of many; none for a single demonstration.
 
     A step that only the demonstration left out holds is unknown activity where steps `are_true`, else passed over.
