@@ -32,6 +32,8 @@ from guide.ingest.source import SourceOptions, open_source, require_rate
 from guide.ingest.streams import is_address
 from guide.perceive.embedder import Device
 from guide.procedure.actions import Action
+from guide.procedure.model import Procedure
+from guide.procedure.progress import Progress
 from guide.record.private_folder import require_writable_folder
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Session, follow_features, start_networks
@@ -230,6 +232,16 @@ class JsonLines:
         self._console.out(wire.dump(summary), highlight=False)
 
 
+def next_words(progress: Progress, procedure: Procedure) -> str:
+    """What comes next, and how many demonstrations that did the same so far went on so."""
+    if not progress.next_steps:
+        return ""
+    first = progress.next_steps[0]
+    counts = f" ({first.count} of {first.total} who did this)" if first.count else ""
+    is_strange = progress.current in progress.strange
+    return f"{'   (of another variant)' if is_strange else ''}   next: {procedure.name(first.step)}{counts}"
+
+
 class Terminal:
     """The terminal view: a line whenever something changes, and a timeline of the whole at the end."""
 
@@ -278,8 +290,7 @@ class Terminal:
             self._ends[key] = event.end
         if event.state == "confirmed":
             self._ends[key] = None
-            following = self._session.tracker.progress.next_steps
-            hint = f"   next: {self._session.procedure.name(following[0].step)}" if following else ""
+            hint = next_words(self._session.tracker.progress, self._session.procedure)
             doubt = f" (unsure, {100 * event.confidence:.0f} %)" if event.confidence < UNSURE_BELOW else ""
             self._print(f"  {event.at:6.1f} s  ▶ {name}{doubt}{hint}")
 

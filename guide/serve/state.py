@@ -28,13 +28,14 @@ def state_object(session: Session) -> Plain:
         "step": _current(session, state),
         "next": [
             {"step": one.step, "name": procedure.name(one.step), "count": one.count, "total": one.total,
-             "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after)}
+             "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after),
+             "strange": one.is_strange}
             for one in progress.next_steps
         ],
         "progress": {
             "done": list(progress.done), "lacking": list(progress.lacking), "total": len(procedure.steps),
             "share": round(len(progress.done) / max(len(procedure.steps), 1), 3),
-            "marked": list(state.marked), "denied": list(state.denied),
+            "marked": list(state.marked), "denied": list(state.denied), "strange": list(progress.strange),
         },
         "timeline": _timeline(procedure, state, _is_starting(session, state) or _is_interrupted(session, state)),
         **answers_object(tracker),
