@@ -26,6 +26,7 @@ def to_plain(procedure: Procedure) -> dict[str, Any]:
         "transitions": [[one.first, one.then, one.count] for one in procedure.transitions],
         "longest_pause_s": procedure.longest_pause_s,
         "rules": _rules(procedure.rules),
+        "learned": None if procedure.learned is None else _rules(procedure.learned),
     }
 
 
@@ -67,6 +68,7 @@ def _rules(rules: Rules) -> dict[str, Any]:
         "unknown": rules.is_unknown_flagged,
         "false_alarms": rules.false_alarms,
         "questions": rules.questions,
+        "given": [{"kind": one.kind, "steps": list(one.steps), "holds": one.holds} for one in rules.given],
     }
 
 

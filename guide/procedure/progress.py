@@ -85,7 +85,7 @@ def progress_of(procedure: Procedure, state: State, excused: Collection[int] = (
     """
     done = state.done
     usual = procedure.usual_rank()
-    missing = [step for step in procedure.rules.required if step not in done]
+    missing = procedure.rules.required_but(done)
     lacking = tuple(sorted(missing, key=lambda step: (usual.get(step, 0.0), step)))
     strange = kindred(procedure, done).strange
     return Progress(done, state.current, advise_next(procedure, state, excused), lacking, strange)
@@ -97,7 +97,7 @@ def advise_next(procedure: Procedure, state: State, excused: Collection[int] = (
     Nobody is sent back to an excused one: the tracker may hold it as missed, but a person knows better.
     """
     ranked = {choice.step: choice for choice in rank_next(procedure, state)}
-    settled = {*state.done, *excused}
+    settled = {*procedure.rules.fulfilled(state.done), *excused}
     missed = [step for (kind, step), _ in state.voice.standing if kind == "missed" and step not in settled]
     view = _View(procedure, state)
     first = [replace(ranked.get(step) or view.choice(step, 0), is_missed=True) for step in missed]
@@ -131,7 +131,7 @@ class _View:
     """The demonstrations, seen from where a session stands."""
 
     def __init__(self, procedure: Procedure, state: State) -> None:
-        self.done, self.usual = set(state.done), procedure.usual_rank()
+        self.done, self.usual = procedure.rules.fulfilled(state.done), procedure.usual_rank()
         self.is_kin = kindred(procedure, state.done).is_kin
         self._rules, self._orders, self._last = procedure.rules, procedure.orders, state.last
         held = np.isfinite(self._orders.places[self.is_kin]).any(0)

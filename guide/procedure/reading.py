@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from guide.domain import KeyStep, Ordering, Precedence
 from guide.errors import BundleError
 from guide.procedure.export import SCHEMA
-from guide.procedure.model import Procedure, Rules, StepStatistics, Transition
+from guide.procedure.model import GivenKind, GivenRule, Procedure, Rules, StepStatistics, Transition
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import find_cycle
 from guide.validation import misfit
@@ -51,6 +51,12 @@ class _Ordering(Struct, forbid_unknown_fields=True):
     count: Positive
 
 
+class _Given(Struct, forbid_unknown_fields=True):
+    kind: GivenKind
+    steps: Annotated[tuple[Count, ...], Meta(min_length=1, max_length=2)]
+    holds: bool
+
+
 class _Rules(Struct, forbid_unknown_fields=True):
     edges: Edges
     asked_edges: Edges
@@ -66,6 +72,7 @@ class _Rules(Struct, forbid_unknown_fields=True):
     is_unknown_flagged: bool = field(name="unknown")
     false_alarms: Seconds
     questions: Seconds
+    given: Annotated[tuple[_Given, ...], Meta(max_length=MOST)] = ()
 
 
 class _Procedure(Struct, forbid_unknown_fields=True):
@@ -78,6 +85,7 @@ class _Procedure(Struct, forbid_unknown_fields=True):
     transitions: Annotated[tuple[tuple[Count, Count, Count], ...], Meta(max_length=MOST)]
     longest_pause_s: Seconds
     rules: _Rules
+    learned: _Rules | None = None
 
 
 def from_plain(plain: Any) -> Procedure:
@@ -111,6 +119,7 @@ def from_plain(plain: Any) -> Procedure:
         longest_pause_s=read.longest_pause_s,
         reasons=tuple((step.number, step.reason) for step in read.steps if step.reason),
         rules=_checked_rules(read.rules, known),
+        learned=None if read.learned is None else _checked_rules(read.learned, known),
     )
 
 
@@ -139,7 +148,11 @@ def _checked_rules(rules: _Rules, known: frozenset[int]) -> Rules:
         _require_known((step for step, _ in getattr(rules, name)), known, name)
     circle = find_cycle([*rules.edges, *rules.asked_edges, *rules.needs, *rules.asked_needs])
     _require(circle is None, "edges", "a partial order", f"a circle through step {circle}")
-    return Rules(**asdict(rules))
+    given = tuple(GivenRule(one.kind, one.steps, one.holds) for one in rules.given)
+    for one in given:
+        _require_known(one.steps, known, "a given rule")
+        _require(len(set(one.steps)) == (1 if one.kind == "required" else 2), "given", "rules of two steps", one.steps)
+    return Rules(**(asdict(rules) | {"given": given}))
 
 
 def _require_known(steps: Iterable[int], known: frozenset[int], what: str) -> None:

@@ -148,7 +148,7 @@ class _Turn:
             self._meet_again(before, event, is_sure)
 
     def _meet_first(self, before: State, step: int, is_sure: bool) -> None:
-        self.settle([("missed", step)], is_withdrawn=True)
+        self.settle([("missed", one) for one in self.procedure.rules.fulfilled([step])], is_withdrawn=True)
         late = flags.late_after(self.procedure, before, step)
         if late is not None:
             self._note(late)
@@ -231,7 +231,7 @@ class _Turn:
     def mark(self, event: Marked) -> None:
         state = self.state
         if event.is_done:
-            self.settle([("missed", event.step)], is_withdrawn=True)
+            self.settle([("missed", one) for one in self.procedure.rules.fulfilled([event.step])], is_withdrawn=True)
             marked = tuple(dict.fromkeys((*state.marked, event.step)))
             denied = tuple(step for step in state.denied if step != event.step)
         else:

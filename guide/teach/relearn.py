@@ -15,12 +15,13 @@ from guide import __version__
 from guide.bundle import MANIFEST, Bundle, new_bundle, read_bundle, write_manifest
 from guide.domain import KeyStep
 from guide.errors import BundleError
-from guide.procedure.model import Procedure, Rules
+from guide.procedure.given_rules import merged, with_given
+from guide.procedure.model import GivenRule, Procedure, Rules
 from guide.procedure.reading import from_plain
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
 from guide.teach.edited import Review, Reviewed, carry, segments_of, vanishing
-from guide.teach.edits import Edit, Mark, Name, Switch, tell
+from guide.teach.edits import Edit, Give, Mark, Name, tell
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.reading import read_demonstrations
 from guide.teach.stills import FOLDER, Still, completed, named_stills, read_stills, relabelled
@@ -50,11 +51,12 @@ def begin_review(bundle: Bundle) -> Review:
     if strange := {int(number) for each in labels for number in np.unique(each)} - known - {0}:
         raise BundleError(f"{bundle.folder} labels steps {sorted(strange)} that it does not know: export it again.")
     ids = [one.id for one in demonstrations.items]
-    off = (tuple(_numbers(edge)) for edge in _list(facts.get("off")))
+    off = (tuple(_numbers(edge)) for edge in _list(facts.get("off")))  # as they were written before rules were given
+    relaxed = [GivenRule("before", edge, False) for edge in off if len(edge) == 2 == len(known & {*edge})]
     start = Reviewed(
         labels,
         tuple(steps),
-        frozenset((edge[0], edge[1]) for edge in off if len(edge) == 2 and set(edge) <= known),
+        merged(relaxed, procedure.rules.given),
         frozenset(ids.index(one) for one in _list(facts.get("labelled")) if one in ids),
         highest=max([*known, *_numbers([facts.get("highest")])]),
     )
@@ -67,7 +69,7 @@ def is_quick(edits: Sequence[Edit]) -> bool:
     >>> is_quick([Name(1, "fold"), Mark(1, "optional")]), is_quick([Mark(1, "optional", is_on=False)])
     (True, False)
     """
-    return all(isinstance(edit, Name | Switch) or (isinstance(edit, Mark) and edit.is_on) for edit in edits)
+    return all(isinstance(edit, Name | Give) or (isinstance(edit, Mark) and edit.is_on) for edit in edits)
 
 
 def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearned:
@@ -79,10 +81,9 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
     gone = vanishing(review.result)
     told += [f"step {number} is in no labelled recording and went away" for number in sorted(gone)]
     reviewed = carry(review.result, review.demonstrations)
-    is_back_on = bool(review.start.off - reviewed.off)  # a rule that was switched off must be weighed again
-    if is_quick(review.edits) and not is_back_on:
+    if is_quick(review.edits):
         procedure = _marked(from_plain(bundle.json("procedure.json")), reviewed.steps)
-        return Relearned(without_edges(procedure, reviewed.off), reviewed, tuple(told))
+        return Relearned(with_given(procedure, reviewed.given), reviewed, tuple(told))
     hold_slips = len(reviewed.labelled) < len(reviewed.labels)
     # To carry labels over takes about half as long as all the rest.
     say(begun := 0.0 if reviewed is review.result else 0.35)
@@ -95,19 +96,8 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
         given=reviewed.labelled,
         tell=rest,
     )
-    procedure = without_edges(learned.procedure, reviewed.off)
+    procedure = with_given(learned.procedure, reviewed.given)
     return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
-
-
-def without_edges(procedure: Procedure, off: frozenset[tuple[int, int]]) -> Procedure:
-    """The procedure without the rules that a person switched off; its counts stay."""
-    rules = procedure.rules
-    edges, asked, needs, asked_needs = (
-        tuple(edge for edge in part if edge not in off)
-        for part in (rules.edges, rules.asked_edges, rules.needs, rules.asked_needs)
-    )
-    kept = replace(rules, edges=edges, asked_edges=asked, needs=needs, asked_needs=asked_needs)
-    return replace(procedure, rules=kept)
 
 
 def write_version(
@@ -163,17 +153,18 @@ def told_of(bundle: Bundle) -> tuple[str, ...]:
 
 
 def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
-    """The procedure with names and marks given by hand: optional is not missed, repeatable not single."""
+    """What was learned with names and marks given by hand: optional is not missed, repeatable not single."""
     given = {step.number: step for step in steps}
     optional = {step.number for step in steps if step.is_optional}
     repeatable = {step.number for step in steps if step.is_repeatable}
+    learned = procedure.learned or procedure.rules
     rules: Rules = replace(
-        procedure.rules,
-        required=tuple(number for number in procedure.rules.required if number not in optional),
-        asked_steps=tuple(number for number in procedure.rules.asked_steps if number not in optional),
-        needs=tuple(edge for edge in procedure.rules.needs if edge[0] not in optional),
-        asked_needs=tuple(edge for edge in procedure.rules.asked_needs if edge[0] not in optional),
-        single=tuple(number for number in procedure.rules.single if number not in repeatable),
+        learned,
+        required=tuple(number for number in learned.required if number not in optional),
+        asked_steps=tuple(number for number in learned.asked_steps if number not in optional),
+        needs=tuple(edge for edge in learned.needs if edge[0] not in optional),
+        asked_needs=tuple(edge for edge in learned.asked_needs if edge[0] not in optional),
+        single=tuple(number for number in learned.single if number not in repeatable),
     )
     known = tuple(
         replace(
@@ -184,7 +175,7 @@ def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
         )
         for step in procedure.steps
     )
-    return replace(procedure, steps=known, rules=rules, reasons=_reasons(procedure, optional, repeatable))
+    return replace(procedure, steps=known, learned=rules, reasons=_reasons(procedure, optional, repeatable))
 
 
 def _reasons(procedure: Procedure, optional: set[int], repeatable: set[int]) -> tuple[tuple[int, str], ...]:
@@ -219,7 +210,6 @@ def _facts(
         "changes": list(relearned.told),
         "optional": [step.number for step in reviewed.steps if step.is_optional],
         "repeatable": [step.number for step in reviewed.steps if step.is_repeatable],
-        "off": [list(edge) for edge in sorted(reviewed.off)],
         "labelled": [demonstrations.items[place].id for place in sorted(reviewed.labelled)],
         "highest": reviewed.highest,
         "stills": {name: [one.step, one.recording, one.at] for name, one in moments.items()},
