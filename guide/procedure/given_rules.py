@@ -93,8 +93,7 @@ def with_given(procedure: Procedure, given: Sequence[GivenRule]) -> Procedure:
         return replace(procedure, steps=steps, rules=learned, learned=None)
     optional = {step.number for step in steps if step.is_optional}
     rules = _required_rules(_ordered_rules(replace(learned, given=tuple(given))), optional)
-    reasons = tuple(one for one in procedure.reasons if one[0] not in given_steps(given))
-    return replace(procedure, steps=steps, rules=rules, learned=learned, reasons=reasons)
+    return replace(procedure, steps=steps, rules=rules, learned=learned)
 
 
 def _edges(rules: Iterable[GivenRule]) -> list[Edge]:

@@ -181,10 +181,12 @@ def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
 def _reasons(procedure: Procedure, optional: set[int], repeatable: set[int]) -> tuple[tuple[int, str], ...]:
     found = dict(procedure.reasons)
     for word, numbers in (("optional", optional), ("repeatable", repeatable)):
-        for number in numbers:
-            others = [part for part in found.get(number, "").split("; ") if part and not part.startswith(word)]
-            found[number] = "; ".join([*others, f"{word}: so given"])
-    return tuple(sorted(found.items()))
+        for number in {*found, *numbers}:
+            said = f"{word}: so given"
+            gone = word if number in numbers else said  # what a person no longer says, or says in the place of counts
+            others = [part for part in found.get(number, "").split("; ") if part and not part.startswith(gone)]
+            found[number] = "; ".join([*others, said] if number in numbers else others)
+    return tuple(sorted((number, words) for number, words in found.items() if words))
 
 
 def _share(source: Path, target: Path) -> None:
