@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from guide.commands import benchmark, cameras, check, order, replay, report, review, sessions, tokens, watch
+from guide.commands import benchmark, cameras, check, order, replay, report, review, sessions, steps, tokens, watch
 from guide.commands.entry import run
 from guide.serve.options import ServeOptions
 
@@ -19,6 +19,7 @@ Command = (
     | Annotated[report.ReportOptions, tyro.conf.subcommand("report")]
     | Annotated[review.ReviewOptions, tyro.conf.subcommand("review")]
     | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
+    | Annotated[steps.StepsOptions, tyro.conf.subcommand("steps")]
     | Annotated[benchmark.LiveBenchmarkOptions, tyro.conf.subcommand("bench")]
     | Annotated[tokens.TokensOptions, tyro.conf.subcommand("tokens")]
     | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
@@ -48,6 +49,8 @@ def _run(options: Command) -> None:
             review.main(options)
         case sessions.SessionsOptions():
             sessions.main(options)
+        case steps.StepsOptions():
+            steps.main(options)
         case benchmark.LiveBenchmarkOptions():
             benchmark.main(options)
         case tokens.TokensOptions():

@@ -25,7 +25,7 @@ from guide.commands.console import SourceConsole, ending_on_signals
 from guide.commands.keys import OperatorKeys, reading_keys
 from guide.domain import UNSURE_BELOW, Alert, Guidance, Question, Resolution, StepEvent, Update
 from guide.errors import InputError
-from guide.ingest.base import FrameSource
+from guide.ingest.base import NO_PICTURES, FrameSource
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.source import SourceOptions, open_source, require_rate
@@ -36,7 +36,7 @@ from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress
 from guide.record.private_folder import require_writable_folder
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
-from guide.session import Session, follow_features, start_networks
+from guide.session import Networks, Session, follow_features, start_networks
 from guide.settings import LiveSettings
 
 Row = NDArray[np.float32]  # (P,)
@@ -51,8 +51,8 @@ class WatchOptions:
     """Follow a recording or a camera and guide: current step, next step, timeline, alerts."""
 
     source: Annotated[str, tyro.conf.Positional]
-    """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address, or
-    features (.npy with --rate, .npz with features and rate)."""
+    """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address,
+    features (.npy with --rate, .npz with features and rate), or none: then the key m says that a step is done."""
     bundle: Path = Path("exported/demo")
     """The trained bundle."""
     rate: float | None = None
@@ -87,6 +87,8 @@ def main(options: WatchOptions) -> None:
         _attended(operator, view, source_console),
     ):
         source_console.heard = None if recording is None else recording.note
+        if session.is_by_hand and isinstance(view, Terminal):
+            view.tell_next()
         for update in updates:
             view.show(update)
     source_console.end()
@@ -123,7 +125,8 @@ def _data(options: WatchOptions) -> str:
 def watch(options: WatchOptions, source_console: SourceConsole) -> tuple[Session, OperatorKeys, Iterator[Update]]:
     """A session on the bundle, who may act on it, and the updates of the source."""
     bundle = read_bundle(options.bundle)
-    networks = start_networks(bundle, options.device, precision=options.live.precision)
+    is_by_hand = options.source == NO_PICTURES
+    networks = Networks() if is_by_hand else start_networks(bundle, options.device, precision=options.live.precision)
     session = Session(bundle, networks, options.live)
     operator = OperatorKeys(session, options.recording.person)
     path = Path(options.source)
@@ -269,6 +272,13 @@ class Terminal:
         self._print(f"  {action.at:6.1f} s  ☞ {action.number} {action.kind.replace('_', ' ')}{about}{answer}", "blue")
         for one in said:
             self._show_guidance(one)
+        if self._session.is_by_hand:
+            self.tell_next()
+
+    def tell_next(self) -> None:
+        """What comes next, where nothing is seen that could lead to it."""
+        words = next_words(self._session.tracker.progress, self._session.procedure).strip()
+        self._print(f"           {words or 'all steps are done'}")
 
     def _timeline(self) -> str:
         """The confirmed steps with their seconds, and the alerts that stand, in the order of time."""
@@ -281,6 +291,8 @@ class Terminal:
             (alert.at, f"{MARKS[alert.severity]} {alert.kind.replace('_', ' ')} {name(alert.step)}")
             for alert in self._standing.values()
         ]
+        marked = self._session.tracker.state.visits if self._session.is_by_hand else ()
+        steps += [(visit.start, f"{name(visit.step)} {visit.start:.0f}") for visit in marked]
         in_time = sorted(steps + alerts, key=lambda entry: entry[0])
         return " | ".join(text for _, text in in_time) or "no step was confirmed"
 

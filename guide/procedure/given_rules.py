@@ -122,7 +122,7 @@ def _ordered_rules(rules: Rules) -> Rules:
 def _required_rules(rules: Rules, optional: set[int]) -> Rules:
     """One of two alternatives must be done unless both may be left out; the first speaks for both."""
     second = {other for _, other in rules.alternatives}
-    firsts = {first for first, other in rules.alternatives if not {first, other} <= optional}
+    firsts = {first for first, other in rules.alternatives if not {first, other} <= optional} - second
     required = {*(step for step in rules.required if step not in second), *given_steps(rules.given), *firsts}
     asked = tuple(step for step in rules.asked_steps if step not in required | second)
     return replace(rules, required=tuple(sorted(required)), asked_steps=asked)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from guide.domain import KeyStep, Ordering, Precedence
 from guide.procedure.orders import Orders
-from guide.procedure.precedence import Edge, close_edges, reduce_edges, strict_edges
+from guide.procedure.precedence import Edge, close_edges, reduce_edges, strict_edges, without_circles
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +200,9 @@ class Procedure:
 
     @property
     def graph(self) -> tuple[Precedence, ...]:
-        """The order that the demonstrations keep, transitively reduced; the rules trust part of it for alerts."""
-        return tuple(self.precedence(first, then) for first, then in reduce_edges(strict_edges(self.precedences)))
+        """The order that was given and that the demonstrations keep, transitively reduced; rules trust part of it."""
+        edges = without_circles([*sorted(self.rules.given_edges), *strict_edges(self.precedences)])
+        return tuple(self.precedence(first, then) for first, then in reduce_edges(edges))
 
     def name(self, step: int) -> str:
         """The step's name; a number that is no key-step gives a word for it."""

@@ -151,8 +151,9 @@ class _View:
         return Counter(left[place] for place in still[is_going_on].argmin(1).tolist())
 
     def choice(self, step: int, count: int) -> NextStep:
-        """What the demonstrations that did the same so far never do is not waited for."""
-        awaited = set(self._rules.predecessors(step)) - self.done
+        """What the demonstrations that did the same so far never do is not waited for, nor what need not be done."""
+        firsts = self._rules.predecessors(step) if self._held else self._rules.needed_by(step)
+        awaited = set(firsts) - self.done
         if self._held:
             awaited &= {*self._held, *self._rules.required}
         after = tuple(sorted(awaited, key=lambda one: (self.usual.get(one, 0.0), one)))

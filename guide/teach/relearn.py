@@ -18,6 +18,7 @@ from guide.errors import BundleError
 from guide.procedure.given_rules import merged, with_given
 from guide.procedure.model import GivenRule, Procedure, Rules
 from guide.procedure.reading import from_plain
+from guide.session import is_list
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
 from guide.teach.edited import Review, Reviewed, carry, segments_of, vanishing
@@ -43,6 +44,8 @@ class Relearned:
 
 def begin_review(bundle: Bundle) -> Review:
     """A review of what a bundle holds, without edits."""
+    if is_list(bundle):
+        raise BundleError(f"{bundle.folder} was written down, not learned: change the list and run guide steps.")
     demonstrations, labels = read_demonstrations(bundle)
     procedure, facts = from_plain(bundle.json("procedure.json")), _review_facts(bundle)
     optional, repeatable = set(_numbers(facts.get("optional"))), set(_numbers(facts.get("repeatable")))

@@ -239,8 +239,8 @@ def graph(review: Review) -> str:
     result = review.result
     procedure, off = with_given(counted(review), result.given), relaxed(result)
     given = set(reduce_edges(procedure.rules.given_edges))
-    drawn = {(one.first, one.then): one for one in procedure.graph if (one.then, one.first) not in given}
-    drawn |= {edge: procedure.precedence(*edge) for edge in (*off, *given)}
+    drawn = {(one.first, one.then): one for one in procedure.graph}
+    drawn |= {edge: procedure.precedence(*edge) for edge in off}
     nodes = [f"{step.number} [label={_quoted(label(step))}];" for step in result.steps]
     edges = [
         f"{first} -> {then} [label={_quoted('given' if edge in given else f'{one.support} of {one.total}')}"

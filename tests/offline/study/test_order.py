@@ -36,8 +36,8 @@ def folder(tmp_path: Path) -> Path:
     for name in orders:
         np.save(tmp_path / "omnivore_f16" / f"{name}.npy", np.full((12, 1024), 0.5, dtype=np.float16))
     (tmp_path / "task_graphs").mkdir()
-    steps = {"0": "START", "1": "Stir", "2": "Pour", "3": "Heat", "4": "END"}
-    graph = {"steps": steps, "edges": [[0, 1], [1, 2], [2, 3], [1, 3], [3, 4]]}
+    numbered = {"0": "START", "1": "Stir", "2": "Pour", "3": "Heat", "4": "END"}
+    graph = {"steps": numbered, "edges": [[0, 1], [1, 2], [2, 3], [1, 3], [3, 4]]}
     (tmp_path / "task_graphs" / "mugpizza.json").write_text(json.dumps(graph))
     return tmp_path
 

@@ -95,7 +95,7 @@ def test_given_rules_are_listed_drawn_and_outrank_counts(features_task: Learned)
         "step 1 or step 4 (relaxed)",
     ]
     rows = {(one.first, one.then): one.when_broken for one in state.pairs(features_task.bundle, given)}
-    assert rows[turned.steps] == "alert (given)"
+    assert rows[row.then, row.first] == "alert (given)"
     assert rows[row.first, row.then] == "nothing", "what was learned goes against it"
     assert f'{row.then} -> {row.first} [label="given", penwidth=2];' in state.graph(given)
     assert f"{row.first} -> {row.then} " not in state.graph(given)
