@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ import tyro
 from rich.console import Console
 
 from guide.bundle import read_bundle, require_place
+from guide.commands.steps import read_list_file
+from guide.domain import KeyStep
 from guide.errors import InputError
 from guide.procedure.given_rules import Verdict, read_rule
 from guide.teach.edited import Review
@@ -47,6 +50,8 @@ class ReviewOptions:
     """A rule whose opposite holds: B before A, both A and B, or A must be done."""
     relax: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
     """A learned rule of which nobody is told any more, such as "1 before 2"."""
+    list: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """A written list of steps, as `guide steps` takes it, whose order is to hold; steps are found by their names."""
     learned: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
     """A rule that was added or relaxed and is to be as it was learned again."""
     videos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
@@ -107,11 +112,26 @@ def _edits(options: ReviewOptions, review: Review) -> list[Edit]:
     edits += [Mark(number, "optional") for number in options.optional]
     edits += [Mark(number, "repeatable") for number in options.repeatable]
     steps = review.edited(*edits).result.steps
+    if options.list is not None:
+        edits += list_edits(options.list, steps)
     rules: list[tuple[Verdict, tuple[str, ...]]] = [
         ("add", options.add), ("forbid", options.forbid), ("relax", options.relax),
     ]  # fmt: skip
     edits += [edit_of(rule) for verdict, texts in rules for text in texts for rule in read_rule(text, verdict, steps)]
     return edits + [Give(rule, is_on=False) for text in options.learned for rule in read_rule(text, "add", steps)]
+
+
+def list_edits(path: Path, steps: Sequence[KeyStep]) -> list[Edit]:
+    """What a written list says of the steps of the same names, as rules and marks."""
+    listed, numbers = read_list_file(path), {step.name.casefold(): step.number for step in steps}
+    if strange := next((step.name for step in listed.steps if step.name.casefold() not in numbers), None):
+        known = ", ".join(step.label for step in steps)
+        raise InputError(
+            f"{path} lists {strange!r}, which no step is called; there are {known:.400}: use --name first."
+        )
+    place = {step.number: numbers[step.name.casefold()] for step in listed.steps}
+    rules = [replace(one, steps=tuple(place[number] for number in one.steps)) for one in listed.rules.given]
+    return [*(Mark(place[one.number], "optional") for one in listed.steps if one.is_optional), *map(Give, rules)]
 
 
 def label_edits(given: Given) -> list[Edit]:

@@ -110,13 +110,15 @@ def rank_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:
     """Steps by how many demonstrations that did the same so far go on with them; ties by the others, and by places.
 
     What only the others go on with comes last, as long as those have anything left to do. Where nobody has shown the
-    task, every step that is left may come, in the order in which steps are written down, from the last one on.
+    task, every step that is left may come, in the order in which steps are written down, from the last one on; but not
+    one that need not be done and whose turn is over.
     """
     view = _View(procedure, state)
     votes, others = view.votes(view.is_kin), view.votes(~view.is_kin)
     steps = {*votes, *others} if votes else set()
     if not procedure.orders.demonstrations:
-        steps = set(procedure.numbers) - view.done
+        late = {first for first, then in procedure.rules.edges if then in view.done} - {*procedure.rules.required}
+        steps = set(procedure.numbers) - view.done - late
     followed = {move.then: move.count for move in procedure.transitions if move.first == (state.last or 0)}
 
     def place(choice: NextStep) -> tuple[float, ...]:

@@ -191,7 +191,9 @@ def _is_picture(data: bytes) -> bool:
 
 def _edge(procedure: Procedure, steps: Mapping[int, StepView], pair: Precedence) -> EdgeView:
     edge = (pair.first, pair.then)
-    if edge in procedure.rules.edges:
+    if edge in procedure.rules.given_edges:
+        when_broken = "alert (given)"
+    elif edge in procedure.rules.edges:
         when_broken = "alert"
     elif edge in procedure.rules.asked_edges:
         when_broken = "question"

@@ -65,6 +65,22 @@ def test_rules_are_given_and_taken_back(
     assert [one.steps for one in again.given] == [(3, 4)]
 
 
+def test_a_written_list_rules_a_learned_procedure_by_the_names_of_its_steps(
+    box: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("open box\nany order:\n  step 4\n  step 2\nstep 3 (optional)\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "review", box, "--list", path)
+    assert "lists 'open box', which no step is called; there are 1 step 1" in capsys.readouterr().err
+    run(monkeypatch, "review", box, "--name", "1=Open box", "--list", path)
+    procedure = from_plain(read_bundle(box).json("procedure.json"))
+    assert {(1, 2), (1, 4), (4, 3), (2, 3)} <= {*procedure.rules.edges}
+    assert {(3, 4), (3, 2), (4, 1)}.isdisjoint(procedure.rules.edges)
+    assert procedure.rules.required == (1, 2, 4)
+    assert procedure.steps[2].is_optional
+
+
 def test_labels_of_a_folder_are_carried(box: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "labels").mkdir()
     text = '0,4,"1 open"\n4,8,"2 fit"\n8,12,"3 turn"\n16,20,"4 close"\n'

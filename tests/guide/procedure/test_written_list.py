@@ -102,6 +102,8 @@ def test_what_comes_next_and_how_it_is_told() -> None:
         tracker.act(Action("mark_done", 15.0, step=step))
     assert following() == [6, 7]
     assert tracker.progress.lacking == (7,)
+    tracker.act(Action("mark_done", 20.0, step=7))
+    assert following() == [], "to wipe need not be done, and comes too late"
 
 
 @pytest.mark.parametrize(
