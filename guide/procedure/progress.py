@@ -83,12 +83,9 @@ def progress_of(procedure: Procedure, state: State, excused: Collection[int] = (
 
     `excused` are the steps that a person said were not missed.
     """
-    done = state.done
-    usual = procedure.usual_rank()
-    missing = procedure.rules.required_but(done)
-    lacking = tuple(sorted(missing, key=lambda step: (usual.get(step, 0.0), step)))
-    strange = kindred(procedure, done).strange
-    return Progress(done, state.current, advise_next(procedure, state, excused), lacking, strange)
+    view = _View(procedure, state)
+    lacking = tuple(sorted(procedure.rules.required_but(state.done), key=view.usual_place))
+    return Progress(state.done, state.current, view.advised(excused), lacking, view.strange)
 
 
 def advise_next(procedure: Procedure, state: State, excused: Collection[int] = ()) -> tuple[NextStep, ...]:
@@ -96,14 +93,7 @@ def advise_next(procedure: Procedure, state: State, excused: Collection[int] = (
 
     Nobody is sent back to an excused one: the tracker may hold it as missed, but a person knows better.
     """
-    ranked = {choice.step: choice for choice in rank_next(procedure, state)}
-    settled = {*procedure.rules.fulfilled(state.done), *excused}
-    missed = [step for (kind, step), _ in state.voice.standing if kind == "missed" and step not in settled]
-    view = _View(procedure, state)
-    first = [replace(ranked.get(step) or view.choice(step, 0), is_missed=True) for step in missed]
-    rest = [choice for choice in ranked.values() if choice.step not in missed]
-    ready = [choice for choice in first if choice.is_ready]
-    return (*ready, *rest, *(choice for choice in first if not choice.is_ready))
+    return _View(procedure, state).advised(excused)
 
 
 def rank_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:
@@ -113,36 +103,54 @@ def rank_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:
     task, every step that is left may come, in the order in which steps are written down, from the last one on; but not
     one that need not be done and whose turn is over.
     """
-    view = _View(procedure, state)
-    votes, others = view.votes(view.is_kin), view.votes(~view.is_kin)
-    steps = {*votes, *others} if votes else set()
-    if not procedure.orders.demonstrations:
-        late = {first for first, then in procedure.rules.edges if then in view.done} - {*procedure.rules.required}
-        steps = set(procedure.numbers) - view.done - late
-    followed = {move.then: move.count for move in procedure.transitions if move.first == (state.last or 0)}
-
-    def place(choice: NextStep) -> tuple[float, ...]:
-        step, usual = choice.step, view.usual.get(choice.step, 0.0)
-        is_behind = not procedure.orders.demonstrations and step < (state.last or 0)
-        return not choice.is_ready, is_behind, -choice.count, -others[step], -followed.get(step, 0), usual, step
-
-    return tuple(sorted((view.choice(step, votes[step]) for step in steps), key=place))
+    return _View(procedure, state).ranked()
 
 
 class _View:
     """The demonstrations, seen from where a session stands."""
 
     def __init__(self, procedure: Procedure, state: State) -> None:
-        self.done, self.usual = procedure.rules.fulfilled(state.done), procedure.usual_rank()
-        self.is_kin = kindred(procedure, state.done).is_kin
+        self._procedure, self._state = procedure, state
         self._rules, self._orders, self._last = procedure.rules, procedure.orders, state.last
-        held = np.isfinite(self._orders.places[self.is_kin]).any(0)
+        self._done, self._usual = procedure.rules.fulfilled(state.done), procedure.usual_rank()
+        self._is_kin, self.strange = kindred(procedure, state.done)
+        held = np.isfinite(self._orders.places[self._is_kin]).any(0)
         self._held = {self._orders.steps[column] for column in np.flatnonzero(held)}
 
-    def votes(self, chosen: NDArray[np.bool_]) -> Counter[int]:
+    def usual_place(self, step: int) -> tuple[float, int]:
+        return self._usual.get(step, 0.0), step
+
+    def advised(self, excused: Collection[int]) -> tuple[NextStep, ...]:
+        ranked = {choice.step: choice for choice in self.ranked()}
+        settled = {*self._done, *excused}
+        standing = self._state.voice.standing
+        missed = [step for (kind, step), _ in standing if kind == "missed" and step not in settled]
+        first = [replace(ranked.get(step) or self._choice(step, 0), is_missed=True) for step in missed]
+        rest = [choice for choice in ranked.values() if choice.step not in missed]
+        ready = [choice for choice in first if choice.is_ready]
+        return (*ready, *rest, *(choice for choice in first if not choice.is_ready))
+
+    def ranked(self) -> tuple[NextStep, ...]:
+        votes, others = self._votes(self._is_kin), self._votes(~self._is_kin)
+        is_shown = bool(self._orders.demonstrations)
+        steps = ({*votes, *others} if votes else set()) if is_shown else self._written()
+        followed = {move.then: move.count for move in self._procedure.transitions if move.first == (self._last or 0)}
+
+        def place(choice: NextStep) -> tuple[float, ...]:
+            step, is_behind = choice.step, not is_shown and choice.step < (self._last or 0)
+            counts = (-choice.count, -others[step], -followed.get(step, 0))
+            return not choice.is_ready, is_behind, *counts, *self.usual_place(step)
+
+        return tuple(sorted((self._choice(step, votes[step]) for step in steps), key=place))
+
+    def _written(self) -> set[int]:
+        late = {first for first, then in self._rules.edges if then in self._done} - {*self._rules.required}
+        return set(self._procedure.numbers) - self._done - late
+
+    def _votes(self, chosen: NDArray[np.bool_]) -> Counter[int]:
         """How many demonstrations go on with each step: their first one not done after the last one, else at all."""
         orders = self._orders
-        left = [step for step in orders.steps if step not in self.done]
+        left = [step for step in orders.steps if step not in self._done]
         if not left or not chosen.any():
             return Counter()
         places = orders.places[chosen]
@@ -152,12 +160,12 @@ class _View:
         is_going_on = np.isfinite(still).any(1)
         return Counter(left[place] for place in still[is_going_on].argmin(1).tolist())
 
-    def choice(self, step: int, count: int) -> NextStep:
+    def _choice(self, step: int, count: int) -> NextStep:
         """What the demonstrations that did the same so far never do is not waited for, nor what need not be done."""
         firsts = self._rules.predecessors(step) if self._held else self._rules.needed_by(step)
-        awaited = set(firsts) - self.done
+        awaited = set(firsts) - self._done
         if self._held:
             awaited &= {*self._held, *self._rules.required}
-        after = tuple(sorted(awaited, key=lambda one: (self.usual.get(one, 0.0), one)))
         is_strange = bool(self._held) and step not in self._held
-        return NextStep(step, count, int(self.is_kin.sum()), not after, after=after, is_strange=is_strange)
+        after = tuple(sorted(awaited, key=self.usual_place))
+        return NextStep(step, count, int(self._is_kin.sum()), not after, after=after, is_strange=is_strange)
