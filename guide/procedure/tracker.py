@@ -226,6 +226,8 @@ class _Turn:
                 return max(state.belief.chance_lacking(finding.before) - state.belief.chance_lacking(finding.step), 0.0)
             case "out_of_order" if finding.before is not None:
                 return state.belief.chance_swapped(finding.before, finding.step)
+            case "out_of_order":  # of another variant: it was done, which may be doubtful
+                return 1.0 - state.belief.chance_lacking(finding.step)
         return 1.0
 
     def mark(self, event: Marked) -> None:

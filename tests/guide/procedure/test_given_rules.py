@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guide.domain import Alert, KeyStep, Segment
+from guide.domain import Alert, Belief, KeyStep, Question, Segment
 from guide.errors import InputError
 from guide.procedure.export import to_plain
 from guide.procedure.given_rules import Verdict, merged, read_rule, with_given
@@ -133,6 +133,14 @@ def test_either_of_two_steps_is_enough_and_both_are_too_many() -> None:
     tracker.push(2, 1.0)
     assert tracker.progress.lacking == (3, 4)
     assert [one.step for one in tracker.progress.next_steps] == [3]
+
+
+@pytest.mark.parametrize(("lacking", "kinds"), [(0.05, [Alert]), (0.5, [Question]), (0.9, [])])
+def test_a_second_alternative_that_was_hardly_seen_is_asked_about(lacking: float, kinds: list[type]) -> None:
+    tracker = Tracker(with_given(LEARNT, rules("cut or fold")))
+    visits = (Segment(1, 0.0, 5.0), Segment(2, 5.0, 9.0))
+    said = tracker.review(Belief(9.0, visits, lacking=((1, 0.0), (2, lacking), (3, 1.0), (4, 1.0))))
+    assert [type(one) for one in said] == kinds
 
 
 def test_what_must_be_done_is_no_longer_optional_until_it_is_taken_back() -> None:
