@@ -14,7 +14,7 @@ from guide.bundle import read_bundle, require_place
 from guide.commands.steps import read_list_file
 from guide.domain import KeyStep
 from guide.errors import InputError
-from guide.procedure.given_rules import Verdict, read_rule
+from guide.procedure.given_rules import Stance, read_rule
 from guide.teach.edited import Review
 from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split, edit_of
 from guide.teach.given import Given, read_given
@@ -114,10 +114,10 @@ def _edits(options: ReviewOptions, review: Review) -> list[Edit]:
     steps = review.edited(*edits).result.steps
     if options.list is not None:
         edits += list_edits(options.list, steps)
-    rules: list[tuple[Verdict, tuple[str, ...]]] = [
+    rules: list[tuple[Stance, tuple[str, ...]]] = [
         ("add", options.add), ("forbid", options.forbid), ("relax", options.relax),
     ]  # fmt: skip
-    edits += [edit_of(rule) for verdict, texts in rules for text in texts for rule in read_rule(text, verdict, steps)]
+    edits += [edit_of(rule) for stance, texts in rules for text in texts for rule in read_rule(text, stance, steps)]
     return edits + [Give(rule, is_on=False) for text in options.learned for rule in read_rule(text, "add", steps)]
 
 

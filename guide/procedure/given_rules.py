@@ -12,13 +12,13 @@ from guide.errors import InputError
 from guide.procedure.model import GivenKind, GivenRule, Procedure, Rules
 from guide.procedure.precedence import Edge, find_cycle, without_circles
 
-Verdict: TypeAlias = Literal["add", "forbid", "relax"]
+Stance: TypeAlias = Literal["add", "forbid", "relax"]
 FORMS = 'a rule reads "A before B", "B needs A", "A or B" or "optional A", with names or numbers of steps'
 _WORDS: Mapping[str, GivenKind] = {"before": "before", "needs": "needs", "or": "either"}
 _OPTIONAL = re.compile(r"optional\s+(.+)", re.IGNORECASE)
 
 
-def read_rule(text: str, verdict: Verdict, steps: Sequence[KeyStep]) -> tuple[GivenRule, ...]:
+def read_rule(text: str, stance: Stance, steps: Sequence[KeyStep]) -> tuple[GivenRule, ...]:
     """What a trainer's words come to: what is added holds, what is forbidden holds the other way, what is relaxed not.
 
     To forbid an order is to ask for the other one, to forbid an alternative is to ask for both steps, and to forbid
@@ -29,21 +29,21 @@ def read_rule(text: str, verdict: Verdict, steps: Sequence[KeyStep]) -> tuple[Gi
     (GivenRule(kind='needs', steps=(1, 2), holds=True),)
     """
     if found := _OPTIONAL.fullmatch(text.strip()):
-        return (_required(_step(found[1], steps), verdict),)
+        return (_required(_step(found[1], steps), stance),)
     kind, first, then = _pair(text, steps)
     if first == then:
         raise InputError(f"a rule is about two different steps, got {text!r:.80}: name another.")
     pair = (then, first) if kind == "needs" else (first, then)
-    if verdict == "forbid":
+    if stance == "forbid":
         both = (GivenRule("required", (first,)), GivenRule("required", (then,)))
         return both if kind == "either" else (GivenRule("before", pair[::-1]),)
-    return (GivenRule(kind, pair, verdict == "add"),)
+    return (GivenRule(kind, pair, stance == "add"),)
 
 
-def _required(step: int, verdict: Verdict) -> GivenRule:
-    if verdict == "relax":
+def _required(step: int, stance: Stance) -> GivenRule:
+    if stance == "relax":
         raise InputError("a step that may be left out has nothing to relax: forbid that it is optional, or add it.")
-    return GivenRule("required", (step,), verdict == "forbid")
+    return GivenRule("required", (step,), stance == "forbid")
 
 
 def _pair(text: str, steps: Sequence[KeyStep]) -> tuple[GivenKind, int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from guide.errors import InputError
-from guide.procedure.given_rules import Verdict, read_rule
+from guide.procedure.given_rules import Stance, read_rule
 from guide.procedure.model import GivenRule
 from guide.teach.edits import Edit, Give, edit_of
 from guide.ui.review_bundle import ReviewedBundle
@@ -15,7 +15,7 @@ from guide.ui.state import review as state
 from guide.ui.state.folders import plain
 from guide.ui.state.review import PairRow
 
-VERDICTS: Mapping[str, Verdict] = {"This holds": "add", "The opposite holds": "forbid", "Say nothing of it": "relax"}
+STANCES: Mapping[str, Stance] = {"This holds": "add", "The opposite holds": "forbid", "Say nothing of it": "relax"}
 FORMS: Mapping[str, str] = {
     "comes before": "{0} before {1}", "needs, before it is begun,": "{0} needs {1}", "or else": "{0} or {1}",
     "may be left out": "optional {0}",
@@ -83,14 +83,14 @@ def _draw_given(opened: ReviewedBundle) -> None:
         first = st.selectbox("Step", [*names], key="review_rule_first")
         form = st.selectbox("Rule", [*FORMS], key="review_rule_form")
         then = st.selectbox("Other step", [*names], index=min(1, len(names) - 1), key="review_rule_then")
-        verdict = st.selectbox("Which", [*VERDICTS], key="review_rule_verdict")
+        stance = st.selectbox("Which", [*STANCES], key="review_rule_stance")
         if st.button("Give this rule", icon=":material/gavel:"):
-            _give(opened, FORMS[form].format(names[first], names[then]), VERDICTS[verdict])
+            _give(opened, FORMS[form].format(names[first], names[then]), STANCES[stance])
 
 
-def _give(opened: ReviewedBundle, text: str, verdict: Verdict) -> None:
+def _give(opened: ReviewedBundle, text: str, stance: Stance) -> None:
     try:
-        opened.add(*(edit_of(rule) for rule in read_rule(text, verdict, opened.review.result.steps)))
+        opened.add(*(edit_of(rule) for rule in read_rule(text, stance, opened.review.result.steps)))
     except InputError as error:
         st.session_state["review_problem"] = str(error)
     st.rerun()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from guide.domain import Alert, Belief, KeyStep, Question, Segment
 from guide.errors import InputError
 from guide.procedure.export import to_plain
-from guide.procedure.given_rules import Verdict, merged, read_rule, with_given
+from guide.procedure.given_rules import Stance, merged, read_rule, with_given
 from guide.procedure.learn import learn_procedure
 from guide.procedure.model import GivenRule, Procedure
 from guide.procedure.precedence import find_cycle
@@ -31,12 +31,12 @@ def told(task: Procedure, *steps: int) -> list[tuple[str, int, int | None, str]]
     return [(one.kind, one.step, one.before, one.evidence) for one in standing_alerts(said)]
 
 
-def rules(*words: str, verdict: Verdict = "add") -> tuple[GivenRule, ...]:
-    return merged((), [one for text in words for one in read_rule(text, verdict, STEPS)])
+def rules(*words: str, stance: Stance = "add") -> tuple[GivenRule, ...]:
+    return merged((), [one for text in words for one in read_rule(text, stance, STEPS)])
 
 
 @pytest.mark.parametrize(
-    ("text", "verdict", "rule"),
+    ("text", "stance", "rule"),
     [
         ("cut before dry", "add", GivenRule("before", (1, 4))),
         ("dry needs cut", "add", GivenRule("needs", (1, 4))),
@@ -49,8 +49,8 @@ def rules(*words: str, verdict: Verdict = "add") -> tuple[GivenRule, ...]:
         ("glue or paste or dry", "add", GivenRule("either", (3, 4))),
     ],
 )
-def test_words_of_a_trainer(text: str, verdict: Verdict, rule: GivenRule) -> None:
-    assert read_rule(text, verdict, STEPS) == (rule,)
+def test_words_of_a_trainer(text: str, stance: Stance, rule: GivenRule) -> None:
+    assert read_rule(text, stance, STEPS) == (rule,)
 
 
 def test_to_forbid_an_alternative_asks_for_both() -> None:
@@ -58,7 +58,7 @@ def test_to_forbid_an_alternative_asks_for_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "verdict", "words"),
+    ("text", "stance", "words"),
     [
         ("", "add", "a rule reads"),
         ("cut after dry", "add", "a rule reads"),
@@ -68,9 +68,9 @@ def test_to_forbid_an_alternative_asks_for_both() -> None:
         ("optional fold", "relax", "nothing to relax"),
     ],
 )
-def test_what_cannot_be_understood_is_one_sentence(text: str, verdict: Verdict, words: str) -> None:
+def test_what_cannot_be_understood_is_one_sentence(text: str, stance: Stance, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        read_rule(text, verdict, STEPS)
+        read_rule(text, stance, STEPS)
 
 
 def test_circles_are_refused_however_long() -> None:
@@ -84,21 +84,21 @@ def test_a_relaxed_rule_falls_silent_and_comes_back() -> None:
     assert told(LEARNT, 1, 3, 2, 4) == [
         ("out_of_order", 3, 2, '"glue or paste" was done before "fold", which came first in 6 of 6 demonstrations')
     ]
-    relaxed = with_given(LEARNT, rules("fold before 3", verdict="relax"))
+    relaxed = with_given(LEARNT, rules("fold before 3", stance="relax"))
     assert told(relaxed, 1, 3, 2, 4) == []
     assert [kind for kind, *_ in told(relaxed, 1, 3, 4)] == ["missed"], "fold must still be done"
     assert with_given(relaxed, ()) == LEARNT
 
 
 def test_a_relaxed_precondition_may_come_later_but_not_too_late() -> None:
-    relaxed = with_given(LEARNT, rules("3 needs fold", verdict="relax"))
+    relaxed = with_given(LEARNT, rules("3 needs fold", stance="relax"))
     tracker = Tracker(relaxed)
     assert [one for step in (1, 3) for one in tracker.push(step, float(step))] == []
     assert [kind for kind, *_ in told(relaxed, 1, 3, 2, 4)] == ["out_of_order"], "its order is another rule"
 
 
 def test_a_given_order_outranks_what_everybody_did_and_says_so() -> None:
-    turned = with_given(LEARNT, rules("fold before 3", verdict="forbid"))
+    turned = with_given(LEARNT, rules("fold before 3", stance="forbid"))
     assert told(turned, 1, 3, 2, 4) == []
     assert told(turned, 1, 2, 3, 4) == [
         ("out_of_order", 2, 3, '"fold" was done before "glue or paste", which comes first by a rule that was given')
