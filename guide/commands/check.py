@@ -16,12 +16,14 @@ from rich.console import Console
 from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import Frame
 from guide.errors import BundleError
+from guide.ingest.base import NO_PICTURES
 from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
 from guide.procedure.explain import explain
 from guide.procedure.model import Procedure
-from guide.session import Session, has_networks, start_networks
+from guide.session import Networks, Session, has_networks, is_list, start_networks
 from guide.settings import LiveSettings, Precision
+from guide.words import count_of
 
 RUNS = 5
 PRECISIONS: Mapping[Precision, str] = {"float": "full precision", "mixed": "mixed precision", "int8": "8 bits"}
@@ -44,6 +46,11 @@ def main(options: CheckOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False)
     bundle = read_bundle(options.bundle)
+    if is_list(bundle):
+        steps = count_of(len(Session(bundle, Networks(), LiveSettings()).procedure.steps), "step")
+        console.print(f"{options.bundle} is sound: a written list of {steps}, guided by hand", soft_wrap=True)
+        console.print(f"next: python -m guide watch {NO_PICTURES} --bundle {options.bundle}", soft_wrap=True)
+        return
     networks = start_networks(bundle, options.device, precision=options.precision)
     session = Session(bundle, networks, LiveSettings())
     latency_ms = measure_latency_ms(session, bundle)

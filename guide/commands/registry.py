@@ -9,7 +9,20 @@ from typing import Annotated
 import tyro
 
 from guide import __version__
-from guide.commands import benchmark, cameras, check, order, replay, report, review, sessions, show, tokens, watch
+from guide.commands import (
+    benchmark,
+    cameras,
+    check,
+    order,
+    replay,
+    report,
+    review,
+    sessions,
+    show,
+    steps,
+    tokens,
+    watch,
+)
 from guide.commands.entry import run
 from guide.serve.options import ServeOptions
 
@@ -23,6 +36,7 @@ Command = (
     | Annotated[report.ReportOptions, tyro.conf.subcommand("report")]
     | Annotated[review.ReviewOptions, tyro.conf.subcommand("review")]
     | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
+    | Annotated[steps.StepsOptions, tyro.conf.subcommand("steps")]
     | Annotated[benchmark.LiveBenchmarkOptions, tyro.conf.subcommand("bench")]
     | Annotated[tokens.TokensOptions, tyro.conf.subcommand("tokens")]
     | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
@@ -58,6 +72,8 @@ def _run(options: Command) -> None:
             review.main(options)
         case sessions.SessionsOptions():
             sessions.main(options)
+        case steps.StepsOptions():
+            steps.main(options)
         case benchmark.LiveBenchmarkOptions():
             benchmark.main(options)
         case tokens.TokensOptions():

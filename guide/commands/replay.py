@@ -15,6 +15,7 @@ from guide.bundle import fingerprint, read_bundle
 from guide.commands.watch import JsonLines, Terminal
 from guide.domain import Alert, Question, Resolution, Update
 from guide.errors import BundleError, InputError
+from guide.ingest.base import BY_HAND
 from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
@@ -22,7 +23,7 @@ from guide.procedure.reading import from_plain
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import Store
 from guide.record.values import Contents, StoredAction, StoredPercept, StoredSession
-from guide.session import Session, start_networks
+from guide.session import Networks, Session, start_networks
 from guide.settings import LiveSettings
 
 DIFFERS = 1
@@ -69,7 +70,8 @@ class Replay:
 
     def _require_fit(self, seen: StoredPercept) -> None:
         bundle = self.session.bundle
-        if len(seen.embedding) != bundle.facts["head"].get("embedding_width"):
+        width = 1 if self.session.is_by_hand else bundle.facts["head"].get("embedding_width")
+        if len(seen.embedding) != width:
             raise InputError(
                 f"{bundle.folder} sees with another network than session {self.stored.id} did: replay its video with "
                 "`python -m guide watch` instead."
@@ -102,7 +104,8 @@ def open_replay(options: ReplayOptions) -> Replay:
             f"{bundle.folder} is not the bundle that session {stored.id} was recorded with "
             f"({stored.facts.bundle_hash}): give that one, or this one as --bundle {bundle.folder} to try it."
         )
-    session = Session(bundle, start_networks(bundle, options.device), _settings(stored))
+    networks = Networks() if stored.facts.source == BY_HAND else start_networks(bundle, options.device)
+    session = Session(bundle, networks, _settings(stored))
     session.rename(_names(stored))
     return Replay(stored, contents, session, seen)
 

@@ -25,7 +25,7 @@ from guide.commands.console import SourceConsole, ending_on_signals, print_line
 from guide.commands.keys import OperatorKeys, reading_keys
 from guide.domain import UNSURE_BELOW, Alert, Guidance, Question, Resolution, StepEvent, Update
 from guide.errors import InputError
-from guide.ingest.base import FrameSource
+from guide.ingest.base import NO_PICTURES, FrameSource
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.source import SourceOptions, open_source, require_rate, tell_cut_off
@@ -33,10 +33,12 @@ from guide.ingest.streams import is_address
 from guide.perceive.embedder import Device
 from guide.procedure.actions import Action
 from guide.procedure.ending import judge
+from guide.procedure.model import Procedure
+from guide.procedure.progress import Progress
 from guide.procedure.wording import title_of
 from guide.record.private_folder import require_writable_folder
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
-from guide.session import Session, follow_features, start_networks
+from guide.session import Networks, Session, follow_features, start_networks
 from guide.settings import LiveSettings
 
 Row = NDArray[np.float32]  # (P,)
@@ -52,8 +54,8 @@ class WatchOptions:
     """Follow a recording or a camera and guide: current step, next step, timeline, alerts."""
 
     source: Annotated[str, tyro.conf.Positional]
-    """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address, or
-    features (.npy with --rate, .npz with features and rate)."""
+    """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address,
+    features (.npy with --rate, .npz with features and rate), or none: then the key m says that a step is done."""
     bundle: Path = Path("exported/demo")
     """The trained bundle."""
     rate: float | None = None
@@ -88,6 +90,8 @@ def main(options: WatchOptions) -> None:
         _attended(operator, view, source_console),
     ):
         source_console.heard = None if recording is None else recording.note
+        if session.is_by_hand and isinstance(view, Terminal):
+            view.tell_next()
         for update in updates:
             view.show(update)
     source_console.end()
@@ -124,7 +128,8 @@ def _data(options: WatchOptions) -> str:
 def watch(options: WatchOptions, source_console: SourceConsole) -> tuple[Session, OperatorKeys, Iterator[Update]]:
     """A session on the bundle, who may act on it, and the updates of the source."""
     bundle = read_bundle(options.bundle)
-    networks = start_networks(bundle, options.device, precision=options.live.precision)
+    is_by_hand = options.source == NO_PICTURES
+    networks = Networks() if is_by_hand else start_networks(bundle, options.device, precision=options.live.precision)
     session = Session(bundle, networks, options.live)
     operator = OperatorKeys(session, options.recording.person)
     path = Path(options.source)
@@ -234,6 +239,16 @@ class JsonLines:
         self._console.out(wire.dump(summary), highlight=False)
 
 
+def next_words(progress: Progress, procedure: Procedure) -> str:
+    """What comes next, and how many demonstrations that did the same so far went on so."""
+    if not progress.next_steps:
+        return ""
+    first = progress.next_steps[0]
+    counts = f" ({first.count} of {first.total} who did this)" if first.count else ""
+    is_strange = progress.current in progress.strange
+    return f"{'   (of another variant)' if is_strange else ''}   next: {procedure.name(first.step)}{counts}"
+
+
 class Terminal:
     """The terminal view: a line whenever something changes, and a timeline of the whole at the end."""
 
@@ -265,6 +280,13 @@ class Terminal:
         self._tell(action.at, f"☞ {action.number} {action.kind.replace('_', ' ')}{about}{answer}", "blue")
         for one in said:
             self._show_guidance(one)
+        if self._session.is_by_hand:
+            self.tell_next()
+
+    def tell_next(self) -> None:
+        """What comes next, where nothing is seen that could lead to it."""
+        words = next_words(self._session.tracker.progress, self._session.procedure).strip()
+        self._print(f"           {words or 'all steps are done'}")
 
     def _timeline(self) -> str:
         """The confirmed steps with their seconds, and the alerts that stand, in the order of time."""
@@ -277,6 +299,8 @@ class Terminal:
             (alert.at, f"{MARKS[alert.severity]} {alert.kind.replace('_', ' ')} {name(alert.step)}")
             for alert in self._standing.values()
         ]
+        marked = self._session.tracker.state.visits if self._session.is_by_hand else ()
+        steps += [(visit.start, f"{name(visit.step)} {visit.start:.0f}") for visit in marked]
         in_time = sorted(steps + alerts, key=lambda entry: entry[0])
         return " | ".join(text for _, text in in_time) or "no step was confirmed"
 
@@ -286,8 +310,7 @@ class Terminal:
             self._ends[key] = event.end
         if event.state == "confirmed":
             self._ends[key] = None
-            following = self._session.tracker.progress.next_steps
-            hint = f"   next: {self._session.procedure.name(following[0].step)}" if following else ""
+            hint = next_words(self._session.tracker.progress, self._session.procedure)
             doubt = f" (unsure, {100 * event.confidence:.0f} %)" if event.confidence < UNSURE_BELOW else ""
             self._tell(event.at, f"▶ {name}{doubt}{hint}")
 

@@ -11,6 +11,9 @@ from guide.domain import Frame, Image
 
 log = logging.getLogger(__name__)
 
+NO_PICTURES = "none"  # the source without pictures, as a user writes it
+BY_HAND = "by hand"  # the same as it is shown and stored
+
 Wanted = Callable[[float], bool]
 NoticeKind = Literal["lost", "reopened", "gone", "frozen", "moving", "clock", "damaged", "cut_off"]
 

@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guide.errors import InputError
-from guide.ingest.base import FrameSource, SourceNotice, Tell, log_notice
+from guide.ingest.base import BY_HAND, NO_PICTURES, FrameSource, SourceNotice, Tell, log_notice
 from guide.ingest.camera import OpenCvCamera, find_camera, list_cameras
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.files import VideoFile
 from guide.ingest.live import LiveSource
+from guide.ingest.no_pictures import NEVER_FROZEN, Timer
 from guide.ingest.pushed import Headsets
 from guide.ingest.stills import StillFolder, list_stills
 from guide.ingest.streams import NetworkStream, is_address, redacted, require_address
 
 MOST_DIGITS = 4  # of a camera's number; a longer one is the name of a file
-FORMS = "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, or headset:NAME"
+FORMS = (
+    "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, headset:NAME or none"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ def open_source(text: str, options: SourceOptions | None = None, tell: Tell = lo
     guide.errors.InputError: an address beginning with rtsp://, rtsps://, http://, https:// was expected, got ftp://camera/1.
     """
     options = options or SourceOptions()
+    if text == NO_PICTURES:
+        return LiveSource(BY_HAND, Timer, NEVER_FROZEN, tell)
     if is_address(text):
         address, silent_s = require_address(text), options.live.silent_s
         return LiveSource(redacted(text), lambda: NetworkStream(address, silent_s), options.live, tell)

@@ -114,6 +114,8 @@ class _Turn:
                 self._snooze(deed.cause, at + action.snooze_s)
             case "answer" if deed.cause is not None:
                 self._answer(deed.cause, bool(action.answer))
+            case "mark_done" if action.step is not None and self.settings.is_by_hand:
+                self._do(action.step, max(at, action.at))
             case "mark_done" | "not_yet" if action.step is not None:
                 self._advance(Marked(action.step, at, action.kind == "mark_done"))
             case "next":
@@ -201,6 +203,11 @@ class _Turn:
         finding = Finding(_kind(kind), step, _SEVERITY.get(kind, "warning"), evidence, before)
         voice, said = speak.tell(self.state.voice, finding, self.state.known_at, self.procedure, self.settings)
         self._say(replace(self.state, voice=voice), said)
+
+    def _do(self, step: int, at: float) -> None:
+        """The step was done until now: all that a person says where nobody looks."""
+        self._advance(Confirmed(step, at))
+        self._advance(Ended(step, at))
 
     def _go_on(self) -> None:
         """The step that is advised is being done from now on; one cut short by a person was not too short."""

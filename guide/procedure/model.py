@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from guide.domain import KeyStep, Ordering, Precedence
 from guide.procedure.orders import Orders
-from guide.procedure.precedence import Edge, reduce_edges, strict_edges
+from guide.procedure.precedence import Edge, close_edges, reduce_edges, strict_edges, without_circles
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,30 @@ class Decision:
     reason: str
 
 
+GivenKind = Literal["before", "needs", "either", "required"]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRule:
+    """What a trainer says of steps, whatever the demonstrations say; where it does not hold, nobody is told of it.
+
+    `before`: the first step comes before the second where both are done; `needs`: the second is begun only when the
+    first was done; `either`: one of the two is done, and not both; `required`: the one step must be done.
+
+    >>> GivenRule("needs", (1, 2)).holds
+    True
+    """
+
+    kind: GivenKind
+    steps: tuple[int, ...]
+    holds: bool = True
+
+    @property
+    def about(self) -> tuple[GivenKind, tuple[int, ...]]:
+        """What it is about: of two rules about the same, the later one stands."""
+        return self.kind, tuple(sorted(self.steps)) if self.kind == "either" else self.steps
+
+
 @dataclass(frozen=True)
 class Rules:
     """Which deviations may raise a flag, fixed on the demonstrations so that false alarms stay rare.
@@ -115,6 +139,8 @@ class Rules:
     questions: float = 0.0
     """Leave-one-out questions per demonstration under these rules."""
     decisions: tuple[Decision, ...] = ()
+    given: tuple[GivenRule, ...] = ()
+    """What a trainer gave; the rules above follow it."""
 
     def decided(self) -> Rules:
         """The rules with those that the decisions let alarm or ask."""
@@ -151,13 +177,15 @@ class Rules:
         }
         return replace(self, decisions=decisions, **pairs, **steps)  # type: ignore[arg-type]
 
+    @property
+    def watched(self) -> frozenset[Rule]:
+        """What alarms or asks."""
+        pairs = (Rule(kind, edge[1], edge[0]) for name, kind in _PAIRS.items() for edge in getattr(self, name))
+        return frozenset((*pairs, *(Rule(kind, step) for name, kind in _STEPS.items() for step in getattr(self, name))))
+
     def usual(self, kind: str) -> frozenset[Rule]:
         """What the demonstrations suggest of a kind, whether it alarms or not."""
-        told = [
-            *(Rule(each, edge[1], edge[0]) for name, each in _PAIRS.items() for edge in getattr(self, name)),
-            *(Rule(each, step) for name, each in _STEPS.items() for step in getattr(self, name)),
-            *(one.rule for one in self.decisions if one.verdict != "off"),
-        ]
+        told = {*self.watched, *(one.rule for one in self.decisions if one.verdict != "off")}
         return frozenset(rule for rule in told if rule.kind == kind)
 
     def predecessors(self, step: int) -> tuple[int, ...]:
@@ -179,8 +207,42 @@ class Rules:
         if is_asked:
             firsts, wanted = (*firsts, *self._indexed["asked_edges", 1].get(step, ())), {*wanted, *self.asked_steps}
         asked = self._indexed["asked_needs", 1].get(step, ()) if is_asked else ()
-        needed = (first for first in firsts if first in wanted)
+        needed = (first for first in firsts if first in wanted and (first, step) not in self.relaxed_edges)
         return tuple(dict.fromkeys((*self._indexed["needs", 1].get(step, ()), *needed, *asked)))
+
+    def fulfilled(self, done: Iterable[int]) -> set[int]:
+        """The steps that are done, and those in whose place a given alternative is."""
+        steps = set(done)
+        return steps.union(*(pair for pair in self.alternatives if not steps.isdisjoint(pair)))
+
+    def required_but(self, done: Iterable[int]) -> tuple[int, ...]:
+        """What must be done and is not."""
+        found = self.fulfilled(done)
+        return tuple(step for step in self.required if step not in found)
+
+    @cached_property
+    def alternatives(self) -> tuple[Edge, ...]:
+        """Pairs of steps one of which is done, by given rules."""
+        pairs = (one.steps for one in self.given if one.kind == "either" and one.holds)
+        return tuple((first, other) for first, other in pairs)
+
+    @cached_property
+    def given_edges(self) -> frozenset[Edge]:
+        """The pairs whose order was given, or follows from what was."""
+        pairs = (one.steps for one in self.given if one.kind in ("before", "needs") and one.holds)
+        return close_edges((first, then) for first, then in pairs)
+
+    @cached_property
+    def relaxed_edges(self) -> frozenset[Edge]:
+        """The pairs of which nobody is told that the second was begun without the first."""
+        pairs = (one.steps for one in self.given if one.kind in ("before", "needs") and not one.holds)
+        return frozenset((first, then) for first, then in pairs)
+
+    def is_given(self, kind: GivenKind, steps: tuple[int, ...]) -> bool:
+        return any(one.holds and one.about == GivenRule(kind, steps).about for one in self.given)
+
+    def is_relaxed(self, kind: GivenKind, steps: tuple[int, ...]) -> bool:
+        return any(not one.holds and one.about == GivenRule(kind, steps).about for one in self.given)
 
     @cached_property
     def _indexed(self) -> Mapping[tuple[str, int], Mapping[int, tuple[int, ...]]]:
@@ -225,6 +287,8 @@ class Procedure:
     longest_pause_s: float = 0.0
     reasons: tuple[tuple[int, str], ...] = ()
     rules: Rules = Rules()
+    learned: Rules | None = None
+    """The rules as learnt, where given ones have changed them."""
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -232,8 +296,9 @@ class Procedure:
 
     @property
     def graph(self) -> tuple[Precedence, ...]:
-        """The order that the demonstrations keep, transitively reduced; the rules trust part of it for alerts."""
-        return tuple(self.precedence(first, then) for first, then in reduce_edges(strict_edges(self.precedences)))
+        """The order that was given and that the demonstrations keep, transitively reduced; rules trust part of it."""
+        edges = without_circles([*sorted(self.rules.given_edges), *strict_edges(self.precedences)])
+        return tuple(self.precedence(first, then) for first, then in reduce_edges(edges))
 
     def name(self, step: int) -> str:
         """The step's name; a number that is no key-step gives a word for it."""

@@ -12,7 +12,18 @@ from msgspec.structs import asdict
 from guide.domain import KeyStep, Ordering, Precedence
 from guide.errors import BundleError
 from guide.procedure.export import SCHEMA
-from guide.procedure.model import Decision, Procedure, Rule, RuleKind, Rules, StepStatistics, Transition, Verdict
+from guide.procedure.model import (
+    Decision,
+    GivenKind,
+    GivenRule,
+    Procedure,
+    Rule,
+    RuleKind,
+    Rules,
+    StepStatistics,
+    Transition,
+    Verdict,
+)
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import find_cycle
 from guide.validation import misfit
@@ -52,6 +63,12 @@ class _Ordering(Struct, forbid_unknown_fields=True):
     count: Positive
 
 
+class _Given(Struct, forbid_unknown_fields=True):
+    kind: GivenKind
+    steps: Annotated[tuple[Count, ...], Meta(min_length=1, max_length=2)]
+    holds: bool
+
+
 class _Rules(Struct, forbid_unknown_fields=True):
     edges: Edges
     asked_edges: Edges
@@ -68,6 +85,7 @@ class _Rules(Struct, forbid_unknown_fields=True):
     false_alarms: Seconds
     questions: Seconds
     decisions: Annotated[tuple[_Decision, ...], Meta(max_length=MOST)] = ()
+    given: Annotated[tuple[_Given, ...], Meta(max_length=MOST)] = ()
 
 
 class _Procedure(Struct, forbid_unknown_fields=True):
@@ -80,6 +98,7 @@ class _Procedure(Struct, forbid_unknown_fields=True):
     transitions: Annotated[tuple[tuple[Count, Count, Count], ...], Meta(max_length=MOST)]
     longest_pause_s: Seconds
     rules: _Rules
+    learned: _Rules | None = None
 
 
 def from_plain(plain: Any) -> Procedure:
@@ -113,6 +132,7 @@ def from_plain(plain: Any) -> Procedure:
         longest_pause_s=read.longest_pause_s,
         reasons=tuple((step.number, step.reason) for step in read.steps if step.reason),
         rules=_checked_rules(read.rules, known),
+        learned=None if read.learned is None else _checked_rules(read.learned, known),
     )
 
 
@@ -141,7 +161,11 @@ def _checked_rules(rules: _Rules, known: frozenset[int]) -> Rules:
     circle = find_cycle([*rules.edges, *rules.asked_edges, *rules.needs, *rules.asked_needs])
     _require(circle is None, "edges", "a partial order", f"a circle through step {circle}")
     decisions = tuple(_decision(one, known) for one in rules.decisions)
-    return Rules(**{**asdict(rules), "decisions": decisions})
+    given = tuple(GivenRule(one.kind, one.steps, one.holds) for one in rules.given)
+    for one in given:
+        _require_known(one.steps, known, "a given rule")
+        _require(len(set(one.steps)) == (1 if one.kind == "required" else 2), "given", "rules of two steps", one.steps)
+    return Rules(**(asdict(rules) | {"decisions": decisions, "given": given}))
 
 
 def _decision(read: _Decision, known: frozenset[int]) -> Decision:

@@ -151,7 +151,7 @@ class _Turn:
             self._meet_again(before, event, is_sure)
 
     def _meet_first(self, before: State, step: int, is_sure: bool) -> None:
-        self.settle([("missed", step)], is_withdrawn=True)
+        self.settle([("missed", one) for one in self.procedure.rules.fulfilled([step])], is_withdrawn=True)
         late = flags.late_after(self.procedure, before, step)
         if late is not None:
             self._note(late)
@@ -229,12 +229,14 @@ class _Turn:
                 return max(state.belief.chance_lacking(finding.before) - state.belief.chance_lacking(finding.step), 0.0)
             case "out_of_order" if finding.before is not None:
                 return state.belief.chance_swapped(finding.before, finding.step)
+            case "out_of_order":  # of another variant: it was done, which may be doubtful
+                return 1.0 - state.belief.chance_lacking(finding.step)
         return 1.0
 
     def mark(self, event: Marked) -> None:
         state = self.state
         if event.is_done:
-            self.settle([("missed", event.step)], is_withdrawn=True)
+            self.settle([("missed", one) for one in self.procedure.rules.fulfilled([event.step])], is_withdrawn=True)
             marked = tuple(dict.fromkeys((*state.marked, event.step)))
             denied = tuple(step for step in state.denied if step != event.step)
         else:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from guide.errors import InputError
-from guide.ingest.base import FrameSource, SourceNotice
+from guide.ingest.base import NO_PICTURES, FrameSource, SourceNotice
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.pushed import Headsets, PushedFrames
@@ -22,7 +22,7 @@ from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.run import Run, RunFacts
 from guide.serve.schemas import LONGEST_NAME, SessionRequest
-from guide.session import Session
+from guide.session import Networks, Session
 from guide.settings import LiveSettings
 from guide.validation import misfit
 
@@ -137,7 +137,8 @@ class Runs:
             bundle, networks = self.library.open(request.bundle)
             held.callback(self.library.release, networks)
             notes = _Notes()
-            session = Session(bundle, networks, self._live)
+            running = Networks() if request.source == NO_PICTURES else networks
+            session = Session(bundle, running, self._live)
             source = self._open(request, notes)
             if request.client is not None:
                 held.callback(self._headsets.remove, request.client)  # names come from outside: they must not pile up
@@ -149,7 +150,7 @@ class Runs:
             folder = options.data / name if recording is not None and options.record and options.pictures else None
             facts = RunFacts(
                 name, source.name, bundle.folder.name, options.person, request.client, request.realtime and not live,
-                networks.provider, networks.precision, networks.reason, folder,
+                running.provider, running.precision, running.reason, folder,
             )  # fmt: skip
             notes.run = run = Run(facts, session, source, self.metrics, recording)
             run.held.enter_context(held.pop_all())

@@ -120,10 +120,11 @@ class Next(Closed):
     step: StepNumber
     name: StepName
     count: Annotated[int, Meta(description="Demonstrations that went on so.")]
-    total: Annotated[int, Meta(description="Of so many.")]
+    total: Annotated[int, Meta(description="Of so many that did all that was done so far.")]
     ready: Annotated[bool, Meta(description="All that always came before it is done.")]
     missed: Annotated[bool, Meta(description="It was said to be missed, and can still be done.")]
     after: Annotated[list[int], Meta(description="What is to be done before it.")]
+    strange: Annotated[bool, Meta(description="It is of another variant of the task.")]
 
 
 class Progress(Closed):
@@ -133,6 +134,7 @@ class Progress(Closed):
     share: Share
     marked: Annotated[list[int], Meta(description="Called done by a person.")]
     denied: Annotated[list[int], Meta(description="Called not done by a person.")]
+    strange: Annotated[list[int], Meta(description="Done, and of another variant than all that was done before.")]
 
 
 class Visit(Closed):

@@ -29,7 +29,8 @@ def state_object(session: Session) -> Plain:
         "step": _current(session, state),
         "next": [
             {"step": one.step, "name": procedure.name(one.step), "count": one.count, "total": one.total,
-             "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after)}
+             "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after),
+             "strange": one.is_strange}
             for one in progress.next_steps
         ],
         "progress": progress_object(tracker),
@@ -46,7 +47,7 @@ def progress_object(tracker: AttendedTracker) -> Plain:
     return {
         "done": list(progress.done), "lacking": list(progress.lacking), "total": total,
         "share": round(len(progress.done) / max(total, 1), 3),
-        "marked": list(state.marked), "denied": list(state.denied),
+        "marked": list(state.marked), "denied": list(state.denied), "strange": list(progress.strange),
     }  # fmt: skip
 
 

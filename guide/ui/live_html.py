@@ -183,7 +183,8 @@ def _line(tag: str, words: str, kind: str = "") -> str:
 def _whereof(choice: NextView) -> str:
     """What speaks for the first choice; there is room to say what is counted."""
     count, comma, rest = choice.count.partition(",")
-    return choice.count if choice.is_missed else f"{count} demonstrations{comma}{rest}"
+    is_counted = count[:1].isdecimal()
+    return f"{count} who did this went on so{comma}{rest}" if is_counted else choice.count
 
 
 def _item(item: ItemView) -> str:

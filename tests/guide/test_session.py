@@ -368,6 +368,7 @@ def test_mixed_precision_is_taken_where_it_is_quick(
     assert networks.precision == ("mixed" if is_quick else "float")
     assert networks.trunk is not None
     assert networks.trunk.path.name == ("trunk.mixed.onnx" if is_quick else "trunk.onnx")
+    assert networks.head is not None
     assert networks.head.path.name == "head.onnx"
     assert Session(mixed_task.bundle, networks, LiveSettings()).precision == networks.precision
     assert start_networks(mixed_task.bundle, "cpu", 1, "float").precision == "float"
@@ -404,7 +405,7 @@ def test_a_restart_begins_with_nothing_done(features_task: Learned) -> None:
     assert live.tracker.progress.done
     live.act(Action("restart", 40 / FEATURE_RATE))
     assert live.tracker.progress.done == ()
-    assert live._labeller.belief().visits == ()
+    assert live._recogniser.belief().visits == ()
     again = take_all(live, rows[:40], first=40)
     take_all(fresh, rows[:40])
     assert live.tracker.progress.done == fresh.tracker.progress.done
@@ -433,7 +434,7 @@ def test_a_restart_taken_back_leaves_the_session_as_if_it_had_never_been(
     for one in (live, other):
         take_all(one, rows[50:], first=50)
         one.finish()
-    assert live._labeller.belief() == other._labeller.belief()
+    assert live._recogniser.belief() == other._recogniser.belief()
     assert [visit.step for visit in live.tracker.state.visits] == [visit.step for visit in other.tracker.state.visits]
     assert live.tracker.state.done == other.tracker.state.done
 

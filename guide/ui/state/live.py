@@ -307,7 +307,8 @@ def _timeline(state: Plain, names: Mapping[int, str]) -> tuple[ItemView, ...]:
         standing: Standing = "out of order" if step in flagged["out_of_order"] else "done"
         standing = "done again" if step in flagged["repeated"] else standing
         if step in done or standing != "done":
-            items.append(ItemView(step, names.get(step, ""), standing, _seconds(took.get(step))))
+            strange = "of another variant" if step in state["progress"].get("strange", ()) else ""
+            items.append(ItemView(step, names.get(step, ""), standing, strange or _seconds(took.get(step))))
     if current is not None:
         items.append(ItemView(current, names.get(current, ""), "current", _current_words(state, current, flagged)))
     told = {item.step for item in items}

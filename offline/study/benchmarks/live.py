@@ -121,6 +121,7 @@ def measure_moments(bundle: Bundle, sizes: LiveSizes, threads: int) -> list[Mome
     """Both ways at each moment, in turns."""
     rate = float(bundle.facts["rate"])
     networks = start_networks(bundle, "cpu", threads)
+    assert networks.head is not None
     session = Session(bundle, networks, LiveSettings())
     total = round(sizes.minutes * 60 * rate)
     plain = PlainWay(bundle, load_trunk(bundle.facts["input"]["backbone"], sizes.weights), networks.head, total)

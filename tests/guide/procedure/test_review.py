@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.domain import Alert, Belief, Guidance, KeyStep, Ordering, Question, Resolution, Segment
+from guide.domain import Alert, Belief, Guidance, KeyStep, Question, Resolution, Segment
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import Confirmed
 from guide.procedure.model import Procedure, Rules
+from guide.procedure.orders import Orders
 from guide.procedure.replay import standing_alerts
 from guide.procedure.tracker import Tracker
 
@@ -242,7 +243,7 @@ def test_going_back_holds_though_the_look_back_was_ahead_of_the_labels() -> None
 
 
 def test_next_is_taken_though_the_look_back_was_ahead_of_the_labels() -> None:
-    tracker = AttendedTracker(replace(TASK, orderings=(Ordering((1, 2, 3, 4, 5), 8),)))
+    tracker = AttendedTracker(replace(TASK, orders=Orders(((1, 2, 3, 4, 5),) * 8)))
     tracker.push(1, 2.0, start=0.0)
     tracker.review(looked_back(6.0, (1, 0.0, 5.0), (2, 5.0, 6.0)))
     tracker.act(Action("next", 6.0))

@@ -309,6 +309,18 @@ def test_a_headset_is_awaited_with_a_code_to_scan(page: AppTest, served: Served)
     assert code not in html(page)
 
 
+def test_without_a_camera_steps_are_marked_as_done(page: AppTest, task: LiveTask, served: Served) -> None:
+    run(page)
+    choose_source(page, "No camera")
+    press(page, "start")
+    first = state(served)["next"][0]["step"]
+    press(page, "mark_done")
+    shown = state(served)
+    assert (shown["source"], shown["progress"]["done"]) == ("by hand", [first])
+    assert shown["next"][0]["step"] != first
+    assert "1 of 4 steps done" in html(until(page, lambda page: "1 of 4" in html(page)))
+
+
 def test_an_address_with_a_password_is_never_shown_whole(page: AppTest, served: Served) -> None:
     run(page)
     choose_source(page, "Network stream")

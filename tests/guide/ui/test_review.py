@@ -14,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from guide.bundle import Bundle, read_bundle
 from guide.errors import InputError, OutputError
+from guide.procedure.model import GivenRule
 from guide.procedure.reading import from_plain
 from guide.teach.edited import Review, segments_of
-from guide.teach.edits import Edit, Label, Mark, Merge, Name, Switch
+from guide.teach.edits import Edit, Give, Label, Mark, Merge, Name
 from guide.teach.review_store import ReviewStore
 from guide.teach.stills import Still
 from guide.ui import review_order
@@ -270,7 +271,34 @@ def test_a_pair_is_switched_off_where_its_mark_is_taken_away(
     typed = {"pairs": {"edited_rows": {1: {"watched": False}, 0: {}}}}
     monkeypatch.setattr("streamlit.session_state", typed)
     review_order._switch(opened, rows, "pairs")
-    assert ReviewStore(box).edits() == (Switch(rows[1].first, rows[1].then, False),)
+    assert ReviewStore(box).edits() == (Give(GivenRule("before", (rows[1].first, rows[1].then), holds=False)),)
+
+
+def test_a_rule_is_given_and_taken_back_on_the_page(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Order").run()
+    boxes = {one.label: one for one in page.selectbox}
+    boxes["Step"].select("step 4")
+    boxes["Rule"].select("needs, before it is begun,")
+    boxes["Other step"].select("step 2")
+    press(page, "Give this rule")
+    rule = GivenRule("needs", (2, 4))
+    assert ReviewStore(box).edits() == (Give(rule),)
+    assert "step 4 needs step 2" in texts(page).replace("\\", "")
+    assert "Make it live" in [one.label for one in page.button]
+    press(page, "Take back")
+    assert ReviewStore(box).edits() == (Give(rule), Give(rule, is_on=False))
+
+
+def test_a_circle_of_rules_is_told_on_the_page(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Order").run()
+    press(page, "Give this rule")
+    assert ReviewStore(box).edits() == (Give(GivenRule("before", (1, 2))),)
+    next(one for one in page.selectbox if one.label == "Which").select("The opposite holds").run()
+    press(page, "Give this rule")
+    assert "would have to come before itself" in texts(page)
+    assert ReviewStore(box).edits() == (Give(GivenRule("before", (1, 2))),)
 
 
 def test_names_are_never_markup(open_page: Callable[[], AppTest], box: Path) -> None:

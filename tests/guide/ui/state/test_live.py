@@ -308,6 +308,14 @@ def test_next_says_what_was_missed_and_what_comes_first() -> None:
     assert [one.is_missed for one in shown] == [True, False]
 
 
+def test_steps_of_another_variant_are_told_as_such() -> None:
+    other = {"step": 4, "name": NAMES[4], "count": 0, "total": 5, "ready": True, "missed": False, "strange": True}
+    written = {"step": 3, "name": NAMES[3], "count": 0, "total": 0, "ready": True, "missed": False, "strange": False}
+    shown = view(next=[other, written], progress=PROGRESS | {"strange": [1, 2]})
+    assert [one.count for one in shown.next] == ["another variant", "as written"]
+    assert [item.words for item in shown.timeline[:2]] == ["of another variant", "of another variant"]
+
+
 def test_alerts_of_the_end_stand_in_the_order_of_the_task() -> None:
     """A warning that was raised early and became an alarm has a lower number than what is lacking before it."""
     raised = [
