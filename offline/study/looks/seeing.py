@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Image
+from guide.domain import Image, Times
 from guide.perceive import preprocess, region
 from guide.perceive.preprocess import to_network_input
 from guide.perceive.region import MovingRegion, RegionSettings, crop
@@ -20,7 +20,7 @@ from offline.extraction import Extractor
 from offline.features import RecordingFeatures
 from offline.study.evaluation.task import LabelledTask
 from offline.study.keep import Kept, source_hash
-from offline.study.looks.sources import Labelled, LabelledSet
+from offline.study.looks.sources import Labelled, LabelledSet, Pictures
 
 WHOLE: Final = "whole"
 LOOKS: Final[Mapping[str, RegionSettings]] = {
@@ -68,7 +68,7 @@ class Seer:
         kept = {look: self._kept.read(key) for look, key in keys.items()}
         lacking = [look for look, arrays in kept.items() if arrays is None]
         if lacking:
-            times, rows = self._run(recording, lacking)
+            times, rows = self.look(recording.pictures(), lacking)
             for look in lacking:
                 kept[look] = {"times": times, "pooled": rows[look]}
                 self._kept.write(keys[look], {"times": times, "pooled": rows[look]})
@@ -86,11 +86,12 @@ class Seer:
         )
         return hashlib.sha256(repr(how).encode()).hexdigest()[:24]
 
-    def _run(self, recording: Labelled, looks: Sequence[str]) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
+    def look(self, pictures: Pictures, looks: Sequence[str]) -> tuple[Times, dict[str, NDArray[Any]]]:
+        """The times of the pictures, and by each look what the trunk pools of them."""
         regions = {look: MovingRegion(LOOKS[look]) for look in looks if look != WHOLE}
         times: list[float] = []
         rows: dict[str, list[NDArray[Any]]] = {look: [] for look in looks}
-        for at, image in recording.pictures():
+        for at, image in pictures:
             times.append(at)
             parts = [crop(image, regions[look].push(image, at)) if look in regions else image for look in looks]
             for look, row in zip(looks, self._pool(parts), strict=True):

@@ -19,7 +19,7 @@ from offline.extraction import Extractor
 from offline.features import RecordingFeatures
 from offline.study.datasets.step_folders import read_step_folders
 from offline.study.evaluation.task import LabelledTask
-from offline.study.looks.__main__ import Options, main, score
+from offline.study.looks.__main__ import Options, main, measure_ratio, score
 from offline.study.looks.seeing import LOOKS, SeenSet, Seer
 from offline.study.looks.sources import Labelled, LabelledSet, from_stills
 
@@ -77,6 +77,10 @@ def test_a_look_is_taken_once_and_by_the_trunk_alone(tmp_path: Path) -> None:
     parts = [crop(picture, region.push(picture, at)) for at, picture in Counted()()]
     inputs = np.stack([to_network_input(part, extractor.preprocessing) for part in parts])
     np.testing.assert_allclose(first["crop"], extractor.runner.pool(inputs), atol=1e-5)
+
+
+def test_two_looks_take_longer_than_one(tmp_path: Path) -> None:
+    assert measure_ratio(Seer(Extractor(load_trunk("random-tiny"), tmp_path, "cpu", threads=1), tmp_path)) > 1.0
 
 
 def test_looks_stand_side_by_side_and_count_the_same() -> None:
