@@ -8,8 +8,7 @@ between two hands nor wanders off while both rest.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -17,7 +16,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Frame, Image
+from guide.domain import Image
 
 # Raised whenever the same pictures give another region: cached features are then made anew.
 VERSION = 1
@@ -95,14 +94,6 @@ class MovingRegion:
         if self._follows or not self._settings.hold:
             part = 1.0 - np.exp(-max(passed_s, 0.0) / self._settings.smoothing_s)
             self._centre = self._centre + part * (target - self._centre)
-
-
-def with_second_looks(frames: Iterable[Frame], settings: RegionSettings) -> Iterator[Frame]:
-    """Every frame of a recording, each followed by the part of it to look at more closely."""
-    region = MovingRegion(settings)
-    for frame in frames:
-        yield frame
-        yield replace(frame, image=crop(frame.image, region.push(frame.image, frame.at)))
 
 
 def crop(image: Image, region: Region) -> Image:

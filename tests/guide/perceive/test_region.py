@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.domain import Frame, Image
+from guide.domain import Image
 from guide.perceive.region import (
     MovingRegion,
     Region,
@@ -17,7 +17,6 @@ from guide.perceive.region import (
     crop,
     pixels,
     small_grey,
-    with_second_looks,
 )
 
 RATE = 5.0
@@ -98,14 +97,3 @@ def test_a_region_lies_within_the_picture(size: tuple[int, int], x: float, y: fl
     assert left >= 0
     assert top >= 0
     assert length >= 1
-
-
-def test_second_looks_come_after_their_frames() -> None:
-    frames = [Frame(n, n / RATE, view(turning(n), ((0.3, 0.4),))) for n in range(4)]
-    looks = list(with_second_looks(frames, RegionSettings()))
-    assert [look.at for look in looks] == [0.0, 0.0, 0.2, 0.2, 0.4, 0.4, 0.6, 0.6]
-    for frame, whole, part in zip(frames, looks[::2], looks[1::2], strict=True):
-        assert whole is frame
-        assert part.image.shape == (120, 120, 3)
-    regions = follow([frame.image for frame in frames])
-    np.testing.assert_array_equal(looks[7].image, crop(frames[3].image, regions[3]))
