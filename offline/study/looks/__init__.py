@@ -1,0 +1,1 @@
+"""What a second look, at where things move, tells of the steps."""

@@ -1,0 +1,144 @@
+"""`python -m offline.study.looks`: what a second look, at where things move, tells of the steps.
+
+Each recording is left out in turn and all others teach with their labels; the one left out is told frame by frame by
+the live side's order-free features and discriminant alone: no window, no histories, no knowledge of the order. The same
+is done with its steps in other orders, which is what looks are chosen by.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from guide.commands.entry import entry
+from guide.domain import Labels, Times
+from guide.errors import InputError
+from guide.teach.prototypes import learn_prototypes
+from guide.teach.reorder import shuffled
+from offline.config import Recipe, resolve
+from offline.extraction import open_extractor
+from offline.metrics.live import StepFrames, step_frames
+from offline.progress import progress
+from offline.study.evaluation.task import LabelledTask
+from offline.study.evaluation.teaching import demonstrations_of, without
+from offline.study.looks.seeing import LOOKS, WHOLE, SeenSet, Seer
+from offline.study.looks.sources import LabelledSet, from_drawn, from_stills, from_videos
+from offline.study.trial.seeds import read_seeds
+
+Tell: TypeAlias = Callable[[NDArray[Any], Times], Labels]
+
+SHUFFLES: Final = 3  # other orders of each recording left out
+TIMED_FRAMES: Final = 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """Tell the frames of recordings left out by one look and by two, all others labelled; accuracy / macro F1."""
+
+    videos: Path | None = None
+    """A folder of recordings of one task with labels beside them, or of such folders."""
+    stills: Path | None = None
+    """A folder of recordings, each a folder of step folders with pictures."""
+    rate: float = 5.0
+    """Pictures a second in such folders."""
+    seed: str = ""
+    """Drawn worlds, such as 1003,1031."""
+    recordings: int = 6
+    """Demonstrations of a drawn world."""
+    looks: str = "whole;crop;whole+crop"
+    """Rows of the table, with semicolons between; + puts looks side by side."""
+    cache: Path = Path(".cache/cnc")
+    """Where what the trunk sees is kept between runs."""
+
+
+def main(options: Options) -> None:
+    """Runs the command."""
+    console = Console(highlight=False, markup=False, width=160)
+    rows = [row.strip().split("+") for row in options.looks.split(";")]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if unknown := [name for name in names if name != WHOLE and name not in LOOKS]:
+        raise InputError(f"--looks takes {'; '.join((WHOLE, *LOOKS))}, got {unknown[0]!r}: change it.")
+    recipe = resolve("default", None, {})
+    sets = list(_sets(options, recipe))
+    if not sets:
+        raise InputError("labelled recordings were expected, none were named: give --videos, --stills or --seed.")
+    seer = Seer(open_extractor(recipe.backbone, options.cache / "trunks"), options.cache / "looks")
+    seen = [_see(one, seer, names, console) for one in sets]
+    table = Table(title="recordings left out, all others labelled: accuracy / macro F1 on the frames of steps")
+    for title in ("looks", *(f"{one.title}{how}" for one in sets for how in ("", ", shuffled"))):
+        table.add_column(title, justify="right")
+    for row in rows:
+        table.add_row(" + ".join(row), *(_figure(one) for each in seen for one in score(each.task(row))))
+    console.print(table)
+    console.print(f"a frame with two looks takes {measure_ratio(seer):.2f} times the processor time of one look")
+
+
+def measure_ratio(seer: Seer) -> float:
+    """How many times the processor time of one look two take, from decoded pictures to what the trunk pools."""
+    rng = np.random.default_rng(0)
+    made = [(n / 5, rng.integers(0, 256, (480, 640, 3), dtype=np.uint8)) for n in range(TIMED_FRAMES)]
+    took_s = []
+    for looks in ([WHOLE], [WHOLE], [WHOLE, "crop"]):  # the first warms up
+        began = time.process_time()
+        seer.look(made, looks)
+        took_s.append(time.process_time() - began)
+    return took_s[2] / took_s[1]
+
+
+def _sets(options: Options, recipe: Recipe) -> Iterator[LabelledSet]:
+    if options.videos is not None:
+        yield from from_videos(options.videos, options.cache, recipe)
+    if options.stills is not None:
+        yield from_stills(options.stills, options.rate, options.cache)
+    for seed in read_seeds(options.seed, "--seed") if options.seed else ():
+        yield from_drawn(seed, options.recordings, recipe)
+
+
+def _see(one: LabelledSet, seer: Seer, looks: list[str], console: Console) -> SeenSet:
+    arrays = []
+    with progress(console, one.title, len(one.recordings)) as advance:
+        for number, recording in enumerate(one.recordings):
+            arrays.append(seer.see(recording, one.rate, looks))
+            advance(number + 1, recording.id)
+    return SeenSet(one, tuple(arrays))
+
+
+def score(task: LabelledTask) -> tuple[StepFrames, StepFrames]:
+    """Means over the recordings left out, as they are and with their steps in other orders."""
+    plain: list[StepFrames] = []
+    reordered: list[StepFrames] = []
+    for number, (recording, truth) in enumerate(zip(task.recordings, task.truth, strict=True)):
+        tell = _taught_by(without(task, number))
+        rng = np.random.default_rng(number)
+        orders = [shuffled(truth, rng) for _ in range(SHUFFLES)]
+        plain.append(step_frames(truth, tell(recording.pooled, recording.times)))
+        reordered += [step_frames(truth[new], tell(recording.pooled[new], recording.times)) for new in orders]
+    return _mean(plain), _mean(reordered)
+
+
+def _taught_by(others: LabelledTask) -> Tell:
+    """Who tells the nearest prototype of each frame by itself."""
+    demonstrations = demonstrations_of(others)
+    prototypes = learn_prototypes(demonstrations, others.truth).prototypes
+    embed, numbers = demonstrations.embed, np.array(prototypes.steps)
+    return lambda pooled, times: numbers[prototypes.memberships(embed(pooled, times)).argmax(1)]
+
+
+def _mean(scores: list[StepFrames]) -> StepFrames:
+    return StepFrames(*(float(mean) for mean in np.nanmean(np.array(scores), axis=0)))
+
+
+def _figure(scores: StepFrames) -> str:
+    return f"{100 * scores.accuracy:.1f} / {100 * scores.macro_f1:.1f}"
+
+
+if __name__ == "__main__":
+    entry(Options, main)
