@@ -18,6 +18,7 @@ from guide.domain import Alert, Frame, Guidance, Resolution, Update
 from guide.errors import InputError
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
+from guide.procedure.attended import AttendedTracker
 from guide.procedure.export import to_plain
 from guide.record.pictures import PictureSettings, PictureWriter
 from guide.record.store import Store
@@ -99,11 +100,12 @@ class ClosedRecording:
     frames: int
     at: float
 
-    def add(self, action: Action, said: tuple[Guidance, ...]) -> None:
+    def add(self, action: Action, said: tuple[Guidance, ...], tracker: AttendedTracker) -> None:
         """Stores an answer and what follows from it; raises OutputError where the disk refuses."""
         now = time.time()
+        rows = [_stored(action, now, self.frames + 1), *said, _outcome(tracker)]
         with Store(self.data, is_new=False) as store:
-            store.write(self.name, [_stored(action, now, self.frames + 1), *said], self.frames, self.at, now)
+            store.write(self.name, rows, self.frames, self.at, now)
 
 
 class Recording:
@@ -154,14 +156,15 @@ class Recording:
         if self._writer is not None:
             # What comes after the end comes after one frame more than there are.
             after = self._frames + (1 if self.is_finished else 0)
-            self._writer.put(_stored(action, time.time(), after), *said)
+            outcome = [_outcome(self._session.tracker)] if self.is_finished else []
+            self._writer.put(_stored(action, time.time(), after), *said, *outcome)
         self._tell_alerts(said)
 
     def finished(self, updates: tuple[Update, ...]) -> None:
         self.is_finished = True
         if self._writer is not None:
             rows = _rows(updates)  # none where no frame ever came: such a session leaves no trace
-            self._writer.put(*rows, *([_outcome(self._session)] if rows else []))
+            self._writer.put(*rows, *([_outcome(self._session.tracker)] if rows else []))
         self._show(updates)
 
     def note(self, at: float, words: str) -> None:
@@ -267,12 +270,12 @@ def _rows(updates: tuple[Update, ...]) -> list[Row]:
     return [row for update in updates for row in (update.label, *update.events, *update.guidance)]
 
 
-def _outcome(session: Session) -> StoredOutcome:
+def _outcome(tracker: AttendedTracker) -> StoredOutcome:
     """What the tracker holds as done; a turn at a step that a person called not done is none."""
-    state = session.tracker.state
+    state = tracker.state
     turns = [visit for visit in state.visits if visit.step not in state.denied]
     visits = [[one.step, round(one.start, 3), round(one.end, 3), round(one.busy_s, 3)] for one in turns]
-    return StoredOutcome(state.at, json.dumps(session.tracker.progress.done), json.dumps(visits))
+    return StoredOutcome(state.at, json.dumps(tracker.progress.done), json.dumps(visits))
 
 
 def _stored(action: Action, wall: float, after: int) -> StoredAction:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.bundle import Bundle
-from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
+from guide.domain import BACKGROUND, UNKNOWN, Belief, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError, InputError
 from guide.label.after_effects import AfterEffects, AfterEffectsWatch
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled
 from guide.label.prototypes import Prototypes, Unaries
-from guide.label.restarts import Restarts
+from guide.label.restarts import BEGINNING, MOST_RESTARTS, Restarts
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.window import WindowSettings
 from guide.perceive.appearance import AppearanceSettings
@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 
 LARGEST = 1e6  # no rate, width, span of time or weight in a manifest is larger; beyond it arithmetic would overflow
 FARTHEST = 1e18  # no number of an embedding is larger, unless it is on its way to infinity
+OLD_RESTART = f"this restart cannot be taken back any more: the last {MOST_RESTARTS} of a session can be."
 LACKS: Mapping[Precision, str] = {
     "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
     "int8": "no 8-bit network: use --precision auto, or learn it again from pictures with --quantize.",
@@ -137,6 +138,8 @@ class Session:
         self._restarts = Restarts(self._labeller, _watch_effects(arrays, prototypes, settings))
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
+        self.endings: Mapping[int, Belief] = {}
+        """Once it is over: what was done in all, by the restart since which that counts."""
 
     @property
     def last_label(self) -> SettledLabel | None:
@@ -178,25 +181,22 @@ class Session:
 
     def act(self, action: Action) -> tuple[Guidance, ...]:
         """What is said because of an operator's action, which counts at once; InputError where it makes no sense."""
-        self._require_memory(action)
-        said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
-        self._unsaid = ()
-        restarts = [one.number for one in in_force(self.tracker.actions) if one.kind == "restart"]
-        if action.kind == "restart":
-            self._restarts.restart(restarts[-1])
-        elif self._restarts.recount(restarts):
-            said += self.tracker.review(self._labeller.belief())
+        said = act_after_end(self.tracker, self.endings, action) if self.endings else self._act(action)
         if self.listener is not None:
             self.listener.acted(self.tracker.actions[-1], said)
         return said
 
-    def _require_memory(self, action: Action) -> None:
-        """Refuses to take back a restart, or to bring it back, of which all that was seen since is not at hand."""
-        taken, about = {one.number: one for one in self.tracker.actions}, action
-        while about.kind == "undo" and about.target in taken:
-            about = taken[about.target]
-        if about is not action and about.kind == "restart" and not self._restarts.knows(about.number):
-            raise InputError(f"the restart, action {about.number}, is too long ago to be taken back.")
+    def _act(self, action: Action) -> tuple[Guidance, ...]:
+        newest = _newest_restart(self.tracker.actions, action)
+        if not self._restarts.knows(newest) and action.kind != "restart":
+            raise InputError(OLD_RESTART)
+        said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
+        self._unsaid = ()
+        if action.kind == "restart":
+            self._restarts.restart(newest)
+        elif self._restarts.go_on_from(newest):
+            said += self.tracker.review(self._labeller.belief())
+        return said
 
     def finish(self) -> tuple[Update, ...]:
         """Releases what was held back, ends the open step and judges the whole, as part of the last update.
@@ -213,6 +213,7 @@ class Session:
         updates = list(self._take(labelled))
         if self._last is None:
             return ()
+        self.endings = self._restarts.endings()
         last = updates.pop() if updates else Update(self._last)
         said, self._unsaid = self._unsaid, ()  # where no label was held back to bring it along
         said += tuple(word for event in events for word in self._tell(event)) + self.tracker.finish(self._last.at)
@@ -233,6 +234,22 @@ class Session:
     def _tell(self, event: StepEvent) -> tuple[Guidance, ...]:
         news = news_of(event)
         return () if news is None else self.tracker.apply(news)
+
+
+def act_after_end(tracker: AttendedTracker, endings: Mapping[int, Belief], action: Action) -> tuple[Guidance, ...]:
+    """What is said because of an action when all is over: where it is about a restart, another past counts."""
+    before, after = _newest_restart(tracker.actions), _newest_restart(tracker.actions, action)
+    if after == before:
+        return tracker.act(action)
+    if after not in endings:
+        raise InputError(OLD_RESTART)
+    return tracker.act(action, endings[after])
+
+
+def _newest_restart(actions: tuple[Action, ...], *more: Action) -> int:
+    """The number of the newest restart that is not taken back, once another action was taken."""
+    numbered = (replace(action, number=number) for number, action in enumerate((*actions, *more), 1))
+    return max((one.number for one in in_force(numbered) if one.kind == "restart"), default=BEGINNING)
 
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:

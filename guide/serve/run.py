@@ -372,7 +372,9 @@ class Run:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""
         self._frame = None
         closed = None if self._recording is None else self._recording.closed
-        self._closed = ClosedSession(self._session.tracker, None if closed is None else closed.add)
+        self._closed = ClosedSession(
+            self._session.tracker, None if closed is None else closed.add, self._session.endings
+        )
         self._was_recorded, self._recording = self._is_recorded(), None
         del self._session
 
