@@ -33,6 +33,7 @@ from guide.record.values import (
 )
 from guide.record.webhook import Webhook, check_address
 from guide.record.writer import SessionWriter
+from guide.resuming import Earlier
 from guide.session import Session
 
 log = logging.getLogger(__name__)
@@ -111,21 +112,33 @@ class ClosedRecording:
 class Recording:
     """Listens to a session and keeps it. `name` is the session's, to be found again with `python -m guide sessions`."""
 
-    def __init__(self, session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell) -> None:
+    def __init__(
+        self, session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell,
+        earlier: Earlier | None = None,
+    ) -> None:  # fmt: skip
+        """One that goes on with what was stored `earlier`, if that is given."""
         started = time.time()
-        self.name = name_session(started)
+        stored = None if earlier is None else earlier.stored
+        self.name = name_session(started) if stored is None else stored.id
         self._session, self._source = session, source
-        self._frames, self._at, self._sampled_at = 0, 0.0, 0.0
-        self._began = time.monotonic()
+        self._frames, self._at = (0, 0.0) if stored is None else (stored.frames, stored.at)
+        self._sampled_at = self._at
+        self._began = time.monotonic() - (0.0 if earlier is None else earlier.at)
         self.is_finished = False
-        self._alerts: set[int] = set()
+        self._alerts = {alert.id for alert in earlier.contents.alerts} if earlier is not None else set[int]()
         self._writer: SessionWriter | None = None
         self._pictures: PictureWriter | None = None
         self._webhook = Webhook(options.webhook, tell=tell) if options.webhook else None
         self._person, self._data = options.person, options.data
         if options.record:
-            facts = _facts(self.name, started, session, options, source)
-            self._writer = writer = SessionWriter(options.data, facts, tell=tell, most_bytes=options.most_bytes)
+            facts = session_facts(self.name, started, session, options, source.name)
+            self._writer = writer = SessionWriter(
+                options.data, facts, tell=tell, most_bytes=options.most_bytes, resumed=stored
+            )
+            if earlier is not None:
+                self.note(
+                    earlier.at, f"the server was killed; the session goes on after {earlier.at - self._at:.0f} s."
+                )
             if options.pictures and session.bundle.has("trunk.onnx"):
                 settings = PictureSettings(has_video=options.video, is_patient=not source.is_live)
                 self._pictures = PictureWriter(writer.folder, lambda picture: writer.put(picture), settings, tell)
@@ -229,13 +242,14 @@ class Recording:
 
 @contextmanager
 def recorded(
-    session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell = log.warning
-) -> Iterator[Recording | None]:
+    session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell = log.warning,
+    earlier: Earlier | None = None,
+) -> Iterator[Recording | None]:  # fmt: skip
     """Within it the session is recorded, if that is wanted; it ends as finished only where its end was judged."""
     if not options.record and not options.webhook:
         yield None
         return
-    recording = Recording(session, options, source, tell)
+    recording = Recording(session, options, source, tell, earlier)
     session.listener = recording
     try:
         yield recording
@@ -243,14 +257,15 @@ def recorded(
         recording.close("finished" if recording.is_finished else "interrupted")
 
 
-def _facts(name: str, started: float, session: Session, options: RecordingOptions, source: SourceFacts) -> SessionFacts:
+def session_facts(name: str, started: float, session: Session, options: RecordingOptions, source: str) -> SessionFacts:
+    """What a session is stored under."""
     return SessionFacts(
         id=name,
         started=started,
         person=options.person,
         bundle=_text(str(session.bundle.folder)),
         bundle_hash=fingerprint(session.bundle),
-        source=_text(source.name),
+        source=_text(source),
         settings=json.dumps({**asdict(session.settings), "precision": session.precision}),
         procedure=json.dumps(to_plain(session.procedure)),
         keep_days=options.keep_days or None,

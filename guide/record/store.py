@@ -185,6 +185,22 @@ class Store:
                 )
         return gone
 
+    def killed(self, source: str, since: float) -> StoredSession | None:
+        """The newest session of a source, if its process was killed since then: it ended when it last wrote."""
+        self.close_orphans()
+        with self._explained():
+            found = self._db.execute(
+                "SELECT id, state = 'interrupted' AND ended = seen AND seen >= ? FROM sessions WHERE source = ? "
+                "ORDER BY started DESC LIMIT 1",
+                (since, source),
+            ).fetchone()
+        return self.find(found[0]) if found is not None and found[1] else None
+
+    def reopen(self, session: str) -> None:
+        """A session that was closed for its process goes on."""
+        with self._transaction():
+            self._db.execute("UPDATE sessions SET state = 'open', ended = NULL WHERE id = ?", (session,))
+
     def _enter_folders(self) -> None:
         known = {one.id for one in self.sessions()}
         found = [path for path in self.folder.glob("*-*-*/") if SESSION_ID.fullmatch(path.name)]

@@ -21,7 +21,7 @@ from guide.record.percepts import PERCEPTS_FILE, PerceptWriter
 from guide.record.private_folder import RESERVED_BYTES, is_nearly_full
 from guide.record.retention import drop_old_pictures
 from guide.record.store import Store
-from guide.record.values import HealthSample, Item, Row, SessionFacts, SessionState, StoredPercept
+from guide.record.values import HealthSample, Item, Row, SessionFacts, SessionState, StoredPercept, StoredSession
 
 log = logging.getLogger(__name__)
 
@@ -70,8 +70,10 @@ class SessionWriter:
         open_store: Callable[[Path], Store] = Store,
         wall: Callable[[], float] = time.time,
         most_bytes: float = 0.0,
+        resumed: StoredSession | None = None,
     ) -> None:
         self.trouble = ""
+        self._resumed = resumed
         self._most_bytes = most_bytes  # of all sessions, see drop_old_pictures
         self.folder = folder / facts.id
         self._data, self._facts, self._settings = folder, facts, settings or WriterSettings()
@@ -79,8 +81,9 @@ class SessionWriter:
         self._guard = threading.Lock()
         self._rows: deque[Row] = deque()
         self._seen: deque[StoredPercept] = deque()
-        self._seen_bytes = self._frames = self._stored_frames = 0
-        self._at = 0.0
+        self._seen_bytes = 0
+        self._frames = self._stored_frames = resumed.frames if resumed is not None else 0
+        self._at = resumed.at if resumed is not None else 0.0
         self._lost: Counter[str] = Counter()
         self._lock: SessionLock | None = None
         self._store: Store | None = None
@@ -217,12 +220,13 @@ class SessionWriter:
             self._data.mkdir(parents=True, exist_ok=True, mode=0o700)  # it shows people at work
             self.folder.mkdir(exist_ok=True, mode=0o700)
             self._lock = self._lock or SessionLock(self.folder)
-            self._file = self._file or PerceptWriter(self.folder / PERCEPTS_FILE)
+            self._file = self._file or PerceptWriter(self.folder / PERCEPTS_FILE, self._stored_frames)
             store = self._open_store(self._data)
             try:
                 store.close_orphans()
                 drop_old_pictures(store, self._wall(), self._most_bytes)
-                store.begin(self._facts)  # last: what fails after it would begin the session a second time
+                # Last: what fails after it would begin the session a second time.
+                store.begin(self._facts) if self._resumed is None else store.reopen(self._facts.id)
             except BaseException:
                 store.close()
                 raise

@@ -21,6 +21,7 @@ from guide.ingest.mailbox import SourceHealth
 from guide.ingest.pushed import PushedFrames
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
+from guide.resuming import Earlier
 from guide.serve.closed_session import ClosedSession
 from guide.serve.memory import give_back
 from guide.serve.metrics import Metrics
@@ -130,6 +131,14 @@ class Run:
     @property
     def source(self) -> FrameSource:
         return self._source
+
+    def go_on(self, earlier: Earlier) -> None:
+        """Counts what was before the server was killed; to be called before it starts."""
+        self.processed = earlier.stored.frames
+        self._at = earlier.stored.at
+        self._steps = sum(event.state == "confirmed" for event in earlier.contents.steps)
+        self._alerts = {alert.id: alert.kind for alert in earlier.contents.alerts}
+        self._notice(earlier.at, "resumed", "the server was killed; the session goes on where it stood.")
 
     def start(self) -> None:
         self._thread.start()

@@ -11,18 +11,20 @@ from typing import Any
 
 import msgspec
 
+from guide.bundle import Bundle
 from guide.errors import InputError
 from guide.ingest.base import FrameSource, SourceNotice
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.pushed import Headsets, PushedFrames
 from guide.ingest.source import SourceOptions, open_source
-from guide.recording import Recording, RecordingOptions, SourceFacts, name_session, recorded
+from guide.recording import Recording, RecordingOptions, SourceFacts, name_session, recorded, session_facts
+from guide.resuming import Earlier, resume
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.run import Run, RunFacts
-from guide.serve.schemas import LONGEST_NAME, SessionRequest
-from guide.session import Session
+from guide.serve.schemas import HEADSET, LONGEST_NAME, SessionRequest
+from guide.session import Networks, Session
 from guide.settings import LiveSettings
 from guide.validation import misfit
 
@@ -137,39 +139,55 @@ class Runs:
             bundle, networks = self.library.open(request.bundle)
             held.callback(self.library.release, networks)
             notes = _Notes()
-            session = Session(bundle, networks, self._live)
-            source = self._open(request, notes)
+            options = replace(self._recording, person=request.person or self._recording.person)
+            earlier = self._resume(request, bundle, networks, options)
+            session = Session(bundle, networks, self._live) if earlier is None else earlier.session
+            source = self._open(request, notes, 0.0 if earlier is None else earlier.at)
             if request.client is not None:
                 held.callback(self._headsets.remove, request.client)  # names come from outside: they must not pile up
             live = source.is_live
             gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
-            options = replace(self._recording, person=request.person or self._recording.person)
-            kept, recording, name = self._record(session, options, SourceFacts(source.name, live, gauge), notes)
+            about = SourceFacts(source.name, live, gauge)
+            kept, recording, name = self._record(session, options, about, notes, earlier)
             held.enter_context(kept)
             folder = options.data / name if recording is not None and options.record and options.pictures else None
             facts = RunFacts(
                 name, source.name, bundle.folder.name, options.person, request.client, request.realtime and not live,
                 networks.provider, networks.precision, networks.reason, folder,
             )  # fmt: skip
+            if earlier is not None:
+                facts = replace(facts, started=earlier.stored.facts.started)
             notes.run = run = Run(facts, session, source, self.metrics, recording)
+            if earlier is not None:
+                run.go_on(earlier)
             run.held.enter_context(held.pop_all())
             return run
 
+    def _resume(
+        self, request: SessionRequest, bundle: Bundle, networks: Networks, options: RecordingOptions
+    ) -> Earlier | None:
+        """Where a headset's session stood when the server was killed a moment ago."""
+        if request.client is None or not options.record:
+            return None
+        now, source = time.time(), HEADSET + request.client
+        wanted = session_facts(name_session(now), now, Session(bundle, networks, self._live), options, source)
+        return resume(lambda: Session(bundle, networks, self._live), options.data, wanted, now)
+
     def _record(
-        self, session: Session, options: RecordingOptions, source: SourceFacts, notes: _Notes
+        self, session: Session, options: RecordingOptions, source: SourceFacts, notes: _Notes, earlier: Earlier | None
     ) -> tuple[ExitStack, Recording | None, str]:
         """A recording that has begun, if one is wanted, and a name that no other session here has."""
         while True:
             held = ExitStack()
-            recording = held.enter_context(recorded(session, options, source, notes.warn))
+            recording = held.enter_context(recorded(session, options, source, notes.warn, earlier))
             name = name_session(time.time()) if recording is None else recording.name
             if self.find(name) is None:
                 return held, recording, name
             held.close()  # one that has heard nothing leaves no trace
 
-    def _open(self, request: SessionRequest, notes: _Notes) -> FrameSource:
+    def _open(self, request: SessionRequest, notes: _Notes, begin: float) -> FrameSource:
         if request.client is not None:
-            return self._headsets.register(read_client(request.client), self._capture, notes.hear)
+            return self._headsets.register(read_client(request.client), self._capture, notes.hear, begin)
         return open_source(request.source, SourceOptions(request.rate, self._capture, self._headsets), notes.hear)
 
     def _forget_old(self) -> None:
