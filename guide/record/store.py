@@ -303,14 +303,15 @@ class Store:
 
     def _prepare(self) -> None:
         with self._explained():
+            version = self._version()
+        if version > NEWEST:  # before anything is written to it
+            raise InputError(f"{self.folder} was written by a newer program (version {version}): update this one.")
+        with self._explained():
             for setting in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = NORMAL"):
                 self._db.execute(f"PRAGMA {setting}").fetchall()
             # Deleted rows hold people's names: they are overwritten.
             for setting in ("foreign_keys = ON", "secure_delete = ON"):
                 self._db.execute(f"PRAGMA {setting}")
-            version = self._version()
-        if version > NEWEST:
-            raise InputError(f"{self.folder} was written by a newer program (version {version}): update this one.")
         if version < NEWEST:
             self._migrate()
 
