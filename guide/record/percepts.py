@@ -70,6 +70,10 @@ class PerceptWriter:
         self._write(head + b"".join(_record(one) for one in percepts))
         self._width = width
 
+    def flush(self) -> None:
+        """Comes back once all of it would outlast a power cut; raises OSError where the disk refuses."""
+        os.fdatasync(self._file)
+
     def _write(self, data: bytes) -> None:
         if os.fstat(self._file).st_size != self._size:  # a disk that refused even to take back what it had half written
             os.ftruncate(self._file, self._size)

@@ -136,8 +136,11 @@ class Store:
         )
 
     def write(self, session: str, rows: Sequence[Row], frames: int, at: float, wall: float) -> None:
-        """Rows of a session in one transaction, with how far it has come: all of it is stored, or nothing."""
-        with self._transaction():
+        """Rows of a session in one transaction, with how far it has come: all of it is stored, or nothing.
+
+        What is more than labels outlasts a power cut once this comes back, with all that was written before it.
+        """
+        with self._transaction(is_flushed=is_promised(rows)):
             if self._db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
                 raise InputError(f"session {session} was deleted: nothing can be added to it any more.")
             said = self._count_said(session)
@@ -307,7 +310,7 @@ class Store:
         if version > NEWEST:  # before anything is written to it
             raise InputError(f"{self.folder} was written by a newer program (version {version}): update this one.")
         with self._explained():
-            for setting in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = NORMAL"):
+            for setting in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL"):
                 self._db.execute(f"PRAGMA {setting}").fetchall()
             # Deleted rows hold people's names: they are overwritten.
             for setting in ("foreign_keys = ON", "secure_delete = ON"):
@@ -327,8 +330,9 @@ class Store:
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, is_flushed: bool = True) -> Iterator[None]:
         with self._explained():
+            self._db.execute(f"PRAGMA synchronous = {'FULL' if is_flushed else 'NORMAL'}")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -344,6 +348,12 @@ class Store:
             yield
         except sqlite3.Error as cause:
             raise OutputError(f"{self.folder / DATABASE} cannot be used ({cause}): {_advice(cause)}.") from cause
+
+
+def is_promised(rows: Iterable[Row]) -> bool:
+    """Whether any of these must outlast a power cut: all but labels, of which there are many; with samples of how a
+    session fares they too are flushed every few seconds."""
+    return any(not isinstance(row, SettledLabel) for row in rows)
 
 
 def _conditions(wanted: SessionFilter) -> tuple[list[str], list[object]]:

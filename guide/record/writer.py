@@ -20,7 +20,7 @@ from guide.record.lock import SessionLock
 from guide.record.percepts import PERCEPTS_FILE, PerceptWriter
 from guide.record.private_folder import RESERVED_BYTES, is_nearly_full
 from guide.record.retention import drop_old_pictures
-from guide.record.store import Store
+from guide.record.store import Store, is_promised
 from guide.record.values import HealthSample, Item, Row, SessionFacts, SessionState, StoredPercept, StoredSession
 
 log = logging.getLogger(__name__)
@@ -193,6 +193,8 @@ class SessionWriter:
             rows, seen, frames, at = list(self._rows), list(self._seen), self._frames, self._at
         # The file first: the database then never speaks of a frame that the file lacks.
         file.append(seen)
+        if is_promised(rows):
+            file.flush()
         with self._guard:
             self._seen_bytes -= sum(one.embedding.nbytes for one in seen)
             for _ in seen:
