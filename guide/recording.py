@@ -8,18 +8,18 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from guide import wire
 from guide.bundle import fingerprint
 from guide.domain import Alert, Frame, Guidance, Resolution, Update
-from guide.errors import InputError
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.export import to_plain
+from guide.record.keeping import Keeping
 from guide.record.pictures import PictureSettings, PictureWriter
 from guide.record.store import Store
 from guide.record.values import (
@@ -58,21 +58,21 @@ class RecordingOptions:
     video: bool = True
     """Keep the video; stills are kept without it too."""
     keep_days: float = 30.0
-    """Days after which the pictures of the session are deleted; 0 keeps them for good."""
+    """Days after which the pictures and the replay data of the session are deleted; 0 keeps them for good."""
     keep_gb: float = 0.0
     """Gigabytes that all sessions may take; the oldest pictures make room. 0 is no limit."""
     webhook: str | None = None
     """An http or https address that gets each alert as JSON."""
 
-    @property
-    def most_bytes(self) -> float:
-        return self.keep_gb * 1e9
+    def heeding(self, keeping: Keeping | None) -> RecordingOptions:
+        """The same with what the dashboard was told for the folder; pictures are kept where both say so."""
+        if keeping is None:
+            return self
+        pictures = self.pictures and keeping.pictures
+        return replace(self, keep_days=keeping.keep_days, keep_gb=keeping.keep_gb, pictures=pictures)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.keep_days < 1e6:
-            raise InputError(f"pictures are kept for a number of days, 0 for good, got {self.keep_days}.")
-        if not 0 <= self.keep_gb < 1e6:
-            raise InputError(f"sessions take a number of gigabytes, 0 without limit, got {self.keep_gb}.")
+        Keeping(self.keep_days, self.keep_gb)  # refuses what is no number of days or gigabytes
         object.__setattr__(self, "person", _text(self.person))  # it is stored, sent and shown with every action
         if self.webhook is not None:
             check_address(self.webhook)
@@ -133,7 +133,7 @@ class Recording:
         if options.record:
             facts = session_facts(self.name, started, session, options, source.name)
             self._writer = writer = SessionWriter(
-                options.data, facts, tell=tell, most_bytes=options.most_bytes, resumed=stored
+                options.data, facts, tell=tell, most_bytes=options.keep_gb * 1e9, resumed=stored
             )
             if earlier is not None:
                 self.note(

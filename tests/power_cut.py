@@ -1,4 +1,4 @@
-"""A disk that loses what was not flushed: all writes of SQLite and of our own files are noted, then any cut can be made.
+"""A disk that loses what was not flushed: writes of SQLite and of our own files are noted, then any cut can be made.
 
 SQLite's own file methods are wrapped, in the library that Python uses. A cut keeps of every file what was flushed, and
 of the writes since then any, whole, in part (in sectors) or not at all, in any order: what a disk may do. Deletions are
@@ -184,7 +184,7 @@ def _wrapped(real: _Methods, disk: Disk, names: dict[int, str], kept: list[Any])
 @contextmanager
 def _noted_percepts(disk: Disk) -> Iterator[None]:
     """The same for our own file, which is only ever appended to."""
-    real = percepts.os
+    real: Any = os
 
     class Noting:
         def __getattr__(self, name: str) -> Any:
@@ -194,17 +194,17 @@ def _noted_percepts(disk: Disk) -> Iterator[None]:
             place = real.fstat(file).st_size
             count = real.write(file, data)
             disk.noted.append(Noted("write", _name(file), place, bytes(data[:count])))
-            return count
+            return int(count)
 
         def fdatasync(self, file: int) -> None:
             disk.noted.append(Noted("sync", _name(file)))
             real.fdatasync(file)
 
-    percepts.os = Noting()  # type: ignore[assignment]
+    percepts.os = Noting()  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        percepts.os = real
+        percepts.os = real  # type: ignore[attr-defined]
 
 
 def _name(file: int) -> str:

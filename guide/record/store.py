@@ -17,6 +17,7 @@ from typing import Any
 
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import InputError, OutputError
+from guide.record.keeping import DEFAULT_DAYS
 from guide.record.lock import is_alive
 from guide.record.private_folder import make_private_file, make_private_folder
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
@@ -39,7 +40,6 @@ LEAP_S = 86_400.0
 """A clock that goes ahead by more is not believed before it has run on for as long."""
 CLOCK_S = 3_600.0
 SETTLED_S = 60.0
-DEFAULT_KEEP_DAYS = 30.0
 PATIENCE_S = 0.5  # how long a write waits for another one before it is tried again later
 
 _TABLES: dict[str, type[Any]] = {
@@ -213,7 +213,7 @@ class Store:
                 continue
             with self._transaction():
                 newest = self._db.execute("SELECT keep_days FROM sessions ORDER BY started DESC LIMIT 1").fetchone()
-                keep_days = DEFAULT_KEEP_DAYS if newest is None else newest[0]
+                keep_days = DEFAULT_DAYS if newest is None else newest[0]
                 self._insert(SessionFacts(place.name, changed, source=FOUND, keep_days=keep_days), "interrupted")
 
     def trusted_time(self, now: float) -> float:

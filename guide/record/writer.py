@@ -42,8 +42,8 @@ class WriterSettings:
     """Between two tries while writing fails."""
     most_rows: int = 200_000
     """Labels are kept up to half of this, so that there is always room for alerts and actions."""
-    most_bytes: int = 160 * 2**20
-    """Of what was seen: 19 minutes with the default trunk."""
+    most_bytes: int = 32 * 2**20
+    """Of what was seen: two hours of embeddings at 5 a second."""
     patience_s: float = 10.0
     """How long the end of a session waits for a disk that refuses."""
 

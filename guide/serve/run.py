@@ -28,7 +28,7 @@ from guide.serve.metrics import Metrics
 from guide.serve.picture import annotated_jpeg, plain_jpeg
 from guide.serve.playback import PacedPlayback
 from guide.serve.schemas import RunState
-from guide.serve.state import Plain, answers_object, state_object, steps_object
+from guide.serve.state import Plain, answers_object, done_object, state_object, steps_object
 from guide.serve.tokens import Identity
 from guide.session import Session
 from guide.settings import Precision
@@ -193,7 +193,7 @@ class Run:
             raise InputError("this session is over: start another one.")
         self._closed.act(action)
         self._metrics.count("guide_actions_total", kind=action.kind)
-        self._shown = {**self._shown, **answers_object(self._closed.tracker)}
+        self._shown = {**self._shown, **done_object(self._closed.tracker), **answers_object(self._closed.tracker)}
         return wire.action_object(self._closed.tracker.actions[-1])
 
     def note(self, notice: SourceNotice) -> None:

@@ -18,6 +18,7 @@ from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.pushed import Headsets, PushedFrames
 from guide.ingest.source import SourceOptions, open_source
+from guide.record.keeping import read_keeping
 from guide.recording import Recording, RecordingOptions, SourceFacts, name_session, recorded, session_facts
 from guide.resuming import Earlier, resume
 from guide.serve.library import Library
@@ -139,7 +140,8 @@ class Runs:
             bundle, networks = self.library.open(request.bundle)
             held.callback(self.library.release, networks)
             notes = _Notes()
-            options = replace(self._recording, person=request.person or self._recording.person)
+            options = self._recording.heeding(read_keeping(self._recording.data))
+            options = replace(options, person=request.person or options.person)
             earlier = self._resume(request, bundle, networks, options)
             session = Session(bundle, networks, self._live) if earlier is None else earlier.session
             source = self._open(request, notes, 0.0 if earlier is None else earlier.at)

@@ -19,13 +19,22 @@ Plain = dict[str, Any]
 
 def state_object(session: Session) -> Plain:
     """The state of a session; to be called between two frames."""
-    tracker, procedure = session.tracker, session.procedure
-    progress, state = tracker.progress, tracker.state
+    tracker, state = session.tracker, session.tracker.state
     label = session.last_label
     return {
         "at": round(state.at if label is None else label.at, 3),
         "label": None if label is None else wire.label_object(label),
         "step": _current(session, state),
+        **done_object(tracker, _is_starting(session, state) or _is_interrupted(session, state)),
+        **answers_object(tracker),
+        "paused": tracker.attended.is_paused,
+    }
+
+
+def done_object(tracker: AttendedTracker, is_going_on: bool = False) -> Plain:
+    """What was done, what is lacking and what comes next; whether the last turn is to be shown as going on."""
+    procedure, progress, state = tracker.procedure, tracker.progress, tracker.state
+    return {
         "next": [
             {"step": one.step, "name": procedure.name(one.step), "count": one.count, "total": one.total,
              "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after)}
@@ -36,9 +45,7 @@ def state_object(session: Session) -> Plain:
             "share": round(len(progress.done) / max(len(procedure.steps), 1), 3),
             "marked": list(state.marked), "denied": list(state.denied),
         },
-        "timeline": _timeline(procedure, state, _is_starting(session, state) or _is_interrupted(session, state)),
-        **answers_object(tracker),
-        "paused": tracker.attended.is_paused,
+        "timeline": _timeline(procedure, state, is_going_on),
     }  # fmt: skip
 
 
