@@ -97,11 +97,14 @@ class Runs:
         """The running session of a headset."""
         return next((run for run in self.running() if run.facts.client == client), None)
 
-    def start(self, request: SessionRequest) -> Run:
-        """A new session; FullError where there are enough, TakenError where the headset has one already."""
+    def start(self, request: SessionRequest, machine: str | None = None) -> Run:
+        """A new session; FullError where there are enough, TakenError where the headset has one already.
+
+        A stream's address leads to the `machine` of that number, if one is given.
+        """
         self._reserve(request)
         try:
-            run = self._make(request)
+            run = self._make(request, machine)
             with self._lock:
                 self._runs[run.facts.id] = run
                 self._forget_old()
@@ -135,7 +138,7 @@ class Runs:
         for run in running:
             run.join()
 
-    def _make(self, request: SessionRequest) -> Run:
+    def _make(self, request: SessionRequest, machine: str | None) -> Run:
         with ExitStack() as held:  # what was taken is given back where the session cannot be made
             bundle, networks = self.library.open(request.bundle)
             held.callback(self.library.release, networks)
@@ -144,7 +147,7 @@ class Runs:
             options = replace(options, person=request.person or options.person)
             earlier = self._resume(request, bundle, networks, options)
             session = Session(bundle, networks, self._live) if earlier is None else earlier.session
-            source = self._open(request, notes, 0.0 if earlier is None else earlier.at)
+            source = self._open(request, notes, 0.0 if earlier is None else earlier.at, machine)
             if request.client is not None:
                 held.callback(self._headsets.remove, request.client)  # names come from outside: they must not pile up
             live = source.is_live
@@ -187,10 +190,11 @@ class Runs:
                 return held, recording, name
             held.close()  # one that has heard nothing leaves no trace
 
-    def _open(self, request: SessionRequest, notes: _Notes, begin: float) -> FrameSource:
+    def _open(self, request: SessionRequest, notes: _Notes, begin: float, machine: str | None) -> FrameSource:
         if request.client is not None:
             return self._headsets.register(read_client(request.client), self._capture, notes.hear, begin)
-        return open_source(request.source, SourceOptions(request.rate, self._capture, self._headsets), notes.hear)
+        options = SourceOptions(request.rate, self._capture, self._headsets, machine)
+        return open_source(request.source, options, notes.hear)
 
     def _forget_old(self) -> None:
         finished = [name for name, run in self._runs.items() if run.is_over]
