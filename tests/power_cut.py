@@ -200,11 +200,11 @@ def _noted_percepts(disk: Disk) -> Iterator[None]:
             disk.noted.append(Noted("sync", _name(file)))
             real.fdatasync(file)
 
-    percepts.os = Noting()  # type: ignore[attr-defined]
+    vars(percepts)["os"] = Noting()
     try:
         yield
     finally:
-        percepts.os = real  # type: ignore[attr-defined]
+        vars(percepts)["os"] = real
 
 
 def _name(file: int) -> str:

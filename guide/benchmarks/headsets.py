@@ -108,7 +108,7 @@ def run(options: ServerBenchmarkRequest, console: Console | None = None) -> list
 
 def measure(options: ServerBenchmarkOptions, tell: Callable[[str], None] = lambda _: None) -> list[HeadsetFigures]:
     """One run of `clients` headsets; or, with `most_clients`, as many runs as the search for the limit takes."""
-    pictures = _pictures(options.video)
+    pictures = sent_pictures(options.video)
     if not options.most_clients:
         return [_measure(options, options.clients, pictures, tell)]
     return _search(options, pictures, tell)
@@ -138,14 +138,14 @@ def _search(
 def _measure(
     options: ServerBenchmarkOptions, clients: int, pictures: list[bytes], tell: Callable[[str], None]
 ) -> HeadsetFigures:
-    with tempfile.TemporaryDirectory() as data, _server(options, clients, Path(data)) as (port, token):
-        measured = asyncio.run(_Crowd(options, clients, pictures, port, token).run())
+    with tempfile.TemporaryDirectory() as data, served(options, clients, Path(data)) as (port, token):
+        measured = asyncio.run(Crowd(options, clients, pictures, port, token).run())
     tell(measured.line())
     return measured
 
 
 @contextmanager
-def _server(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
+def served(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
     """A server as a user starts it, recording without pictures."""
     command = [sys.executable, "-m", "guide", "serve", "--bundle", str(options.bundle), "--port", "0",
                "--data", str(data), "--no-pictures", "--most-clients", str(clients + 1),
@@ -178,7 +178,7 @@ class _Tally:
     replies: list[tuple[float, float]] = field(default_factory=list)  # when sent since the start, seconds to the ack
 
 
-class _Crowd:
+class Crowd:
     """So many headsets at once, each with its own phase; and somebody who reads the metrics."""
 
     def __init__(
@@ -219,19 +219,12 @@ class _Crowd:
         for share in range(4):
             moment = self._began + SETTLE_S + share * (self._options.seconds - END_S - SETTLE_S) / 3
             await asyncio.sleep(max(0.0, moment - time.monotonic()))
-            text = await asyncio.to_thread(self._metrics)
-            count, total = _value(text, 'guide_stage_seconds_count{stage="wait"}'), _value(
+            text = await asyncio.to_thread(read_metrics, self._port, self._token)
+            count, total = value_of(text, 'guide_stage_seconds_count{stage="wait"}'), value_of(
                 text, 'guide_stage_seconds_sum{stage="wait"}'
             )  # fmt: skip
             self._waits.append((count, total))
-            self._memory.append(_value(text, "process_resident_memory_bytes"))
-
-    def _metrics(self) -> str:
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self._port}/metrics", headers={"Authorization": f"Bearer {self._token}"}
-        )
-        with open_directly(request, PATIENCE_S) as answer:
-            return str(answer.read().decode())
+            self._memory.append(value_of(text, "process_resident_memory_bytes"))
 
     async def _headset(self, number: int) -> None:
         address = f"ws://127.0.0.1:{self._port}/frames"
@@ -267,11 +260,18 @@ class _Crowd:
                 tally.replies.append((sent - self._began, time.monotonic() - sent))
 
 
-def _value(text: str, name: str) -> float:
+def read_metrics(port: int, token: str) -> str:
+    """What the server says of itself."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Authorization": f"Bearer {token}"})
+    with open_directly(request, PATIENCE_S) as answer:
+        return str(answer.read().decode())
+
+
+def value_of(text: str, name: str) -> float:
     return next((float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name + " ")), 0.0)
 
 
-def _pictures(video: Path | None) -> list[bytes]:
+def sent_pictures(video: Path | None) -> list[bytes]:
     """The JPEG pictures that are sent: of a recording, or blobs on noise."""
     if video is None:
         return [_made_up(number) for number in range(PICTURES)]

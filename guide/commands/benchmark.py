@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -43,13 +44,15 @@ class LiveBenchmarkOptions:
     """Measure memory over so many hours of video instead; 2 take some minutes."""
     serve: bool = False
     """Measure the server instead: a crowd of headsets (on the first of --also, if given), then how many are held."""
+    endure: float = 0.0
+    """Measure the server's memory instead: 16 headsets for so many seconds (say 600), 50 reconnecting for a tenth."""
     seconds: float = 120.0
     """With --serve: how long the crowd sends."""
     json: Path | None = None
     """Write all figures to this file as well."""
 
     def __post_init__(self) -> None:
-        least = {"frames": FEWEST_FRAMES, "streams": 1, "cores": 1, "hours": 0, "seconds": SHORTEST_S}
+        least = {"frames": FEWEST_FRAMES, "streams": 1, "cores": 1, "hours": 0, "endure": 0, "seconds": SHORTEST_S}
         for name, lowest in least.items():
             if not lowest <= getattr(self, name) < 1e9:
                 raise InputError(f"--{name} needs a number from {lowest} up, got {getattr(self, name)}: give another.")
@@ -77,6 +80,10 @@ def main(options: LiveBenchmarkOptions) -> None:
 
 def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[Part]:
     """The parts that were asked for, one by one."""
+    if options.endure:
+        endurance = _server_part("endurance")
+        yield endurance.measure_endurance(endurance.EnduranceOptions(options.bundle, options.endure))
+        return
     bundle = read_bundle(options.bundle)
     if options.hours:
         yield measure_memory(bundle, options.hours, options.video, say)
@@ -94,11 +101,16 @@ def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[P
 
 
 def _serve(options: LiveBenchmarkOptions) -> list[dict[str, object]]:
+    return [one.as_json() for one in _server_part("headsets").run(options)]
+
+
+def _server_part(name: str) -> Any:
     try:
-        bench = importlib.import_module("guide.benchmarks.headsets")
+        return importlib.import_module(f"guide.benchmarks.{name}")
     except ModuleNotFoundError as lack:
-        raise InputError("the server's own measurements are not installed here: leave --serve out.") from lack
-    return [one.as_json() for one in bench.run(options)]
+        raise InputError(
+            "the server's own measurements are not installed here: leave --serve and --endure out."
+        ) from lack
 
 
 def _write(figures: dict[str, object], path: Path) -> None:

@@ -42,10 +42,10 @@ def read_keeping(folder: Path) -> Keeping | None:
     """What was set for a folder; None where nothing was, or the file is damaged."""
     try:
         plain = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        numbers = [plain.get("keep_days", DEFAULT_DAYS), plain.get("keep_gb", 0.0)]
-        if any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
+        days, gigabytes = plain.get("keep_days", DEFAULT_DAYS), plain.get("keep_gb", 0.0)
+        if any(isinstance(one, bool) or not isinstance(one, int | float) for one in (days, gigabytes)):
             return None
-        return Keeping(*map(float, numbers), pictures=plain.get("pictures", True) is not False)
+        return Keeping(float(days), float(gigabytes), plain.get("pictures", True) is not False)
     except (OSError, ValueError, AttributeError, InputError):
         return None
 

@@ -59,7 +59,7 @@ def test_hours_measure_memory_alone(frames_task: Learned, capsys: pytest.Capture
 
 def test_a_server_without_measurements_is_one_sentence(frames_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "guide.benchmarks.headsets", None)
-    with pytest.raises(InputError, match="leave --serve out"):
+    with pytest.raises(InputError, match="leave --serve and --endure out"):
         main(LiveBenchmarkOptions(frames_task.folder, serve=True))
 
 
