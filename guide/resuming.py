@@ -33,26 +33,30 @@ class Earlier:
     at: float
 
 
-def resume(make: Callable[[], Session], data: Path, wanted: SessionFacts, now: float) -> Earlier | None:
+def resume(
+    data: Path, source: str, now: float, make: Callable[[], Session], facts_of: Callable[[Session], SessionFacts]
+) -> Earlier | None:
     """The killed session of the same source, person, bundle and settings, where it stood; None where there is none.
 
-    One that cannot be gone on with exactly stays as it is.
+    One that cannot be gone on with exactly stays as it is. `make` gives a fresh session, `facts_of` says what it is.
     """
     if not (data / DATABASE).is_file():
         return None
     try:
         with Store(data, is_new=False) as store:
-            stored = store.killed(wanted.source, since=now - RESUME_S)
-            if stored is None or stored.ended is None or not _is_alike(stored.facts, wanted):
+            stored = store.killed(source, since=now - RESUME_S)
+            if stored is None or stored.ended is None:
                 return None
             contents = store.contents(stored.id)
         session = make()
+        if not _is_alike(stored.facts, facts_of(session)):
+            return None
         seen = [one for one in read_percepts(data / stored.id / PERCEPTS_FILE) if one.number < stored.frames]
         said = [one for update in play_back(session, seen, contents.actions) for one in update.guidance]
         if len(seen) != stored.frames or [one for one in said if isinstance(one, Alert)] != list(contents.alerts):
             raise InputError("not all of it was stored.")
     except GuideError as error:  # guidance does not wait for it
-        log.warning("the session of %s cannot be gone on with, a new one begins: %s", wanted.source, error)
+        log.warning("the session of %s cannot be gone on with, a new one begins: %s", source, error)
         return None
     return Earlier(session, stored, contents, stored.at + max(0.0, now - stored.ended))
 

@@ -279,7 +279,7 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
             appearance=AppearanceSettings(**bundle.facts["appearance"]),
         )
         spans = (settings.rate, *asdict(settings.appearance).values())
-        if not all(_number(span) > 0 for span in spans) or not 0 < settings.width <= LARGEST:
+        if not all(_number(span) >= 1 / LARGEST for span in spans) or not 0 < settings.width <= LARGEST:
             raise ValueError("a rate, a width or a span of time is not above 0, or out of all proportion")
         return settings
     except (KeyError, TypeError, ValueError) as cause:

@@ -175,8 +175,10 @@ class Runs:
         if request.client is None or not options.record:
             return None
         now, source = time.time(), HEADSET + request.client
-        wanted = session_facts(name_session(now), now, Session(bundle, networks, self._live), options, source)
-        return resume(lambda: Session(bundle, networks, self._live), options.data, wanted, now)
+        return resume(
+            options.data, source, now, lambda: Session(bundle, networks, self._live),
+            lambda session: session_facts(name_session(now), now, session, options, source),
+        )  # fmt: skip
 
     def _record(
         self, session: Session, options: RecordingOptions, source: SourceFacts, notes: _Notes, earlier: Earlier | None

@@ -210,6 +210,7 @@ def run_one_frame(bundle: Bundle) -> None:
         (("input", "width"), 10**9),
         (("input", "width"), str(FEATURE_WIDTH)),
         (("rate",), 0),
+        (("rate",), 1e-308),
         (("rate",), "inf"),
         (("rate",), None),
         (("rate",), True),
