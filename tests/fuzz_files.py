@@ -31,8 +31,10 @@ from guide.teach.annotations import read_labels
 from guide.teach.reading import read_demonstrations
 
 MOST_MB = 1000.0
-ODD = (None, True, False, 0, -1, 1, 2**31, 2**63, -(2**70), 1e308, 1e-308, 0.5, "", "x", "../../x", "\0", "1" * 999,
-       [], {}, [[]], [None], {"a": 1})  # fmt: skip
+ODD: tuple[Any, ...] = (
+    None, True, False, 0, -1, 1, 2**31, 2**63, -(2**70), 1e308, 1e-308, 0.5, "", "x", "../../x", "\0", "1" * 999,
+    [], {}, [[]], [None], {"a": 1},
+)  # fmt: skip
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 LABELS = '0.000,1.250,"1 open"\n1.500,2.000,"2 close, well"\n2.000,9.5,"3 step 3"\n'
 
