@@ -248,8 +248,8 @@ def act_after_end(tracker: AttendedTracker, endings: Mapping[int, Belief], actio
 
 def _newest_restart(actions: tuple[Action, ...], *more: Action) -> int:
     """The number of the newest restart that is not taken back, once another action was taken."""
-    numbered = (replace(action, number=number) for number, action in enumerate((*actions, *more), 1))
-    return max((one.number for one in in_force(numbered) if one.kind == "restart"), default=BEGINNING)
+    numbered = (replace(action, number=number) for number, action in enumerate(more, len(actions) + 1))
+    return max((one.number for one in in_force((*actions, *numbered)) if one.kind == "restart"), default=BEGINNING)
 
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:

@@ -26,7 +26,6 @@ from guide.benchmarks.memory import MOST_MB
 
 MOST_TIMES = 1.3
 FRAMES = 2  # that a client sends before it leaves
-CALM_S = 3.0  # after the last has left
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,8 @@ class EnduranceOptions:
     clients: int = 16
     reconnecting: int = 50
     threads: int = 0
+    calm_s: float = 15.0
+    """After the last has left: threads that have nothing to do end after ten seconds."""
 
 
 def measure_endurance(options: EnduranceOptions) -> Part:
@@ -55,10 +56,10 @@ def measure_endurance(options: EnduranceOptions) -> Part:
         asyncio.run(visitors.come(1, 0.0))
         start_mb = _held_mb(port, token)
         crowd = asyncio.run(Crowd(steady, options.clients, pictures, port, token).run())
-        time.sleep(CALM_S)
+        time.sleep(options.calm_s)
         between_mb = _held_mb(port, token)
         asyncio.run(visitors.come(options.reconnecting, options.seconds / 10))
-        time.sleep(CALM_S)
+        time.sleep(options.calm_s)
         end_mb = _held_mb(port, token)
     early_mb, late_mb = (size / 1e6 for size in crowd.memory_bytes)
     figures = (

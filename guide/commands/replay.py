@@ -63,7 +63,7 @@ class Replay:
 
     def _require_fit(self, seen: StoredPercept) -> StoredPercept:
         bundle = self.session.bundle
-        if len(seen.embedding) != bundle.facts["head"].get("embedding_width"):
+        if len(seen.embedding) != bundle.embedding_width:
             raise InputError(
                 f"{bundle.folder} sees with another network than session {self.stored.id} did: replay its video with "
                 "`python -m guide watch` instead."

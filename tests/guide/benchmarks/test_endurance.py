@@ -7,7 +7,9 @@ from tests.tiny import Learned
 
 
 def test_memory_comes_back_after_headsets_that_stay_and_clients_that_come_and_go(frames_task: Learned) -> None:
-    part = measure_endurance(EnduranceOptions(frames_task.folder, 8.0, clients=4, reconnecting=12, threads=1))
+    part = measure_endurance(
+        EnduranceOptions(frames_task.folder, 8.0, clients=4, reconnecting=12, threads=1, calm_s=2.0)
+    )
     growth, times = part.figures[2], part.figures[-1]
     assert (growth.name, growth.most, times.most) == ("grown since", 20.0, 1.3)
     assert part.figures[0].value > 50
