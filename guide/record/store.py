@@ -189,8 +189,10 @@ class Store:
         return gone
 
     def killed(self, source: str, since: float) -> StoredSession | None:
-        """The newest session of a source, if its process was killed since then: it ended when it last wrote."""
-        self.close_orphans()
+        """The newest session of a source, if its process was killed since then.
+
+        It ended when it last wrote, as `close_orphans` has it, which a server does when it starts.
+        """
         with self._explained():
             found = self._db.execute(
                 "SELECT id, state = 'interrupted' AND ended = seen AND seen >= ? FROM sessions WHERE source = ? "
@@ -310,8 +312,9 @@ class Store:
         if version > NEWEST:  # before anything is written to it
             raise InputError(f"{self.folder} was written by a newer program (version {version}): update this one.")
         with self._explained():
-            for setting in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL"):
-                self._db.execute(f"PRAGMA {setting}").fetchall()
+            if version == 0:  # it is set once, and setting it again would wait for whoever writes
+                self._db.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
+            self._db.execute("PRAGMA journal_mode = WAL").fetchall()
             # Deleted rows hold people's names: they are overwritten.
             for setting in ("foreign_keys = ON", "secure_delete = ON"):
                 self._db.execute(f"PRAGMA {setting}")

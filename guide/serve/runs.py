@@ -20,7 +20,7 @@ from guide.ingest.pushed import Headsets, PushedFrames
 from guide.ingest.source import SourceOptions, open_source
 from guide.record.keeping import read_keeping
 from guide.recording import Recording, RecordingOptions, SourceFacts, name_session, recorded, session_facts
-from guide.resuming import Earlier, resume
+from guide.resuming import RESUME_S, Earlier, resume
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.run import Run, RunFacts
@@ -80,6 +80,7 @@ class Runs:
         self._runs: dict[str, Run] = {}
         self._starting: list[str | None] = []  # the clients whose session is being made
         self._is_closed = False
+        self._began = time.monotonic()
 
     def all(self) -> tuple[Run, ...]:
         """Running and newly finished ones, oldest first."""
@@ -172,9 +173,9 @@ class Runs:
         self, request: SessionRequest, bundle: Bundle, networks: Networks, options: RecordingOptions
     ) -> Earlier | None:
         """Where a headset's session stood when the server was killed a moment ago."""
-        if request.client is None or not options.record:
+        now, source = time.time(), HEADSET + (request.client or "")
+        if request.client is None or not options.record or time.monotonic() - self._began > RESUME_S:
             return None
-        now, source = time.time(), HEADSET + request.client
         return resume(
             options.data, source, now, lambda: Session(bundle, networks, self._live),
             lambda session: session_facts(name_session(now), now, session, options, source),
