@@ -313,6 +313,8 @@ def _links(bundle: Bundle) -> LinkSettings:
         links = LinkSettings(**bundle.facts["links"])
         for value in (links.weight, links.radius_s, links.decay_s, _count(links.most)):
             _number(value)
+        if links.decay_s < 1 / LARGEST:
+            raise ValueError("links that fade at once")
         return links
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} has no usable link settings ({cause}): export it again.") from cause

@@ -227,6 +227,7 @@ def run_one_frame(bundle: Bundle) -> None:
         (("links", "weight"), 10**400),
         (("links", "radius_s"), True),
         (("links", "decay_s"), "2.5"),
+        (("links", "decay_s"), 1e-308),
         (("links", "most"), 2.5),
         (("links",), []),
     ],
