@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from guide.label.after_effects import AfterEffects, AfterEffectsWatch
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled
 from guide.label.prototypes import Prototypes, Unaries
-from guide.label.restarts import Restarts
+from guide.label.restarts import BEGINNING, MOST_RESTARTS, Restarts
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.window import WindowSettings
 from guide.perceive.appearance import AppearanceSettings
@@ -38,6 +38,7 @@ LIST = "list"  # the kind of input of a procedure from a written list of steps
 BY_HAND_RATE = 2.0  # times a second that such a session looks at the clock
 LARGEST = 1e6  # no rate, width, span of time or weight in a manifest is larger; beyond it arithmetic would overflow
 FARTHEST = 1e18  # no number of an embedding is larger, unless it is on its way to infinity
+OLD_RESTART = f"this restart cannot be taken back any more: the last {MOST_RESTARTS} of a session can be."
 LACKS: Mapping[Precision, str] = {
     "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
     "int8": "no 8-bit network: use --precision auto, or learn it again from pictures with --quantize.",
@@ -139,8 +140,12 @@ class _Recogniser:
         window = WindowSettings(settings.window_frames, settings.lag_s)
         self._labeller = labeller_of(histories, _links(bundle), rate, prototypes.clock, window, track)
         self._restarts = Restarts(self._labeller, _watch_effects(arrays, prototypes, settings))
-        self.restart, self.recount, self.knows = self._restarts.restart, self._restarts.recount, self._restarts.knows
-        self.belief, self.finish = self._labeller.belief, self._labeller.finish
+        self.restart, self.go_on_from, self.knows = (
+            self._restarts.restart,
+            self._restarts.go_on_from,
+            self._restarts.knows,
+        )
+        self.belief, self.finish, self.endings = self._labeller.belief, self._labeller.finish, self._restarts.endings
 
     def push(self, percept: Percept) -> Labelled:
         costs = self._unaries.push(percept.embedding, percept.at)
@@ -162,8 +167,11 @@ class _NoRecogniser:
     def knows(self, number: int) -> bool:
         return True
 
-    def recount(self, numbers: Collection[int]) -> bool:
+    def go_on_from(self, number: int) -> bool:
         return False
+
+    def endings(self) -> dict[int, Belief]:
+        return {}
 
     def belief(self) -> Belief:
         raise AssertionError("nobody looks back where nothing is recognised")
@@ -185,6 +193,8 @@ class Session:
         self._unsaid: tuple[Guidance, ...] = ()
         self.is_cut_off = False
         """Whether its recording ended before the work did."""
+        self.endings: Mapping[int, Belief] = {}
+        """Once it is over: what was done in all, by the restart since which that counts."""
         self.perceiver: Perceiver | BlindPerceiver = BlindPerceiver(BY_HAND_RATE)
         self._recogniser: _Recogniser | _NoRecogniser = _NoRecogniser()
         if networks.head is not None:
@@ -244,25 +254,22 @@ class Session:
 
     def act(self, action: Action) -> tuple[Guidance, ...]:
         """What is said because of an operator's action, which counts at once; InputError where it makes no sense."""
-        self._require_memory(action)
-        said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
-        self._unsaid = ()
-        restarts = [one.number for one in in_force(self.tracker.actions) if one.kind == "restart"]
-        if action.kind == "restart":
-            self._recogniser.restart(restarts[-1])
-        elif self._recogniser.recount(restarts):
-            said += self.tracker.review(self._recogniser.belief())
+        said = act_after_end(self.tracker, self.endings, action) if self.endings else self._act(action)
         if self.listener is not None:
             self.listener.acted(self.tracker.actions[-1], said)
         return said
 
-    def _require_memory(self, action: Action) -> None:
-        """Refuses to take back a restart, or to bring it back, of which all that was seen since is not at hand."""
-        taken, about = {one.number: one for one in self.tracker.actions}, action
-        while about.kind == "undo" and about.target in taken:
-            about = taken[about.target]
-        if about is not action and about.kind == "restart" and not self._recogniser.knows(about.number):
-            raise InputError(f"the restart, action {about.number}, is too long ago to be taken back.")
+    def _act(self, action: Action) -> tuple[Guidance, ...]:
+        newest = _newest_restart(self.tracker.actions, action)
+        if not self._recogniser.knows(newest) and action.kind != "restart":
+            raise InputError(OLD_RESTART)
+        said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
+        self._unsaid = ()
+        if action.kind == "restart":
+            self._recogniser.restart(newest)
+        elif self._recogniser.go_on_from(newest):
+            said += self.tracker.review(self._recogniser.belief())
+        return said
 
     def finish(self, is_cut_off: bool = False) -> tuple[Update, ...]:
         """Releases what was held back, ends the open step and judges the whole, as part of the last update.
@@ -281,6 +288,7 @@ class Session:
         updates = list(self._take(labelled))
         if self._last is None:
             return ()
+        self.endings = self._recogniser.endings()
         last = updates.pop() if updates else Update(self._last)
         said, self._unsaid = self._unsaid, ()  # where no label was held back to bring it along
         said += tuple(word for event in events for word in self._tell(event))
@@ -302,6 +310,22 @@ class Session:
     def _tell(self, event: StepEvent) -> tuple[Guidance, ...]:
         news = news_of(event)
         return () if news is None else self.tracker.apply(news)
+
+
+def act_after_end(tracker: AttendedTracker, endings: Mapping[int, Belief], action: Action) -> tuple[Guidance, ...]:
+    """What is said because of an action when all is over: where it is about a restart, another past counts."""
+    before, after = _newest_restart(tracker.actions), _newest_restart(tracker.actions, action)
+    if after == before:
+        return tracker.act(action)
+    if after not in endings:
+        raise InputError(OLD_RESTART)
+    return tracker.act(action, endings[after])
+
+
+def _newest_restart(actions: tuple[Action, ...], *more: Action) -> int:
+    """The number of the newest restart that is not taken back, once another action was taken."""
+    numbered = (replace(action, number=number) for number, action in enumerate(more, len(actions) + 1))
+    return max((one.number for one in in_force((*actions, *numbered)) if one.kind == "restart"), default=BEGINNING)
 
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:
@@ -331,7 +355,7 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
             appearance=AppearanceSettings(**bundle.facts["appearance"]),
         )
         spans = (settings.rate, *asdict(settings.appearance).values())
-        if not all(_number(span) > 0 for span in spans) or not 0 < settings.width <= LARGEST:
+        if not all(_number(span) >= 1 / LARGEST for span in spans) or not 0 < settings.width <= LARGEST:
             raise ValueError("a rate, a width or a span of time is not above 0, or out of all proportion")
         return settings
     except (KeyError, TypeError, ValueError) as cause:
@@ -365,6 +389,8 @@ def _links(bundle: Bundle) -> LinkSettings:
         links = LinkSettings(**bundle.facts["links"])
         for value in (links.weight, links.radius_s, links.decay_s, _count(links.most)):
             _number(value)
+        if links.decay_s < 1 / LARGEST:
+            raise ValueError("links that fade at once")
         return links
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} has no usable link settings ({cause}): export it again.") from cause

@@ -162,7 +162,7 @@ def run(options: LiveBenchmarkOptions, console: Console | None = None) -> list[H
 
 def measure(options: ServerBenchmarkOptions, tell: Callable[[str], None] = lambda _: None) -> list[HeadsetFigures]:
     """One run of `clients` headsets; or, with `most_clients`, as many runs as the search for the limit takes."""
-    pictures = _pictures(options.video)
+    pictures = sent_pictures(options.video)
     if not options.most_clients:
         return [_measure(options, options.clients, pictures, tell)]
     return _search(options, pictures, tell)
@@ -192,14 +192,14 @@ def _search(
 def _measure(
     options: ServerBenchmarkOptions, clients: int, pictures: list[bytes], tell: Callable[[str], None]
 ) -> HeadsetFigures:
-    with tempfile.TemporaryDirectory() as data, _server(options, clients, Path(data)) as (port, token):
-        measured = asyncio.run(_Crowd(options, clients, pictures, port, token).run())
+    with tempfile.TemporaryDirectory() as data, served(options, clients, Path(data)) as (port, token):
+        measured = asyncio.run(Crowd(options, clients, pictures, port, token).run())
     tell(measured.line())
     return measured
 
 
 @contextmanager
-def _server(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
+def served(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
     """A server as a user starts it, recording without pictures."""
     command = [sys.executable, "-m", "guide", "serve", "--bundle", str(options.bundle), "--port", "0",
                "--data", str(data), "--no-pictures", "--most-clients", str(clients + 1),
@@ -232,7 +232,7 @@ class _Tally:
     replies: list[tuple[float, float]] = field(default_factory=list)  # when sent since the start, seconds to the ack
 
 
-class _Crowd:
+class Crowd:
     """So many headsets at once, each with its own phase; and somebody who reads the metrics."""
 
     def __init__(
@@ -326,7 +326,7 @@ def stage_times(metrics: dict[str, float], stage: str) -> tuple[float, float]:
     return count, total
 
 
-def _pictures(video: Path | None) -> list[bytes]:
+def sent_pictures(video: Path | None) -> list[bytes]:
     """The JPEG pictures that are sent: of a recording, or blobs on noise."""
     if video is None:
         return [_made_up(number) for number in range(PICTURES)]

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from guide.benchmarks import headsets
+from guide.benchmarks.endurance import EnduranceOptions, measure_endurance
 from guide.benchmarks.figures import Part, machine, tell, write_figures
 from guide.benchmarks.loop import measure_loop
 from guide.benchmarks.memory import Say, measure_memory
@@ -42,13 +43,15 @@ class LiveBenchmarkOptions:
     """Measure memory over so many hours of video instead; 2 take some minutes."""
     serve: bool = False
     """Measure the server instead: a crowd of headsets (on the first of --also, if given), then how many are held."""
+    endure: float = 0.0
+    """Measure the server's memory instead: 16 headsets for so many seconds (say 600), 50 reconnecting for a tenth."""
     seconds: float = 120.0
     """With --serve: how long the crowd sends."""
     json: Path | None = None
     """Write all figures to this file as well."""
 
     def __post_init__(self) -> None:
-        least = {"frames": FEWEST_FRAMES, "streams": 1, "cores": 1, "hours": 0, "seconds": SHORTEST_S}
+        least = {"frames": FEWEST_FRAMES, "streams": 1, "cores": 1, "hours": 0, "endure": 0, "seconds": SHORTEST_S}
         for name, lowest in least.items():
             if not lowest <= getattr(self, name) < 1e9:
                 raise InputError(f"--{name} needs a number from {lowest} up, got {getattr(self, name)}: give another.")
@@ -67,6 +70,9 @@ def main(options: LiveBenchmarkOptions) -> None:
 
 def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[Part]:
     """The parts that were asked for, one by one."""
+    if options.endure:
+        yield measure_endurance(EnduranceOptions(options.bundle, options.endure))
+        return
     bundle = read_bundle(options.bundle)
     if options.hours:
         yield measure_memory(bundle, options.hours, options.video, say)

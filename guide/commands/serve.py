@@ -22,6 +22,7 @@ from rich.console import Console
 
 from guide.errors import InputError, OutputError
 from guide.ingest.capture import CaptureSettings
+from guide.record.keeping import read_keeping
 from guide.record.lock import SessionLock, is_alive
 from guide.record.retention import tidying
 from guide.serve.app import make_app
@@ -112,7 +113,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     server = Listeners(config)
     with ExitStack() as held:
         if options.recording.record:
-            held.enter_context(tidying(options.recording.data, options.recording.most_bytes))
+            held.enter_context(tidying(options.recording.data, options.recording.keep_gb * 1e9))
         sock = held.enter_context(connections.listen(_listen(options.host, options.port)))
         inside = sock
         if options.local and certificate is not None:
@@ -227,7 +228,7 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
         yield "Only this machine can connect: --host 0.0.0.0 --tls auto lets phones and headsets in."
     elif not is_secure:
         yield "Browsers give no camera to an address without HTTPS: add --tls auto."
-    kept = options.recording
+    kept = options.recording.heeding(read_keeping(options.recording.data))
     if kept.record:
         days = f"pictures for {kept.keep_days:g} days" if kept.keep_days else "pictures for good"
         what = days if kept.pictures else "no pictures"

@@ -37,6 +37,8 @@ class SourceOptions:
     """How patient a live source is."""
     headsets: Headsets = field(default_factory=Headsets)
     """The headsets connected here."""
+    machine: str | None = None
+    """The number of the machine that an address may lead to, where its name was looked up already."""
 
 
 def open_source(text: str, options: SourceOptions | None = None, tell: Tell = log_notice) -> FrameSource:
@@ -54,7 +56,7 @@ def open_source(text: str, options: SourceOptions | None = None, tell: Tell = lo
         return LiveSource(BY_HAND, Timer, NEVER_FROZEN, tell)
     if is_address(text):
         address, silent_s = require_address(text), options.live.silent_s
-        return LiveSource(redacted(text), lambda: NetworkStream(address, silent_s), options.live, tell)
+        return LiveSource(redacted(text), lambda: NetworkStream(address, silent_s, options.machine), options.live, tell)
     if text.isdecimal() and text.isascii() and len(text) <= MOST_DIGITS:
         return LiveSource(f"camera {text}", lambda: OpenCvCamera(int(text)), options.live, tell)
     kind, colon, name = text.partition(":")

@@ -12,7 +12,7 @@ from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress, progress_of
 from guide.procedure.settings import TrackerSettings
-from guide.procedure.state import Cause, Fault, State
+from guide.procedure.state import Cause, Fault, Judged, State
 
 ON_COURSE = ("missed", "out_of_order", "repeated")  # what a look back at the history may put otherwise
 
@@ -204,7 +204,7 @@ class _Turn:
         wanted = {finding.cause: finding for finding in found if finding is not None}
         told = [cause for cause, _ in (*self.state.voice.standing, *self.state.voice.open_questions)]
         self.settle([cause for cause in told if cause[0] in ON_COURSE and cause not in wanted], is_withdrawn=True)
-        self.state = replace(self.state, faults=course.state.faults)
+        self.state = replace(self.state, faults=course.state.faults, judged=course.judged)
         self.tell(*wanted.values())
 
     def _weigh(self, finding: Finding) -> Finding | None:
@@ -280,18 +280,28 @@ class _Course(_Turn):
     """The visits so far, judged one after the other as if each had just been confirmed; nothing is said."""
 
     def __init__(self, procedure: Procedure, settings: TrackerSettings, state: State) -> None:
-        fresh = State(marked=state.marked, denied=state.denied)
+        count = 0 if state.judged is None else state.judged.common(state, procedure)
+        self._after = [] if state.judged is None else list(state.judged.after[:count])
+        faults, found = self._after[-1] if self._after else ((), {})
+        fresh = State(marked=state.marked, denied=state.denied, faults=faults)
         super().__init__(procedure, settings, fresh)
         self._visits = state.visits
-        self._found: dict[Cause, Finding] = {}
+        self._found: dict[Cause, Finding] = dict(found)
 
     def found(self) -> list[Finding]:
         """What goes against the rules and was not put right since."""
-        for count, visit in enumerate(self._visits):
+        for count, visit in enumerate(self._visits[len(self._after) :], len(self._after)):
             # Not `begin`: a step that a person called not done stays so, however often it was seen.
             self.state = replace(self.state, visits=self._visits[:count])
             self._judge(self.state, Confirmed(visit.step, visit.start), is_sure=True)
+            self._after.append((self.state.faults, dict(self._found)))
         return list(self._found.values())
+
+    @property
+    def judged(self) -> Judged:
+        """What the next look back begins with, as far as it finds the same."""
+        steps = tuple(visit.step for visit in self._visits)
+        return Judged(self.procedure, self.state.marked, self.state.denied, steps, tuple(self._after))
 
     def tell(self, *findings: Finding | None) -> None:
         self._found |= {finding.cause: finding for finding in findings if finding is not None}

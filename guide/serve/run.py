@@ -22,6 +22,7 @@ from guide.ingest.pushed import PushedFrames
 from guide.ingest.source import tell_cut_off
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
+from guide.resuming import Earlier
 from guide.serve.closed_session import ClosedSession
 from guide.serve.memory import give_back
 from guide.serve.metrics import Metrics
@@ -131,6 +132,14 @@ class Run:
     @property
     def source(self) -> FrameSource:
         return self._source
+
+    def go_on(self, earlier: Earlier) -> None:
+        """Counts what was before the server was killed; to be called before it starts."""
+        self.processed = earlier.stored.frames
+        self._at = earlier.stored.at
+        self._steps = sum(event.state == "confirmed" for event in earlier.contents.steps)
+        self._alerts = {alert.id: alert.kind for alert in earlier.contents.alerts}
+        self._notice(earlier.at, "resumed", "the server was killed; the session goes on where it stood.")
 
     def start(self) -> None:
         self._thread.start()
@@ -378,7 +387,8 @@ class Run:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""
         self._frame = None
         closed = None if self._recording is None else self._recording.closed
-        self._closed = ClosedSession(self._tracker, self._why_not(), None if closed is None else closed.add)
+        keep = None if closed is None else closed.add
+        self._closed = ClosedSession(self._tracker, self._why_not(), keep, self._session.endings)
         self._shown = {**self._shown, **self._closed.shown()}
         self._was_recorded, self._recording = self._is_recorded(), None
         del self._session

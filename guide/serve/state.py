@@ -20,34 +20,35 @@ Plain = dict[str, Any]
 
 def state_object(session: Session) -> Plain:
     """The state of a session; to be called between two frames."""
-    tracker, procedure = session.tracker, session.procedure
-    progress, state = tracker.progress, tracker.state
+    tracker, state = session.tracker, session.tracker.state
     label = session.last_label
     return {
         "at": round(state.known_at, 3),
         "label": None if label is None else wire.label_object(label),
         "step": _current(session, state),
+        **done_object(tracker, _is_starting(session, state) or _is_interrupted(session, state)),
+        **answers_object(tracker),
+        "paused": tracker.attended.is_paused,
+        "ending": None,
+    }
+
+
+def done_object(tracker: AttendedTracker, is_going_on: bool = False) -> Plain:
+    """What was done, what is lacking and what comes next; whether the last turn is to be shown as going on."""
+    procedure, progress, state = tracker.procedure, tracker.progress, tracker.state
+    return {
         "next": [
             {"step": one.step, "name": procedure.name(one.step), "count": one.count, "total": one.total,
              "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after),
              "strange": one.is_strange}
             for one in progress.next_steps
         ],
-        "progress": progress_object(tracker),
-        "timeline": _timeline(procedure, state, _is_starting(session, state) or _is_interrupted(session, state)),
-        **answers_object(tracker),
-        "paused": tracker.attended.is_paused,
-        "ending": None,
-    }  # fmt: skip
-
-
-def progress_object(tracker: AttendedTracker) -> Plain:
-    """What is done and what is lacking."""
-    progress, state, total = tracker.progress, tracker.state, len(tracker.procedure.steps)
-    return {
-        "done": list(progress.done), "lacking": list(progress.lacking), "total": total,
-        "share": round(len(progress.done) / max(total, 1), 3),
-        "marked": list(state.marked), "denied": list(state.denied), "strange": list(progress.strange),
+        "progress": {
+            "done": list(progress.done), "lacking": list(progress.lacking), "total": len(procedure.steps),
+            "share": round(len(progress.done) / max(len(procedure.steps), 1), 3),
+            "marked": list(state.marked), "denied": list(state.denied), "strange": list(progress.strange),
+        },
+        "timeline": _timeline(procedure, state, is_going_on),
     }  # fmt: skip
 
 

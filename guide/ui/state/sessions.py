@@ -14,9 +14,9 @@ from typing import Any, Literal, get_args
 import av
 
 from guide.commands.report import read_report, read_stills
-from guide.errors import InputError, OutputError
 from guide.procedure.wording import ACTION_WORDS, ANSWERS, title_of
 from guide.record.elan import to_elan
+from guide.record.keeping import Keeping, write_keeping
 from guide.record.page import MARKS, clock, to_html
 from guide.record.retention import DAY_S, drop_old_pictures
 from guide.record.session_report import AlertHistory, SessionReport, taken_back, to_plain
@@ -24,7 +24,7 @@ from guide.record.store import DATABASE, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import SessionState, StoredPicture, StoredSession
-from guide.ui.state.folders import RETENTION, source_words
+from guide.ui.state.folders import source_words
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
@@ -327,25 +327,17 @@ def delete(folder: Path, name: str) -> None:
         store.delete(store.find(name).id)
 
 
-def set_keep_days(folder: Path, days: float) -> int:
-    """Remembers for how many days the pictures of new sessions are kept, and sets it for those that are there.
+def set_keeping(folder: Path, keeping: Keeping) -> int:
+    """Remembers what is kept of new sessions, and for how long of those that are there.
 
-    Gives how many of them lost theirs at once.
+    Gives how many of them lost their pictures at once.
     """
-    if not 0 <= days < 1e6:
-        raise InputError(f"pictures are kept for a number of days, 0 for good, got {days}.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        aside = folder / f".{RETENTION}.new"
-        aside.write_text(json.dumps({"keep_days": days}), encoding="utf-8")
-        aside.replace(folder / RETENTION)
-    except OSError as cause:
-        raise OutputError(f"{folder} cannot be written ({cause.strerror}): check who may write there.") from cause
+    write_keeping(folder, keeping)
     if not has_sessions(folder):
         return 0
     with opened(folder) as store:
-        store.keep_pictures(days or None)
-        return len(drop_old_pictures(store, time.time()))
+        store.keep_pictures(keeping.keep_days or None)
+        return len(drop_old_pictures(store, time.time(), keeping.most_bytes))
 
 
 def count_over(rows: Iterable[SessionRow], days: float, now: float) -> int:

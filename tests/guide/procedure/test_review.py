@@ -280,3 +280,21 @@ def test_a_need_is_told_as_far_as_it_is_believed_to_lack(lacking: float, kind: t
     said = Tracker(task).review(belief)
     assert [type(item) for item in said] == ([] if kind is None else [kind])
     assert all(item.kind == "out_of_order" and item.before == 1 for item in said if isinstance(item, Alert))
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(1, 5), max_size=7), st.sampled_from([None, 1, 3]), st.booleans()), max_size=8
+    )
+)
+def test_a_look_back_that_goes_on_from_the_last_says_what_a_fresh_one_says(
+    looks: list[tuple[list[int], int | None, bool]],
+) -> None:
+    going_on, fresh = Tracker(TASK), Tracker(TASK)
+    for steps, marked, is_done in looks:
+        fresh.state = replace(fresh.state, judged=None)
+        if marked is not None:
+            assert going_on.mark(marked, going_on.state.at, is_done) == fresh.mark(marked, fresh.state.at, is_done)
+        assert going_on.review(belief(steps)) == fresh.review(belief(steps))
+        assert going_on.state == fresh.state

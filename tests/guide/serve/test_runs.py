@@ -110,8 +110,8 @@ def test_the_last_picture_stays_but_not_the_frame(runs: Runs) -> None:
 def test_a_session_made_while_all_others_are_ended_ends_with_them(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     make = Runs._make
 
-    def make_late(them: Runs, wish: SessionRequest) -> Run:
-        run = make(them, wish)
+    def make_late(them: Runs, wish: SessionRequest, machine: str | None) -> Run:
+        run = make(them, wish, machine)
         them.close()
         return run
 
