@@ -23,15 +23,15 @@ from guide.procedure.evidence import Demonstrations, Evidence, chance_broken, we
 from guide.procedure.folds import MOST_RISK, TOLD, Breach, Fold, folds_of
 from guide.procedure.model import Decision, Procedure, Rule, Rules, StepStatistics, Verdict
 from guide.procedure.orders import PRIOR_GAP
+from guide.procedure.precedence import without_circles
 from guide.procedure.replay import standing_alerts
 from guide.procedure.tracker import Tracker
 
 NEVER = -1.0
-# Cut-offs on risk. Live, risks of rules that no rehearsal came near to breaking differ by powers of ten.
+# Cut-offs on risk at which rules may ask, and rules of variants alarm.
 RISKS = (
     NEVER,
     0.0,
-    *(10.0**-power for power in range(9, 3, -1)),
     *(number / 1000 for number in (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 25, 30, 35, 40)),
     MOST_RISK,
 )
@@ -42,6 +42,8 @@ WORTH = 2.0  # false alarms a recording that are borne where they let all faults
 # False alarms that few recordings may have hidden: half a one, live for each kind of rule, so that two demonstrations
 # without any just meet the default rate where steps are true.
 PRIOR_ALARMS = 0.5
+# False alarms to expect for each that rehearsals raise once the rules that raised them do not alarm: others will.
+LOUD_COST = 0.5
 MOST_SHARE = 0.05  # of the rehearsals in which a limit on time, or on what is known, may be wrong
 LEAST_PATIENCE_S = 30.0
 # Rehearsals by labels that were carried over are quieter than recordings of strangers: labels agree with what is seen.
@@ -136,11 +138,13 @@ class _Choice:
         chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
         variants = [replace(chosen, variant=risk) for risk in RISKS]
         chosen = self._best(variants, lambda one: -one.variant) or chosen
-        both = [replace(chosen, alone=alone, pair=pair) for alone, pair in product(RISKS, RISKS)]
+        limits = product(self._limits(0), self._limits(1))
+        both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]
         chosen = self._best(both, lambda one: one.alone + one.pair) or chosen
         for name in ("long_factor", "short_factor"):
             tries = [replace(chosen, **{name: factor}) for factor in FACTORS]  # type: ignore[arg-type]
             chosen = next(filter(self._is_within, tries), chosen)
+        chosen = self._or_all_but_loud(chosen)
         asking = (replace(chosen, asked=risk) for risk in (ASKED_RISK, *reversed(RISKS)))
         return next(one for one in asking if self._asked(one) <= QUESTION_RATE * len(self._folds))
 
@@ -157,6 +161,24 @@ class _Choice:
         alone, pair, variant = (risk * lower if risk > 0 else risk for risk in cutoffs.kinds)
         return replace(cutoffs, alone=alone, pair=pair, variant=variant)
 
+    def _limits(self, kind: int) -> list[float]:
+        """Cut-offs for a kind of rule: none, just below each false alarm, and all."""
+        risks = np.unique(self._alarms[:, kind])
+        return [NEVER, *(float(risk) * (1 - 1e-6) for risk in risks[risks <= MOST_RISK]), MOST_RISK]
+
+    def _or_all_but_loud(self, chosen: Cutoffs) -> Cutoffs:
+        """The cut-offs, or all rules but those that a rehearsal seemed to break, where that finds more."""
+        if not self._are_seen:
+            return chosen
+        sides = ((MOST_RISK, MOST_RISK), (NEVER, MOST_RISK), (MOST_RISK, NEVER))
+        tries = [replace(chosen, alone=alone, pair=pair) for alone, pair in sides]
+        within = [one for one in tries if self._expected(LOUD_COST * _told(self._alarms, one), one) <= self._rate]
+        return max([chosen, *within], key=lambda one: _told(self._faults, one))
+
+    def _expected(self, alarms: float, cutoffs: Cutoffs) -> float:
+        kinds = max(sum(risk > NEVER for risk in cutoffs.kinds), 1) if self._are_seen else 1
+        return expected(alarms, len(self._folds), PRIOR_ALARMS * kinds)
+
     def _best(self, tries: Iterable[Cutoffs], tie: Callable[[Cutoffs], float]) -> Cutoffs | None:
         return max(filter(self._is_within, tries), key=lambda one: (self._gain(one), tie(one)), default=None)
 
@@ -166,9 +188,7 @@ class _Choice:
         return round(WORTH * found - self._weight * _told(self._alarms, cutoffs) / len(self._folds), 9)
 
     def _is_within(self, cutoffs: Cutoffs) -> bool:
-        kinds = max(sum(risk > NEVER for risk in cutoffs.kinds), 1) if self._are_seen else 1
-        alarms = expected(self._count(cutoffs), len(self._folds), PRIOR_ALARMS * kinds)
-        return self._weight * alarms <= self._rate
+        return self._weight * self._expected(self._count(cutoffs), cutoffs) <= self._rate
 
     def _count(self, cutoffs: Cutoffs) -> int:
         limits = sum(_out_of_limits(fold, cutoffs) for fold in self._folds)
@@ -191,9 +211,9 @@ class _Decided:
         cutoffs, statistics = self._cutoffs, self._evidence.statistics
         verdicts = {rule: self._verdict(rule) for rule in self._evidence.risks if self._is_rule(rule)}
         required = {rule.step for rule, verdict in verdicts.items() if rule.kind == "missed" and verdict == "alarms"}
-        verdicts = {
-            rule: verdict for rule, verdict in verdicts.items() if rule.kind != "needs" or rule.before not in required
-        }
+        verdicts = self._without_circles(
+            {rule: verdict for rule, verdict in verdicts.items() if rule.kind != "needs" or rule.before not in required}
+        )
         found = Rules(
             variant_risk=cutoffs.variant if cutoffs.variant > NEVER else None,
             shortest_s=_limits(statistics, cutoffs.short_factor, is_long=False),
@@ -204,12 +224,27 @@ class _Decided:
         )
         return found.decided()
 
+    def _without_circles(self, verdicts: Mapping[Rule, Verdict]) -> dict[Rule, Verdict]:
+        """Of orders that contradict each other the surest are told, and the others silent."""
+        told = [rule for rule, verdict in verdicts.items() if rule.before is not None and verdict != "silent"]
+        told.sort(key=lambda rule: (verdicts[rule], self._evidence.risks[rule]))  # alarms come before asks
+        kept = {*without_circles((rule.before or 0, rule.step) for rule in told)}
+        lost = {rule for rule in told if (rule.before, rule.step) not in kept}
+        return {rule: "silent" if rule in lost else verdict for rule, verdict in verdicts.items()}
+
     def _is_rule(self, rule: Rule) -> bool:
         """Whether demonstrations suggest it at all; after a single one, whatever they did is asked about."""
         return self._evidence.counted[rule] <= max(ASKED_RISK, self._cutoffs.asked)
 
     def _verdict(self, rule: Rule) -> Verdict:
-        return self._cutoffs.verdict(rule, self._evidence.risks[rule])
+        verdict = self._cutoffs.verdict(rule, self._evidence.risks[rule])
+        if verdict == "alarms" and self._is_loud(rule):
+            return "silent" if rule.kind == "repeated" else "asks"
+        return verdict
+
+    def _is_loud(self, rule: Rule) -> bool:
+        """Whether it, or what it would tell of, seemed broken in a rehearsal."""
+        return any(chance_broken(one, belief) >= TOLD for one in (rule, rule.cause) for belief in self._ends.values())
 
     def _why(self, rule: Rule) -> str:
         limit = max(self._cutoffs.limit(rule), 0.0)
@@ -237,7 +272,8 @@ class _Decided:
         if not self._ends:
             return ""
         broken = sum(chance_broken(rule, belief) >= TOLD for belief in self._ends.values())
-        return f", seemed broken in {broken} of {len(self._ends)} rehearsals"
+        so = ", so it may not alarm" if self._is_loud(rule) else ""
+        return f", seemed broken in {broken} of {len(self._ends)} rehearsals{so}"
 
 
 def silence_limits(procedure: Procedure, rehearsals: Rehearsals) -> Procedure:
