@@ -100,11 +100,13 @@ def _decisions(rules: Rules) -> tuple[Decision, ...]:
     """The decisions with the given rules among them; what no longer alarms or asks was switched off."""
     given = {rule: None for one in rules.given if one.holds for rule in _as_rules(one)}
     kept = [one for one in rules.decisions if one.rule not in given]
+    turned = {(rule.step, rule.before) for rule in given if rule.before is not None}
     watched = rules.watched
     return (
         *(
-            replace(one, verdict="off", reason="switched off by a rule that was given")
-            if one.verdict in ("alarms", "asks") and one.rule not in watched
+            replace(one, verdict="off", reason="switched off by hand")
+            if (one.rule.before, one.rule.step) in turned
+            or (one.verdict in ("alarms", "asks") and one.rule not in watched)
             else one
             for one in kept
         ),

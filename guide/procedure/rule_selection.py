@@ -243,8 +243,8 @@ class _Decided:
         return verdict
 
     def _is_loud(self, rule: Rule) -> bool:
-        """Whether it, or what it would tell of, seemed broken in a rehearsal."""
-        return any(chance_broken(one, belief) >= TOLD for one in (rule, rule.cause) for belief in self._ends.values())
+        """Whether it seemed broken in a rehearsal."""
+        return any(chance_broken(rule, belief) >= TOLD for belief in self._ends.values())
 
     def _why(self, rule: Rule) -> str:
         limit = max(self._cutoffs.limit(rule), 0.0)

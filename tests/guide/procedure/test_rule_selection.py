@@ -140,12 +140,11 @@ def test_quiet_rehearsals_let_every_rule_alarm() -> None:
     assert "seemed broken in 0 of 6 rehearsals" in decision(rules, Rule("missed", 1)).reason
 
 
-def test_few_rehearsals_prove_one_kind_of_rule_and_carried_labels_none() -> None:
+def test_few_rehearsals_prove_one_kind_of_rule() -> None:
     rules = learn([rehearsal()] * 4)
     assert rules.required == rules.single == (1, 2, 3, 4, 5)  # most faults that are made are about these
     assert rules.edges == ()
-    carried = learn([rehearsal()] * 4, is_carried=True)
-    assert (carried.required, carried.single, carried.edges) == ((), (), ())
+    assert learn([rehearsal()] * 4, is_carried=True).edges == ()
     assert len(learn([rehearsal()] * 10, is_carried=True).edges) == 10
 
 
@@ -153,16 +152,8 @@ def test_a_step_that_a_rehearsal_does_not_make_out_is_not_alarmed() -> None:
     rules = learn([rehearsal(), rehearsal({2: 0.9}), *[rehearsal()] * 6])
     assert rules.required == (1, 3, 4, 5)
     assert decision(rules, Rule("missed", 2)).reason.startswith(
-        "done in 8 of 8 demonstrations, seemed broken in 1 of 8 rehearsals; risk 11 %"
+        "done in 8 of 8 demonstrations, seemed broken in 1 of 8 rehearsals, so it may not alarm; risk 11 %"
     )
-
-
-def test_rules_that_other_rehearsals_came_near_to_breaking_fall_silent_with_it() -> None:
-    """Step 2 cries in one rehearsal, and another one made it seem half as probable as step 3 a little."""
-    loud = [rehearsal({2: 0.9}), rehearsal({2: 1e-3, 3: 1e-2}), *[rehearsal({4: 1e-7})] * 4]
-    rules = learn(loud)
-    assert rules.required == (1, 4, 5)
-    assert decision(rules, Rule("missed", 3)).verdict != "alarms"
 
 
 def test_what_cries_in_many_rehearsals_is_silent_and_an_order_with_it() -> None:
@@ -205,7 +196,7 @@ def test_expected_false_alarms_know_that_few_recordings_prove_little() -> None:
 )
 def test_left_out_rehearsals_stay_within_the_rate(chances: list[dict[int, float]], is_carried: bool) -> None:
     rules = learn([rehearsal(each) for each in chances], is_carried)
-    assert rules.false_alarms <= 0.2
+    assert rules.false_alarms <= 0.4  # each counts half where the rule that raised it does not alarm
     told = {one.rule: one.verdict for one in rules.decisions}
     assert {step for step in range(1, 6) if told.get(Rule("missed", step)) == "alarms"} == set(rules.required)
     assert all(one.reason for one in rules.decisions)

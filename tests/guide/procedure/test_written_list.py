@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.domain import Alert
@@ -134,6 +134,7 @@ def test_what_cannot_be_meant_is_one_sentence(text: str, is_csv: bool, words: st
 groups = st.lists(st.integers(1, 3), min_size=1, max_size=5)
 
 
+@settings(deadline=None)
 @given(groups, st.randoms(use_true_random=False))
 def test_any_order_within_groups_is_right_and_none_across(sizes: list[int], random: object) -> None:
     text = "".join("any order:\n" + "".join(f"  {n}.{m}\n" for m in range(size)) for n, size in enumerate(sizes))

@@ -12,6 +12,7 @@ import pytest
 from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import Segment
 from guide.procedure.model import GivenRule, Rule
+from guide.procedure.precedence import strict_edges
 from guide.procedure.reading import from_plain
 from guide.procedure.replay import standing_alerts
 from guide.session import Session, follow_features, start_networks
@@ -67,7 +68,8 @@ def test_a_given_rule_is_told_live_and_a_relaxed_one_is_silent_without_teaching(
 ) -> None:
     monkeypatch.setattr(module, "describe", lambda *_: pytest.fail("it was taught"))
     place, rows = tmp_path / "new", np.load(Path(features_task.options.inputs[0]) / "a.npy")
-    first, then = from_plain(features_task.bundle.json("procedure.json")).rules.edges[0]
+    procedure = from_plain(features_task.bundle.json("procedure.json"))
+    first, then = next(edge for edge in strict_edges(procedure.precedences))
     turned = GivenRule("before", (then, first))
     written(features_task, place, Give(turned))
     evidence = f'"step {first}" was done before "step {then}", which comes first by a rule that was given'
