@@ -55,7 +55,7 @@ class WatchOptions:
 
     source: Annotated[str, tyro.conf.Positional]
     """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address,
-    features (.npy with --rate, .npz with features and rate), or none: then the key m says that a step is done."""
+    features (.npy with --rate, .npz with features and rate), or none: then the key d says that a step is done."""
     bundle: Path = Path("exported/demo")
     """The trained bundle."""
     rate: float | None = None
