@@ -430,7 +430,6 @@ def test_a_session_whose_server_was_killed_goes_on_where_it_stood(frames_task: L
             alerts |= {one["id"] for one in headset.said("alert")}
             with Store(tmp_path) as store:
                 done = store.contents(hello["session"])
-    assert alerts
     with running(frames_task.folder, tmp_path) as served, served.connect("helmet") as headset:
         hello = headset.wait_for("hello", 30.0)
         state = hello["state"]

@@ -131,13 +131,11 @@ def eight_recordings(hard: float = 0.0, last: int = 20) -> tuple[Demonstrations,
 FIVE = [KeyStep(number, f"step {number}") for number in range(1, 6)]
 
 
-@pytest.mark.parametrize(("count", "noted"), [(3, []), (2, ["0 of"])])
-def test_where_most_rules_do_not_alarm_a_note_says_so(count: int, noted: list[str]) -> None:
-    demonstrations = make_demonstrations()
-    some = replace(demonstrations, items=demonstrations.items[:count])
-    learned = describe(some, make_labels()[:count], STEPS, ("a note",))
-    assert learned.notes[0] == "a note"
-    assert [" ".join(note.split()[:2]) for note in learned.notes[1:]] == noted
+def test_where_most_rules_do_not_alarm_a_note_says_so(demonstrations: Demonstrations) -> None:
+    assert describe(demonstrations, TRUTH, STEPS, ("a note",)).notes == ("a note",)
+    alone = replace(demonstrations, items=demonstrations.items[:1])
+    [note] = describe(alone, TRUTH[:1], STEPS).notes  # a single demonstration never alarms
+    assert note.startswith("0 of")
 
 
 def test_a_step_that_a_rehearsal_does_not_see_is_not_alarmed() -> None:

@@ -85,7 +85,7 @@ def state(served: Served) -> Any:
 
 def play(page: AppTest) -> AppTest:
     press(run(page), "play_demo")
-    return until(page, lambda page: "Missed" in html(page))
+    return until(page, lambda page: any(str(one.key).startswith("acknowledge_") for one in page.button))
 
 
 def test_the_first_page_offers_the_demo_and_a_form(page: AppTest) -> None:

@@ -132,7 +132,7 @@ def test_a_recording_that_ends_early_is_asked_about_and_an_answer_is_taken_back(
     expect(page.locator(".guide-ask")).to_contain_text("Did you do")
     page.goto(f"{app.address}/sessions")
     page.get_by_text("Replay", exact=True).click()
-    expect(page.get_by_text("The recording ends")).to_be_visible()
+    expect(page.get_by_text("The recording ends").first).to_be_visible()
     expect(page.get_by_text("left out of Over many")).to_be_visible()
 
 
@@ -215,6 +215,7 @@ def test_keys_act_and_are_explained(app: App, page: Page) -> None:
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     page.keyboard.press("Space")
     expect(page.locator(".guide-now.paused")).to_have_count(0)
+    settle(page)
     page.keyboard.press("m")
     expect(page.get_by_role("button", name="Sound is off")).to_be_visible()
     page.get_by_role("button", name="Keys").click()

@@ -68,7 +68,9 @@ def test_every_method_is_scored_and_all_files_are_written(scored: Path) -> None:
 def test_a_second_run_trains_nothing_and_says_the_same(
     task: Path, scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("offline.study.evaluation.embedders.train", lambda *_: pytest.fail("it was trained again"))
+    monkeypatch.setattr(
+        "offline.study.evaluation.embedders.train_embedder", lambda *_: pytest.fail("it was trained again")
+    )
     run(task, tmp_path, *ALL)
     assert (tmp_path / "results.csv").read_text() == (scored / "results.csv").read_text()
 
@@ -87,7 +89,9 @@ def test_several_k_give_a_table_each_and_a_study(
 def test_few_labels_are_carried_to_recordings_that_alone_are_scored(
     task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("offline.study.evaluation.embedders.train", lambda *_: pytest.fail("nothing need be trained"))
+    monkeypatch.setattr(
+        "offline.study.evaluation.embedders.train_embedder", lambda *_: pytest.fail("nothing need be trained")
+    )
     run(task, tmp_path, "--cluster", "random,equal", "--labelled", "1,2,4")
     said = capsys.readouterr().out
     assert "4 labelled: left out, there are 3 recordings" in said
