@@ -47,7 +47,7 @@ def weigh(
     found = step_statistics(demonstrations, [step.number for step in steps])
     statistics = tuple(one for one in found if one.present)
     orders = Orders(tuple(first_order(visits) for visits in demonstrations))
-    counted = {**_presence(statistics, steps, len(demonstrations)), **_pairs(orders, steps)}
+    counted = {**_presence(statistics, steps, len(demonstrations), has_variants), **_pairs(orders, steps)}
     return Evidence(
         statistics,
         orders,
@@ -79,10 +79,16 @@ def chance_broken(rule: Rule, belief: Belief) -> float:
     return 0.0
 
 
-def _presence(statistics: Sequence[StepStatistics], steps: Sequence[KeyStep], count: int) -> dict[Rule, float]:
-    """Risks of leaving a step out and of doing it twice."""
+def _presence(
+    statistics: Sequence[StepStatistics], steps: Sequence[KeyStep], count: int, are_true: bool
+) -> dict[Rule, float]:
+    """Risks of leaving a step out and of doing it twice.
+
+    What several leave out is done as often as one likes, unless steps are true: labels may lack a second time.
+    """
     optional = {step.number for step in steps if step.is_optional}
     repeatable = {step.number for step in steps if step.is_repeatable}
+    repeatable |= {one.step for one in statistics if not are_true and count - one.present > 1}
     absence = shrunk_rates({one.step: count - one.present for one in statistics}, count)
     repeats = shrunk_rates({one.step: one.repeated for one in statistics}, count)
     missed = {Rule("missed", step): risk for step, risk in absence.items() if step not in optional}
