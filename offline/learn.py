@@ -11,11 +11,11 @@ import numpy as np
 from guide.bundle import read_arrays
 from guide.domain import Features, KeyStep
 from guide.errors import BundleError
+from guide.teach.carrying import Carrying
 from guide.teach.collection import Collection, Found
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
 from guide.teach.given import Given
-from guide.teach.spread import Spread
 from offline.config import Recipe
 from offline.embedding import Inputs
 from offline.keysteps.base import Finder
@@ -43,7 +43,7 @@ def find_steps(
         found = (
             _find(inputs.collection(embeddings), recipe, seed)
             if given is None
-            else Spread().spread(demonstrations.collection(), given.labels(demonstrations.items))
+            else Carrying().carry(demonstrations.collection(), given.labels(demonstrations.items))
         )
         _keep(found, kept)
     steps = _numbered_steps(found, recipe) if given is None else given.steps

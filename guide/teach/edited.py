@@ -12,10 +12,10 @@ from guide.errors import InputError
 from guide.procedure.given_rules import merged
 from guide.procedure.model import GivenRule
 from guide.teach.annotations import labels_to_segments, segments_to_labels
+from guide.teach.carrying import Carrying
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split
 from guide.teach.split import split_at_share, split_by_look
-from guide.teach.spread import Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def carry(reviewed: Reviewed, demonstrations: Demonstrations) -> Reviewed:
     if reviewed.is_carried or not reviewed.labelled:
         return reviewed
     given = [labels if place in reviewed.labelled else None for place, labels in enumerate(reviewed.labels)]
-    labels = Spread().spread(demonstrations.collection(), given).labels
+    labels = Carrying().carry(demonstrations.collection(), given).labels
     gone = vanishing(reviewed)
     kept = tuple(step for step in reviewed.steps if step.number not in gone)
     given_rules = tuple(one for one in reviewed.given if not gone & set(one.steps))

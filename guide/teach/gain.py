@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 
 from guide.domain import Labels
+from guide.teach.carrying import Carrying, Given, Task, thinned
 from guide.teach.collection import Collection
 from guide.teach.progress import Tell, say_nothing
-from guide.teach.spread import Given, Spread, Task, columns_of
 from guide.teach.subsample import fewer
 
 MOST_CHOICES = 4  # of each number of labelled recordings; every one costs a second
@@ -61,13 +61,13 @@ def leave_one_out(collection: Collection, given: Sequence[Labels | None], tell: 
         return Gain(())
     numbers = np.unique(np.concatenate([labels for labels in given if labels is not None]))
     few = fewer(collection, len(numbers), seed=0, keep=known, most=MOST_FRAMES)
-    task, _ = Spread().task_of(few, numbers)
-    columns = dict(zip(few.numbers, columns_of(few, given, numbers), strict=True))
+    task, _ = Carrying().task_of(few, given)
+    labels = dict(zip(few.numbers, thinned(few, given), strict=True))
     choices = [(count, teachers) for count in range(1, len(known)) for teachers in _choices(known, count)]
     shares: dict[int, list[float]] = {count: [] for count, _ in choices}
     for place, (count, teachers) in enumerate(choices):
         tell((place + 1) / (len(choices) + 1))  # to look at all frames first takes about as long as one of them
-        shares[count].append(_share(task, columns, teachers))
+        shares[count].append(_share(task, labels, teachers))
     return Gain(tuple((count, float(np.mean(found))) for count, found in shares.items()))
 
 
@@ -78,10 +78,12 @@ def _choices(known: Sequence[int], count: int) -> list[tuple[int, ...]]:
     return [every[place] for place in picked]
 
 
-def _share(task: Task, columns: Mapping[int, Given], teachers: Sequence[int]) -> float:
+def _share(task: Task, labels: Mapping[int, Given], teachers: Sequence[int]) -> float:
     """The share of rightly labelled frames in the labelled recordings that did not teach."""
-    told = [each if place in teachers else None for place, each in columns.items()]
-    _, carried = Spread().carry(task, told)
-    pairs = zip(columns.items(), carried, strict=True)
-    right = [float((guess == own).mean()) for (place, own), guess in pairs if own is not None and place not in teachers]
+    lesson = Carrying().lesson(task, [each if place in teachers else None for place, each in labels.items()])
+    right = [
+        float((Carrying().label(task, lesson, rows) == own).mean())
+        for rows, (place, own) in zip(task.rows, labels.items(), strict=True)
+        if own is not None and place not in teachers
+    ]
     return float(np.mean(right))

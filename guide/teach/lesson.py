@@ -1,15 +1,14 @@
-"""Labels teach a discriminant, and the discriminant relabels, under what recordings of one task share.
+"""Labels teach a discriminant, and the discriminant labels others, under what recordings of one task share.
 
-Each round fits a discriminant to the labels of all recordings, and lets optimal transport hand out its scores: every
-frame gets one label, every step about the share of the time it has on average, at about the place it usually has. The
-place is a soft prior, learned from the labels themselves, so steps that people do in different orders keep a wide one.
+Optimal transport hands out the discriminant's scores: every frame is given away once, every step gets about the share
+of the time it has on average, and hardly anything where it is never done. That place is learned from the labels too, so
+steps that people do in different orders keep a wide one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +43,9 @@ class LessonSettings:
     temperature: float = 5.0
     """Divides log-likelihoods: neighbouring frames are no independent witnesses."""
     place_weight: float = 1.0
-    """Weight of the prior on when a step is done."""
+    """Weight of what speaks against a step where it is never done; a place never speaks for one."""
     place_width: float = 0.1
     """How far a place spreads, as a part of the recording."""
-    place_most: float = np.inf
-    """How much more often than evenly spread a step may seem to be done at a place."""
     softness: float = 1.0
     """Entropy of the transport plan."""
     share_weight: float = 5.0
@@ -82,49 +79,16 @@ class Lesson:
         places[:, column] = 0.0
         return replace(self, places=places)
 
-    def with_open_ends(self, share: float) -> Lesson:
-        """The same, where no place speaks for a column in so large a part of a recording at its beginning and end."""
-        places, count = self.places.copy(), round(share * PLACES)
-        for end in (places[:count], places[PLACES - count :]):
-            np.minimum(end, 0.0, out=end)
-        return replace(self, places=places)
 
+def teach(sums: Sequence[ClassSums], labels: Sequence[Labels], settings: LessonSettings) -> Lesson:
+    """The lesson of recordings by the sums of their rows and their labels (T,) in columns 0..C-1.
 
-class Shown(NamedTuple):
-    """A recording as it teaches: its rows as they are, and changed in ways that change no label.
-
-    Labels are the same for all of these, so only sums count, and teaching with many takes no longer than with one.
+    A place speaks only against a step: or idle time at the beginning would be the first one.
     """
-
-    total: Floats  # (T, d), rows summed over all ways
-    products: Floats  # (d, d) of the rows, summed too
-    ways: int
-
-    @staticmethod
-    def of(rows: Floats, more: Iterable[Floats] = ()) -> Shown:
-        """A recording's rows (T, d) and more of them, one way after the other.
-
-        >>> Shown.of(np.array([[1.0], [2.0]]), [np.array([[0.0], [5.0]])])
-        Shown(total=array([[1.],
-               [7.]]), products=array([[30.]]), ways=2)
-        """
-        total, products, ways = rows, rows.T @ rows, 1
-        for each in more:
-            total, products, ways = total + each, products + each.T @ each, ways + 1
-        return Shown(total, products, ways)
-
-    def sums(self, labels: Labels, numbers: Labels) -> ClassSums:
-        """What a discriminant needs to know of them with labels (T,)."""
-        once = ClassSums.of(self.total, labels, numbers, self.products)
-        return replace(once, counts=self.ways * once.counts)
-
-
-def teach(shown: Sequence[Shown], labels: Sequence[Labels], columns: int, settings: LessonSettings) -> Lesson:
-    """The lesson of recordings with labels (T,) in columns 0..C-1, in all the ways in which they are shown."""
+    columns = len(sums[0].numbers)
     shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
-    places = np.minimum(_places(labels, columns, settings.place_width), np.log(settings.place_most))
-    total = ClassSums.total([each.sums(own, np.arange(columns)) for each, own in zip(shown, labels, strict=True)])
-    return Lesson(total.discriminant(settings.shrinkage), places, shares / shares.sum())
+    places = np.minimum(_places(labels, columns, settings.place_width), 0.0)
+    return Lesson(ClassSums.total(sums).discriminant(settings.shrinkage), places, shares / shares.sum())
 
 
 def transport(cost: Floats, shares: Floats, softness: float, share_weight: float) -> Floats:

@@ -50,12 +50,6 @@ def elsewhere(pooled: NDArray[Any], span: float, rng: np.random.Generator) -> ND
     return np.asarray(unit - place + place[int(rng.integers(len(unit)))], np.float32)
 
 
-def levelled(pooled: NDArray[Any], span: float) -> NDArray[np.float32]:
-    """The features (T, P), of unit length, before the same workplace throughout: what stands around is no step."""
-    unit, place = _workplace(pooled, span)
-    return np.asarray(unit - place + unit.mean(0), np.float32)
-
-
 def _workplace(pooled: NDArray[Any], span: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The features (T, P) of unit length, and the workplace around each frame."""
     unit = np.asarray(pooled, np.float32)

@@ -6,7 +6,8 @@
    together are one group, the start of one prototype. There are more groups than key-steps.
 3. Cut. Fuzzy memberships in the prototypes give the t-links, frames near in time the n-links, the graph cut the labels.
 4. Select. The k groups most like steps, some of them several in one, are the key-steps. The prototypes of all other
-   groups are those of background, so background takes part in the cut as every step does.
+   groups are those of background, so background takes part in the cut as every step does. What recordings look like
+   as they begin is one more: somebody starts the camera, and then the work.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from offline.keysteps.pcm import ProCut
 
 LEAST_RECORDINGS = 3  # two alone can be paired off any way
 MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames
+LEAD_IN_ROUNDS = 2  # the first looks at equally long beginnings
 MOST_RECORDINGS = 30  # that are paired off: every two of them, many times over
 
 
@@ -54,6 +56,8 @@ class CorrespondSettings:
     """How far the spread within groups is drawn towards a sphere."""
     fuzzifier: float = 1.2
     """m, as in ProCut."""
+    lead_in: float = 0.25
+    """How long nothing has been done, or hardly: of a recording's beginning, in average steps."""
     change: float = 0.1
     """What a change of label costs, in average steps in which every frame speaks fully for the other label."""
 
@@ -206,7 +210,28 @@ def correspond(looked: Looked, step_s: float, k: int, seed: int, settings: Corre
         labels = grouped(ties)
     known = memberships_by_others(rows, labels, settings)
     numbers = number_groups(labels, put_together(Evidence.of(labels, ties, grain, known, step), k), k)
+    if settings.lead_in:
+        labels = _with_lead_in(looked, labels, len(numbers), step_s, settings)
+        numbers = np.append(numbers, BACKGROUND)
     return Correspondence(looked, labels, numbers, step_s)
+
+
+def _with_lead_in(
+    looked: Looked, labels: list[Labels], group: int, step_s: float, settings: CorrespondSettings
+) -> list[Labels]:
+    """Groups 0..`group` - 1 and one more: what comes first in a recording, as far as it looks like all beginnings.
+
+    Until the work begins the workplace is as the first step finds it. So waiting is found as part of that step, and
+    whoever leaves the step out would seem to do it by waiting.
+    """
+    first = max(1, round(settings.lead_in * step_s * looked.some.rate))
+    waited = [min(first, len(each)) for each in labels]
+    for _ in range(LEAD_IN_ROUNDS):
+        found = [np.append(np.full(count, group), own[count:]) for count, own in zip(waited, labels, strict=True)]
+        prototypes = GroupPrototypes.learn(looked.rows, found, group + 1, settings)
+        cut_anew = cut_by(prototypes, looked.rows, looked.some, group + 1, step_s, settings)
+        waited = [int(np.argmin(np.append(each == group, False))) for each in cut_anew]
+    return [np.append(np.full(count, group), own[count:]) for count, own in zip(waited, labels, strict=True)]
 
 
 def _total(votes: Iterable[Floats]) -> Floats:

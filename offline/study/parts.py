@@ -22,11 +22,11 @@ from rich.table import Table
 from guide.commands.entry import entry
 from guide.domain import Features, Labels
 from guide.label.clock_prior import ClockPrior
-from guide.teach.collection import Collection
-from guide.teach.consensus import Consensus
+from guide.teach.carrying import Carrying
+from guide.teach.collection import Collection, Found
 from guide.teach.prototypes import WAYS, learn_prototypes
 from guide.teach.reorder import shuffled
-from guide.teach.spread import Spread
+from guide.teach.subsample import Fewer
 from offline.features import RecordingFeatures
 from offline.keysteps.correspond import CorrespondAndCut, CorrespondSettings
 from offline.metrics import PROTOCOLS
@@ -53,6 +53,7 @@ FINDERS: Final[Mapping[str, CorrespondSettings]] = {
     "paired off three times": replace(CORRESPOND, rounds=2),
     "two cuttings": replace(CORRESPOND, lengths=(0.5, 0.7)),
     "hardly a group to spare": replace(CORRESPOND, spare=0.0),
+    "no lead-in": replace(CORRESPOND, lead_in=0.0),
 }
 VIEWS: Final[Mapping[str, Callable[[Collection], Collection]]] = {
     "features in both views: no TC3I": lambda made: replace(made, embeddings=_single(made.features)),
@@ -60,15 +61,15 @@ VIEWS: Final[Mapping[str, Callable[[Collection], Collection]]] = {
 }
 ONE_HEAD: Final = "one head"
 
-SPREAD: Final = Spread()
-CARRIERS: Final[Mapping[str, Spread]] = {
-    WHOLE: SPREAD,
-    "no place": replace(SPREAD, settings=replace(SPREAD.settings, place_weight=0.0)),
-    "no share of the time": replace(SPREAD, settings=replace(SPREAD.settings, share_weight=1e-6)),
-    "one round": replace(SPREAD, rounds=1),
-    "not levelled": replace(SPREAD, levelling=0),
-    "not read as histories": replace(SPREAD, consensus=Consensus(rounds=0)),
+CARRYING: Final = Carrying()
+CARRIERS: Final[Mapping[str, Carrying]] = {
+    WHOLE: CARRYING,
+    "no place": replace(CARRYING, settings=replace(CARRYING.settings, place_weight=0.0)),
+    "no share of the time": replace(CARRYING, settings=replace(CARRYING.settings, share_weight=1e-6)),
+    "one round": replace(CARRYING, rounds=1),
+    "given labels count once": replace(CARRYING, say=1),
 }
+FRAME_BY_FRAME: Final = "frame by frame"
 LABELLED: Final = 2
 
 COPIES: Final[Mapping[str, int]] = {WHOLE: WAYS, "no copies in other orders": 0, "copies in other orders only": 2}
@@ -138,10 +139,17 @@ def _finder(task: LabelledTask, search: Search, seed: int) -> Scores:
 def _carrying(task: LabelledTask, seed: int) -> Scores:
     [chosen] = choices(len(task.recordings), LABELLED, most=1, seed=seed)
     given = [labels if number in chosen else None for number, labels in enumerate(task.truth)]
-    return {
-        part: score_others(task, chosen, spread.spread(task.seen(), given), ["D"]).protocols["D"].f1
-        for part, spread in CARRIERS.items()
-    }
+    labels = {part: carrying.carry(task.seen(), given) for part, carrying in CARRIERS.items()}
+    labels[FRAME_BY_FRAME] = _frame_by_frame(task, given)
+    return {part: score_others(task, chosen, found, ["D"]).protocols["D"].f1 for part, found in labels.items()}
+
+
+def _frame_by_frame(task: LabelledTask, given: Sequence[Labels | None]) -> Found:
+    """Labels by what the labelled ones teach of single frames; nothing is read as a history."""
+    few = Fewer(task.seen(), 1, tuple(range(len(given))))
+    carried, _ = CARRYING.task_of(few, given)
+    lesson = CARRYING.lesson(carried, given)
+    return Found(tuple(CARRYING.label(carried, lesson, rows) for rows in carried.rows))
 
 
 def _recognition(task: LabelledTask, seed: int) -> Scores:

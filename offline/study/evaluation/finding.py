@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from guide.teach.carrying import Carrying
 from guide.teach.collection import Collection, Found
-from guide.teach.spread import Spread
 from offline.config import Recipe
 from offline.keysteps.base import Finder
 from offline.keysteps.choose import choose_k
@@ -24,7 +24,7 @@ from offline.study.keep import Kept, content_key, source_hash
 
 SOURCES: Final = (
     "offline.keysteps", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.teach.collection",
-    "guide.teach.consensus", "guide.teach.lesson", "guide.teach.reorder", "guide.teach.spread", "guide.teach.subsample",
+    "guide.teach.carrying", "guide.teach.lesson", "guide.teach.reorder", "guide.teach.subsample",
     "guide.teach.view", "offline.losses", "offline.paper", "offline.study.evaluation.task", "offline.features",
 )  # fmt: skip
 """The code that decides what is found; a test sees to it that none is forgotten."""
@@ -88,7 +88,7 @@ class Search:
         key = content_key(task.recordings, "spread", sorted(labelled), said, source_hash(*SOURCES))
         found = self._read(key, len(task.recordings))
         if found is None:
-            found = Spread().spread(task.seen(), given)
+            found = Carrying().carry(task.seen(), given)
             self._write(key, found)
         return found
 

@@ -11,13 +11,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from guide.label.discriminant import ClassSums
 from guide.label.membership import squared_distances
-from guide.teach.lesson import LessonSettings, Shown, teach, transport
+from guide.teach.lesson import LessonSettings, teach, transport
 from tests.plain_discriminant import fit_discriminant
 
 
 def random_cost(seed: int, frames: int = 12, columns: int = 3) -> NDArray[np.float64]:
     return np.random.default_rng(seed).uniform(0, 3, (frames, columns))
+
+
+def sums(rows: list[NDArray[np.float64]], labels: list[NDArray[np.int64]]) -> list[ClassSums]:
+    return [ClassSums.of(each, own, np.arange(4)) for each, own in zip(rows, labels, strict=True)]
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 3.0), st.floats(0.1, 50.0))
@@ -60,7 +65,7 @@ def test_labels_that_are_mostly_right_are_put_right() -> None:
     truth = np.repeat([0, 1, 3], 40)
     rows = [np.eye(4)[truth] * 4 + rng.normal(0, 0.5, (120, 4)) for _ in range(3)]
     spoiled = [np.where(rng.random(120) < 0.25, rng.choice([0, 1, 3], 120), truth) for _ in rows]
-    lesson = teach([Shown.of(each) for each in rows], spoiled, 4, settings_)
+    lesson = teach(sums(rows, spoiled), spoiled, settings_)
     for each in rows:
         labels = lesson.label(each, 8.0, settings_)
         assert labels.dtype == np.int64
@@ -72,7 +77,7 @@ def test_a_lesson_is_the_discriminant_of_all_rows(copies: tuple[int, ...]) -> No
     rng, settings_ = np.random.default_rng(5), LessonSettings()
     labels = [np.repeat([0, 1, 3], 12) for _ in range(3)]
     rows = [np.eye(4)[own] * 3.0 + rng.normal(size=(36, 4)) for own in labels]
-    lesson = teach([Shown.of(rows[n]) for n in copies], [labels[n] for n in copies], 4, settings_)
+    lesson = teach([sums(rows, labels)[n] for n in copies], [labels[n] for n in copies], settings_)
     numbers, centres, whitening = fit_discriminant(
         [rows[n] for n in copies], [labels[n] for n in copies], settings_.shrinkage
     )
@@ -80,25 +85,13 @@ def test_a_lesson_is_the_discriminant_of_all_rows(copies: tuple[int, ...]) -> No
     far[:, numbers] = squared_distances(rows[0] @ whitening, centres @ whitening)
     chances = np.exp(-0.5 * (far - far.min(1, keepdims=True)) / settings_.temperature)
     expected = chances / chances.sum(1, keepdims=True)
-    lesson = replace(lesson.with_open_ends(0.5), places=np.zeros_like(lesson.places))
+    lesson = replace(lesson, places=np.zeros_like(lesson.places))
     loose = replace(settings_, share_weight=0.0)
     np.testing.assert_allclose(lesson.plan(rows[0], loose), expected, atol=1e-9)
 
 
-def test_a_recording_shown_in_several_ways_teaches_with_the_rows_of_all_of_them() -> None:
-    rng, settings_ = np.random.default_rng(6), LessonSettings()
-    labels = [np.repeat([0, 1, 2], [10, 4, 6]), np.repeat([2, 0, 1], 8)]
-    ways = [[rng.normal(size=(len(own), 3)) + own[:, None] for _ in range(3)] for own in labels]
-    lesson = teach([Shown.of(first, more) for first, *more in ways], labels, 3, settings_)
-    every = [each for one in ways for each in one]
-    known = fit_discriminant(every, [own for own in labels for _ in range(3)], settings_.shrinkage)
-    np.testing.assert_allclose(lesson.learned.centres, known.centres)
-    np.testing.assert_allclose(lesson.learned.whitening, known.whitening)
-
-
-def test_a_place_speaks_for_a_step_only_so_loud_and_against_it_as_before() -> None:
-    shown, labels = [Shown.of(np.zeros((200, 1)))] * 2, [np.repeat(np.arange(10), 20)] * 2
-    free = teach(shown, labels, 10, LessonSettings()).places
-    capped = teach(shown, labels, 10, LessonSettings(place_most=2.5)).places
-    assert free.max() > np.log(4)
-    np.testing.assert_array_equal(capped, np.minimum(free, np.log(2.5)))
+def test_a_place_speaks_against_a_step_and_never_for_it() -> None:
+    labels = [np.repeat(np.arange(4), 20)] * 2
+    places = teach(sums([np.zeros((80, 1))] * 2, labels), labels, LessonSettings()).places
+    assert places.max() == 0.0
+    assert places[0, 3] < -1.0  # the last step is never done at the beginning

@@ -101,6 +101,25 @@ def test_steps_that_are_done_twice_are_found_twice() -> None:
     assert np.mean(same) > 0.7
 
 
+def test_waiting_before_the_work_is_no_part_of_the_first_step() -> None:
+    """Until somebody begins, the workplace looks much like the first step does."""
+    looks = np.random.default_rng(99).normal(0, 2, (K, 16))
+    rows, begins = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        waits = 3 + seed
+        shown = np.concatenate([0.6 * looks[:1], looks]).repeat([waits, *rng.integers(14, 30, K)], axis=0)
+        rows.append((shown + rng.normal(0, 0.5, shown.shape)).astype(np.float32))
+        begins.append(waits)
+    made = Collection.at_rate(rows, RATE)
+
+    def off(lead_in: float) -> float:
+        found = CorrespondAndCut(replace(SETTINGS, lead_in=lead_in)).find(made, K, seed=0).labels
+        return float(np.abs([np.argmax(each > 0) - begin for each, begin in zip(found, begins, strict=True)]).mean())
+
+    assert off(SETTINGS.lead_in) < 0.4 * off(0.0)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_one_and_two_recordings_are_cut_without_pairs(count: int) -> None:
     made, truth = collection(count)

@@ -99,7 +99,7 @@ def test_few_labels_are_carried_to_recordings_that_alone_are_scored(
     lines = read(tmp_path)
     assert [lines[f"{n} labelled", "D F1"]["seeds"] for n in (1, 2)] == ["3", "3"]
     assert float(lines["1 labelled", "D F1"]["mean"]) > float(lines["equal", "D F1"]["mean"])
-    monkeypatch.setattr("guide.teach.spread.Spread.spread", lambda *_: pytest.fail("it was carried again"))
+    monkeypatch.setattr("guide.teach.carrying.Carrying.carry", lambda *_: pytest.fail("it was carried again"))
     run(task, tmp_path / "again", "--cluster", "random,equal", "--labelled", "1,2")
     assert read(tmp_path / "again")["2 labelled", "A F1"] == lines["2 labelled", "A F1"]
 

@@ -27,9 +27,9 @@ def is_covered(module: str) -> bool:
 
 
 def test_a_change_anywhere_in_finders_or_carried_labels_makes_them_anew() -> None:
-    decide = [module for module, _ in FINDERS.values()] + ["offline.keysteps.choose", "guide.teach.spread"]
+    decide = [module for module, _ in FINDERS.values()] + ["offline.keysteps.choose", "guide.teach.carrying"]
     used = set[str]().union(*map(imported_by, decide))
-    assert {"guide.teach.consensus", "guide.label.histories", "offline.keysteps.kmeans"} <= used
+    assert {"guide.teach.lesson", "guide.label.histories", "offline.keysteps.kmeans"} <= used
     assert [module for module in sorted(used) if not is_covered(module)] == []
 
 
