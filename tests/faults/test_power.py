@@ -9,7 +9,8 @@ import numpy as np
 
 from guide.domain import Alert, SettledLabel
 from guide.record.percepts import PERCEPTS_FILE, PerceptWriter, read_percepts
-from guide.record.store import DATABASE, Store
+from guide.record.sqlite import DATABASE
+from guide.record.store import Store
 from guide.record.values import SessionFacts, StoredPercept
 from tests.power_cut import Disk, is_sound, noted_disk
 

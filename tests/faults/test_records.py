@@ -19,7 +19,8 @@ import pytest
 from guide.commands.replay import ReplayOptions, differences, open_replay
 from guide.domain import Update
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
-from guide.record.store import DATABASE, Store
+from guide.record.sqlite import DATABASE
+from guide.record.store import Store
 from guide.recording import RecordingOptions, SourceFacts, recorded
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
@@ -89,19 +90,15 @@ def test_the_disk_is_full(features_task: Learned, tmp_path: Path, monkeypatch: p
 
     def on_a_full_disk(store: Store, *arguments: object) -> None:
         pages = 10**6 if freed.is_set() else 1
-        store._db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+        store._db.rows(f"PRAGMA max_page_count = {pages}")
         if not freed.is_set():  # fill what room there is in the pages at hand
-            store._db.execute("CREATE TABLE IF NOT EXISTS ballast (x)")
+            store._db.run("CREATE TABLE IF NOT EXISTS ballast (x)")
             while True:
-                store._db.execute("INSERT INTO ballast VALUES (zeroblob(500))")
-        store._db.execute("DROP TABLE IF EXISTS ballast")
+                store._db.run("INSERT INTO ballast VALUES (zeroblob(500))")
+        store._db.run("DROP TABLE IF EXISTS ballast")
         write(store, *arguments)  # type: ignore[arg-type]
 
-    def explained(store: Store, *arguments: object) -> None:
-        with store._explained():
-            on_a_full_disk(store, *arguments)
-
-    monkeypatch.setattr(Store, "write", explained)
+    monkeypatch.setattr(Store, "write", on_a_full_disk)
     session = start(features_task)
     with recorded(session, RecordingOptions(record=True, data=tmp_path), SourceFacts("features"), told.append) as made:
         assert made is not None

@@ -18,7 +18,8 @@ import pytest
 from guide.domain import Alert, SettledLabel
 from guide.errors import OutputError
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
-from guide.record.store import DATABASE, Store
+from guide.record.sqlite import DATABASE
+from guide.record.store import Store
 from guide.record.values import Row, SessionFacts, StoredAction, StoredPercept
 from guide.record.writer import SessionWriter, WriterSettings
 
@@ -98,12 +99,12 @@ class TightStore(Store):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
-        self._db.execute(f"PRAGMA max_page_count = {pages + 1}").fetchall()
+        pages = self._db.rows("PRAGMA page_count")[0][0]
+        self._db.rows(f"PRAGMA max_page_count = {pages + 1}")
 
     def write(self, session: str, rows: Sequence[Row], frames: int, at: float, wall: float) -> None:
         if self.has_room.is_set():
-            self._db.execute("PRAGMA max_page_count = 100000").fetchall()
+            self._db.rows("PRAGMA max_page_count = 100000")
         super().write(session, rows, frames, at, wall)
 
 
