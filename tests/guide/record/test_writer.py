@@ -189,14 +189,18 @@ import sys, time
 from pathlib import Path
 import numpy as np
 from guide.domain import SettledLabel
+from guide.record.shipping import open_for_writing, shipping
 from guide.record.values import StoredPercept, SessionFacts
 from guide.record.writer import SessionWriter
-writer = SessionWriter(Path(sys.argv[1]), SessionFacts("20300102-030405-00ff", started=1e9))
-for number in range(10**6):
-    one = StoredPercept(number, float(number), np.zeros(608, np.float32))
-    writer.put(one, SettledLabel(float(number), 1, 0.9), frames=number + 1, at=float(number))
-    print(number, time.monotonic(), flush=True)
-    time.sleep(0.01)
+name, folder, records = "20300102-030405-00ff", Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
+with shipping(folder, records):
+    target = lambda data: open_for_writing(data, name, records)
+    writer = SessionWriter(folder, SessionFacts(name, started=1e9), open_store=target)
+    for number in range(10**6):
+        one = StoredPercept(number, float(number), np.zeros(608, np.float32))
+        writer.put(one, SettledLabel(float(number), 1, 0.9), frames=number + 1, at=float(number))
+        print(number, time.monotonic(), flush=True)
+        time.sleep(0.01)
 """
 
 
