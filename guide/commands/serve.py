@@ -235,7 +235,8 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
     if kept.record:
         days = f"pictures for {kept.keep_days:g} days" if kept.keep_days else "pictures for good"
         what = days if kept.pictures else "no pictures"
-        yield f"Sessions are kept in {kept.data} ({what}); --no-record keeps none."
+        where = f"{kept.data} and in PostgreSQL" if kept.records else kept.data
+        yield f"Sessions are kept in {where} ({what}); --no-record keeps none."
     yield "This address is for cameras; python -m guide tokens makes tokens to watch, operate and administer."
     yield "Ctrl-C ends all sessions properly."
 

@@ -125,6 +125,7 @@ def _show(found: tuple[StoredSession, ...], options: SessionsOptions, console: C
         table.add_row(*(Text(cell) for cell in cells))  # names are the user's: brackets in them are no markup
     console.print(table)
     folder = "" if options.data == SessionsOptions().data else f" --data {shlex.quote(str(options.data))}"
+    folder += "" if options.records is None else " --records ADDRESS"  # which may hold a password
     console.print(f"next: python -m guide report {found[-1].id}{folder}", markup=False, soft_wrap=True)
 
 

@@ -37,7 +37,7 @@ from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress
 from guide.procedure.wording import title_of
 from guide.record.private_folder import require_writable_folder
-from guide.record.shipping import shipping
+from guide.record.shipping import find_address, shipping
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Networks, Session, follow_features, start_networks
 from guide.settings import LiveSettings
@@ -128,7 +128,8 @@ def _attended(
 
 def _data(options: WatchOptions) -> str:
     folder = options.recording.data
-    return "" if folder == RecordingOptions().data else f" --data {shlex.quote(str(folder))}"
+    where = "" if folder == RecordingOptions().data else f" --data {shlex.quote(str(folder))}"
+    return where if options.recording.records == find_address(None) else f"{where} --records ADDRESS"
 
 
 def watch(options: WatchOptions, source_console: SourceConsole) -> tuple[Session, OperatorKeys, Iterator[Update]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from guide.domain import Alert, Resolution
 from guide.errors import InputError, OutputError
 from guide.record.keeping import DEFAULT_DAYS
-from guide.record.lock import is_alive
+from guide.record.lock import LOCK, is_alive
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
 from guide.record.spool import Entry, read_rows, spool_files
 from guide.record.sqlite import SqliteDatabase
@@ -212,7 +212,7 @@ class Store:
     def _is_left(self, session: str, seen: float) -> bool:
         """Whether nobody records an open session any more; that of another machine is only known by its silence."""
         place = self.place(session)
-        if self._db.is_shared and not place.is_dir():
+        if self._is_elsewhere(place):
             return time.time() - seen > ABSENT_S
         return not is_alive(place) and not spool_files(self.folder, session)
 
@@ -317,7 +317,11 @@ class Store:
         self._db.erase()
 
     def _is_recorded(self, place: Path) -> bool:
-        return is_alive(place) or (self._db.is_shared and not place.is_dir())
+        return is_alive(place) or self._is_elsewhere(place)
+
+    def _is_elsewhere(self, place: Path) -> bool:
+        """Whether another machine records or recorded it: who does leaves a lock, held or not."""
+        return self._db.is_shared and not (place / LOCK).is_file()
 
     def keep_pictures(self, days: float | None) -> None:
         """Sets for all sessions after how many days their pictures are deleted; none keeps them."""

@@ -110,6 +110,7 @@ def test_open_sessions_of_dead_processes_are_closed_and_those_of_living_ones_are
 ) -> None:
     for name in (FIRST, SECOND):
         (tmp_path / name).mkdir()
+    SessionLock(tmp_path / FIRST).release()
     lock = SessionLock(tmp_path / SECOND)
     with Store(tmp_path, records=records) as store:
         fill(store)
@@ -170,6 +171,7 @@ def test_a_write_is_stored_as_a_whole_or_not_at_all(tmp_path: Path, records: str
 
 def test_a_killed_session_is_found_by_its_source_and_goes_on(tmp_path: Path, records: str | None) -> None:
     (tmp_path / FIRST).mkdir()
+    SessionLock(tmp_path / FIRST).release()
     with Store(tmp_path, records=records) as store:
         fill(store, source="headset:a")
         store.write(FIRST, [], 3, 0.6, 1e9 + 7)

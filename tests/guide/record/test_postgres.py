@@ -132,6 +132,7 @@ def test_a_machine_leaves_the_sessions_of_others_alone_until_they_are_silent_for
 ) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     (there / FIRST).mkdir(parents=True)
+    (here / FIRST / "report").mkdir(parents=True)  # somebody wrote a report there
     with Store(there, records=address) as home_store, Store(here, records=address) as other:
         lock = SessionLock(there / FIRST)
         fill(home_store, started=1e9)
