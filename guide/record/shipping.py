@@ -6,6 +6,7 @@ away lines wait in the spool; nothing is lost with the network, the database or 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import os
@@ -13,7 +14,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -61,7 +61,7 @@ def find_address(given: str | None) -> str | None:
     return address
 
 
-@contextmanager
+@contextlib.contextmanager
 def opened(folder: Path, records: str | None = None) -> Iterator[Store]:
     """The store for readers, with all that dead processes left shipped, and their sessions closed.
 
@@ -77,7 +77,7 @@ def open_for_writing(folder: Path, session: str, records: str | None) -> Store |
     return Store(folder) if records is None else Spool(folder, session)
 
 
-@contextmanager
+@contextlib.contextmanager
 def shipping(folder: Path, records: str | None, most_bytes: float = 0.0, tell: Tell = log.warning) -> Iterator[None]:
     """Within it what sessions leave in the spool is shipped; at the end it waits a while for the last of it.
 
@@ -140,6 +140,14 @@ class Shipper:
             )
         if self._store is not None:
             self._store.close()
+
+    def waiting(self) -> int:
+        """Bytes in the spool that were not shipped yet."""
+        waiting = 0
+        for path in spool_files(self._folder):
+            with contextlib.suppress(FileNotFoundError):  # it was shipped meanwhile
+                waiting += path.stat().st_size - self._places.get(path, (0, 0))[1]
+        return waiting
 
     def ship(self, store: Store, only_left: bool = False) -> None:
         """Ships all that lies there, or what nobody holds any more. Only one process of a folder ships at a time."""

@@ -16,6 +16,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from guide.errors import InputError
 from guide.record.growing_file import GrowingFile, flush_folder
 from guide.record.lock import SessionLock
 from guide.record.private_folder import make_private_folder
@@ -130,6 +131,33 @@ def read_entries(path: Path, place: int = 0) -> Iterator[tuple[Entry, int]]:
             yield entry, place
 
 
+def merged(entries: Sequence[Entry]) -> list[Entry]:
+    """The same lines, those that only write and follow each other as one: a database is asked less often.
+
+    >>> merged([["begin", []], ["write", ["a"], 1, 0.0, 5.0], ["write", ["b"], 2, 0.2, 5.2], ["end", "finished", 6.0]])
+    [['begin', []], ['write', ['a', 'b'], 2, 0.2, 5.2], ['end', 'finished', 6.0]]
+    """
+    found: list[Entry] = []
+    for entry in entries:
+        match found[-1:], entry:
+            case [["write", list() as rows, _, _, _]], ["write", list() as more, frames, at, wall]:
+                found[-1] = ["write", [*rows, *more], frames, at, wall]
+            case _:
+                found.append(entry)
+    return found
+
+
 def read_rows(plain: Sequence[Sequence[Any]]) -> list[Row]:
-    """The rows of a line."""
-    return [TABLES[table](*values) for table, *values in plain]
+    """The rows of a line; raises InputError for those of another version."""
+    try:
+        return [TABLES[table](*values) for table, *values in plain]
+    except (KeyError, TypeError, ValueError) as cause:
+        raise InputError(f"a spool holds a record that this version cannot read ({cause}): update it.") from cause
+
+
+def read_facts(plain: Sequence[Any]) -> SessionFacts:
+    """What a session is stored under; raises InputError for that of another version."""
+    try:
+        return SessionFacts(*plain)
+    except TypeError as cause:
+        raise InputError(f"a spool holds a session that this version cannot read ({cause}): update it.") from cause

@@ -18,7 +18,8 @@ from guide.errors import InputError, OutputError
 from guide.record.keeping import DEFAULT_DAYS
 from guide.record.lock import LOCK, is_alive
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
-from guide.record.spool import Entry, read_rows, spool_files
+from guide.record.spool import FOLDER as SPOOL
+from guide.record.spool import Entry, merged, read_facts, read_rows, spool_files
 from guide.record.sqlite import SqliteDatabase
 from guide.record.values import (
     SESSION_ID,
@@ -175,7 +176,7 @@ class Store:
             )[0][0]
             if self._db.rows("SELECT 1 FROM deleted WHERE id = ?", (session,)):
                 return False
-            for entry in entries[max(0, shipped - first) :]:
+            for entry in merged(entries[max(0, shipped - first) :]):
                 self._follow(session, entry)
             lines = max(shipped, first + len(entries))
             self._db.run("UPDATE spools SET lines = ? WHERE name = ?", (lines, spool))
@@ -184,13 +185,17 @@ class Store:
     def _follow(self, session: str, entry: Entry) -> None:
         match entry:
             case ["begin", facts]:
-                self._begin(SessionFacts(*facts))
+                self._begin(read_facts(facts))
             case ["reopen"]:
                 self._reopen(session)
             case ["write", rows, frames, at, wall]:
                 self._write(session, read_rows(rows), frames, at, wall)
             case ["end", state, wall]:
                 self._end(session, state, wall)
+            case _:
+                raise InputError(
+                    f"a spool of session {session} holds what this version cannot read: update the program."
+                )
 
     def close_orphans(self) -> tuple[str, ...]:
         """Closes the open sessions whose process is gone, as of when they last wrote; gives their names.
@@ -245,7 +250,7 @@ class Store:
             if time.time() - changed < SETTLED_S or is_alive(place) or spool_files(self.folder, place.name):
                 continue
             if self._db.rows("SELECT 1 FROM deleted WHERE id = ?", (place.name,)):  # on another machine
-                _remove(place)
+                self._remove_files(place.name)
                 continue
             with self._db.transaction():
                 newest = self._db.rows("SELECT keep_days FROM sessions ORDER BY started DESC LIMIT 1")
@@ -308,13 +313,24 @@ class Store:
         place = self.place(session)
         if any(one.id == session and one.state == "open" for one in self.sessions()) and self._is_recorded(place):
             raise InputError(f"session {session} is still being recorded: end it first.")
-        _remove(place)
+        self._remove_files(session)
         with self._db.transaction():
             self._db.run("DELETE FROM sessions WHERE id = ?", (session,))
             self._db.run("DELETE FROM spools WHERE session_id = ?", (session,))
             if self._db.is_shared:
                 self._db.run("INSERT INTO deleted (id) VALUES (?) ON CONFLICT (id) DO NOTHING", (session,))
         self._db.erase()
+
+    def _remove_files(self, session: str) -> None:
+        place = self.place(session)
+        try:
+            for waiting in (self.folder / SPOOL).glob(f"{session}-*"):
+                waiting.unlink(missing_ok=True)
+            shutil.rmtree(place)
+        except FileNotFoundError:
+            pass  # it left no files
+        except OSError as cause:
+            raise OutputError(f"{place} cannot be deleted ({cause.strerror}): check who owns it.") from cause
 
     def _is_recorded(self, place: Path) -> bool:
         return is_alive(place) or self._is_elsewhere(place)
@@ -367,15 +383,6 @@ def _postgres(records: str) -> PostgresDatabase:
     from guide.record.postgres import PostgresDatabase  # few need it, and its driver takes a while to load
 
     return PostgresDatabase(records)
-
-
-def _remove(place: Path) -> None:
-    try:
-        shutil.rmtree(place)
-    except FileNotFoundError:
-        pass  # it left no files
-    except OSError as cause:
-        raise OutputError(f"{place} cannot be deleted ({cause.strerror}): check who owns it.") from cause
 
 
 def _conditions(wanted: SessionFilter) -> tuple[list[str], list[object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -233,6 +234,20 @@ def test_a_line_that_the_database_refuses_is_kept_aside_and_holds_up_nobody(
     assert spool_files(tmp_path) == []
     assert len(list((tmp_path / FOLDER).glob("*.refused"))) == 1
     assert "stay in" in caplog.text
+
+
+def test_lines_of_another_version_are_kept_aside(cluster: Cluster, tmp_path: Path) -> None:
+    records = cluster.database()
+    for line in (["write", [["dreams", 1]], 1, 0.0, 0.0], ["begin", [FIRST]], ["dream"], {}):
+        with Spool(tmp_path, FIRST) as spool:
+            spool._file.append(json.dumps(line).encode() + b"\n")
+        with opened(tmp_path, records) as store:
+            assert store.sessions() == ()
+    assert spool_files(tmp_path) == []
+    assert len(list((tmp_path / FOLDER).glob("*.refused"))) == 4
+    with Store(tmp_path, records=records) as store:
+        store.delete(FIRST)
+    assert not list((tmp_path / FOLDER).glob("*.refused"))
 
 
 def test_readers_leave_what_is_being_recorded_to_its_process(cluster: Cluster, tmp_path: Path) -> None:
