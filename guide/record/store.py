@@ -160,7 +160,9 @@ class Store:
             self._end(session, state, wall)
 
     def _end(self, session: str, state: SessionState, wall: float) -> None:
-        self._db.run("UPDATE sessions SET state = ?, ended = ? WHERE id = ? AND state = 'open'", (state, wall, session))
+        # One that was only closed for its silence ends as its own machine says.
+        is_open = "(state = 'open' OR state = 'interrupted' AND ended <= seen)"
+        self._db.run(f"UPDATE sessions SET state = ?, ended = ? WHERE id = ? AND {is_open}", (state, wall, session))
 
     def ship(self, spool: str, session: str, first: int, entries: Sequence[Entry]) -> bool:
         """Does what the lines of a spool say, from line `first` on, each once however often it is shipped.

@@ -18,7 +18,7 @@ from guide.record import postgres as home
 from guide.record.lock import SessionLock
 from guide.record.schema import NEWEST
 from guide.record.shipping import find_address
-from guide.record.spool import Spool, read_entries, spool_files
+from guide.record.spool import Entry, Spool, read_entries, spool_files
 from guide.record.store import ABSENT_S, SETTLED_S, Store
 from guide.record.values import SessionFacts
 from tests.contracts.test_stores import EVERYTHING, FIRST, fill, rows
@@ -146,6 +146,20 @@ def test_a_machine_leaves_the_sessions_of_others_alone_until_they_are_silent_for
         home_store.reopen(FIRST)
         monkeypatch.setattr("time.time", lambda: 1e9 + ABSENT_S + 1)
         assert other.close_orphans() == (FIRST,)
+
+
+def test_a_machine_that_comes_back_after_days_has_the_last_word_on_its_session(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries: list[Entry] = [["begin", [FIRST, 1e9, "", "", "", "", "{}", "{}", None]], ["write", [], 5, 1.0, 1e9 + 1]]
+    with Store(tmp_path, records=address) as store:
+        store.ship("a", FIRST, 0, entries)
+        with monkeypatch.context() as patch:
+            patch.setattr("time.time", lambda: 1e9 + 3 * ABSENT_S)
+            assert store.close_orphans() == (FIRST,)
+        store.ship("a", FIRST, 2, [["write", [], 9, 2.0, 1e9 + 2], ["end", "finished", 1e9 + 3]])
+        found = store.find(FIRST)
+    assert (found.state, found.ended, found.frames) == ("finished", 1e9 + 3, 9)
 
 
 def test_what_is_deleted_on_one_machine_goes_from_the_disk_of_the_other(

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from guide.errors import OutputError
 from guide.record import shipping as module
 from guide.record.shipping import Shipper, open_for_writing, opened, shipping
 from guide.record.spool import FILE_LINES, FOLDER, Entry, Spool, read_entries, read_rows, spool_files
-from guide.record.store import Store
+from guide.record.store import SessionFilter, Store
 from guide.record.values import SessionFacts
 from guide.record.writer import SessionWriter
 from tests.contracts.test_stores import EVERYTHING, FIRST, SECOND, rows
@@ -89,6 +90,26 @@ def test_a_session_goes_through_the_spool_to_the_database(cluster: Cluster, tmp_
     with opened(tmp_path, records) as store:
         assert [one.at for one in store.contents(FIRST).labels] == [float(number) for number in range(400)]
         assert (store.find(FIRST).state, store.find(FIRST).frames) == ("finished", 400)
+
+
+def test_machines_and_several_processes_of_one_ship_side_by_side(cluster: Cluster, tmp_path: Path) -> None:
+    records = cluster.database()
+    folders = (tmp_path / "a", tmp_path / "b", tmp_path / "a")  # two processes share the first
+    names = [f"20300102-030405-{number:08x}" for number in range(9)]
+    with ExitStack() as held:
+        for folder in folders:
+            held.enter_context(shipping(folder, records))
+        sessions = [writer(folders[place % 3], records, name) for place, name in enumerate(names)]
+        for number in range(60):
+            for session in sessions:
+                session.put(label(number), frames=number + 1, at=float(number))
+            time.sleep(0.005)
+        for session in sessions:
+            session.close("finished")
+    with opened(tmp_path / "a", records) as store:
+        assert [one.id for one in store.sessions(SessionFilter(state="finished"))] == sorted(names)
+        for name in names:
+            assert [one.at for one in store.contents(name).labels] == [float(number) for number in range(60)]
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
@@ -238,7 +259,8 @@ def test_a_line_that_the_database_refuses_is_kept_aside_and_holds_up_nobody(
 
 def test_lines_of_another_version_are_kept_aside(cluster: Cluster, tmp_path: Path) -> None:
     records = cluster.database()
-    for line in (["write", [["dreams", 1]], 1, 0.0, 0.0], ["begin", [FIRST]], ["dream"], {}):
+    strange: list[object] = [["write", [["dreams", 1]], 1, 0.0, 0.0], ["begin", [FIRST]], ["dream"], {}]
+    for line in strange:
         with Spool(tmp_path, FIRST) as spool:
             spool._file.append(json.dumps(line).encode() + b"\n")
         with opened(tmp_path, records) as store:
