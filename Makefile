@@ -5,14 +5,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= .cache/demo
 
-.PHONY: demo demo-bundle test dashboard lint types pytest fuzz browser-note rtsp-note clean
+.PHONY: demo demo-bundle test dashboard lint types pytest fuzz browser-note rtsp-note postgres-note clean
 .DEFAULT_GOAL := demo
 
 # The stamp is newer than what it depends on, so a second run installs nothing.
 $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing about 7 GB, torch with its CUDA libraries 5 of them: a few minutes"
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[train,dev]"
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[train,fleet,dev]"
 	@touch $(STAMP)
 
 # First from the videos alone, then with the labels of four demonstrations: that bundle guides.
@@ -31,7 +31,7 @@ dashboard: $(STAMP)
 	  $(MAKE) demo-bundle; }
 	CNC_DEMO=$(DEMO) $(BIN)/streamlit run streamlit_app.py
 
-test: $(STAMP) lint types browser-note rtsp-note pytest
+test: $(STAMP) lint types browser-note rtsp-note postgres-note pytest
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -63,6 +63,15 @@ rtsp-note:
 	    echo "REQUIRE_RTSP=1 but no RTSP server was found: install the packages named in .ci/run."; exit 2; \
 	  else \
 	    echo "No RTSP server: the RTSP rows of tests/contracts and tests/faults are left out."; \
+	  fi
+
+# The same for PostgreSQL and REQUIRE_POSTGRES=1.
+postgres-note:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+	  if [ "$$REQUIRE_POSTGRES" = 1 ]; then \
+	    echo "REQUIRE_POSTGRES=1 but no PostgreSQL was found: install the package postgresql."; exit 2; \
+	  else \
+	    echo "No PostgreSQL: the rows of tests/contracts/test_stores.py and tests/faults that need it are left out."; \
 	  fi
 
 clean:

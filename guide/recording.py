@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from guide.procedure.attended import AttendedTracker
 from guide.procedure.export import to_plain
 from guide.record.keeping import Keeping
 from guide.record.pictures import PictureSettings, PictureWriter
-from guide.record.store import Store
+from guide.record.shipping import find_address, open_for_writing
 from guide.record.values import (
     HealthSample,
     Row,
@@ -63,6 +63,9 @@ class RecordingOptions:
     """Gigabytes that all sessions may take; the oldest pictures make room. 0 is no limit."""
     webhook: str | None = None
     """An http or https address that gets each alert as JSON."""
+    records: str | None = field(default=None, repr=False)  # it may hold a password
+    """Keep the records in PostgreSQL, postgresql://USER@HOST/DATABASE; pictures stay in the folder. Without, the
+    address in the environment variable CNC_RECORDS, else SQLite in the folder."""
 
     def heeding(self, keeping: Keeping | None) -> RecordingOptions:
         """The same with what the dashboard was told for the folder; pictures are kept where both say so."""
@@ -76,6 +79,7 @@ class RecordingOptions:
         object.__setattr__(self, "person", _text(self.person))  # it is stored, sent and shown with every action
         if self.webhook is not None:
             check_address(self.webhook)
+        object.__setattr__(self, "records", find_address(self.records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ class SourceFacts:
 
 def name_session(started: float) -> str:
     """A new name, by the time of day where the machine stands."""
-    return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(started))}-{secrets.token_hex(2)}"
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(started))}-{secrets.token_hex(4)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,13 @@ class ClosedRecording:
     name: str
     frames: int
     at: float
+    records: str | None = field(default=None, repr=False)
 
     def add(self, action: Action, said: tuple[Guidance, ...], tracker: AttendedTracker) -> None:
         """Stores an answer and what follows from it; raises OutputError where the disk refuses."""
         now = time.time()
         rows = [_stored(action, now, self.frames + 1), *said, _outcome(tracker)]
-        with Store(self.data, is_new=False) as store:
+        with open_for_writing(self.data, self.name, self.records) as store:
             store.write(self.name, rows, self.frames, self.at, now)
 
 
@@ -129,12 +134,13 @@ class Recording:
         self._writer: SessionWriter | None = None
         self._pictures: PictureWriter | None = None
         self._webhook = Webhook(options.webhook, tell=tell) if options.webhook else None
-        self._person, self._data = options.person, options.data
+        self._person, self._data, self._records = options.person, options.data, options.records
         if options.record:
             facts = session_facts(self.name, started, session, options, source.name)
             self._writer = writer = SessionWriter(
-                options.data, facts, tell=tell, most_bytes=options.keep_gb * 1e9, resumed=stored
-            )
+                options.data, facts, tell=tell, most_bytes=options.keep_gb * 1e9, resumed=stored,
+                open_store=lambda folder: open_for_writing(folder, self.name, options.records),
+            )  # fmt: skip
             if earlier is not None:
                 self.note(
                     earlier.at, f"the server was killed; the session goes on after {earlier.at - self._at:.0f} s."
@@ -146,7 +152,11 @@ class Recording:
     @property
     def closed(self) -> ClosedRecording | None:
         """Takes answers after the end; None if nothing is stored."""
-        return None if self._writer is None else ClosedRecording(self._data, self.name, self._frames, self._at)
+        return (
+            None
+            if self._writer is None
+            else ClosedRecording(self._data, self.name, self._frames, self._at, self._records)
+        )
 
     @property
     def trouble(self) -> str:

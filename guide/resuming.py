@@ -13,7 +13,8 @@ from guide.errors import GuideError, InputError
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
-from guide.record.store import DATABASE, Store
+from guide.record.sqlite import DATABASE
+from guide.record.store import Store
 from guide.record.values import Contents, SessionFacts, StoredAction, StoredPercept, StoredSession
 from guide.session import Session
 
@@ -34,16 +35,17 @@ class Earlier:
 
 
 def resume(
-    data: Path, source: str, now: float, make: Callable[[], Session], facts_of: Callable[[Session], SessionFacts]
-) -> Earlier | None:
+    data: Path, records: str | None, source: str, now: float, make: Callable[[], Session],
+    facts_of: Callable[[Session], SessionFacts],
+) -> Earlier | None:  # fmt: skip
     """The killed session of the same source, person, bundle and settings, where it stood; None where there is none.
 
     One that cannot be gone on with exactly stays as it is. `make` gives a fresh session, `facts_of` says what it is.
     """
-    if not (data / DATABASE).is_file():
+    if records is None and not (data / DATABASE).is_file():
         return None
     try:
-        with Store(data, is_new=False) as store:
+        with Store(data, is_new=False, records=records) as store:
             stored = store.killed(source, since=now - RESUME_S)
             if stored is None or stored.ended is None:
                 return None

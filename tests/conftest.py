@@ -10,6 +10,7 @@ import pytest
 
 from offline import backbones
 from tests.deep import deep
+from tests.postgres import Cluster
 from tests.tiny import FEATURE_RATE, RECIPE, Learned, learn, write_features, write_task
 
 
@@ -52,3 +53,20 @@ def features_task(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     """Learned from three short tables of features."""
     work = tmp_path_factory.mktemp("features")
     return learn(write_features(work / "features"), work, rate=FEATURE_RATE)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """A database server of the tests' own."""
+    cluster = Cluster()
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def records(request: pytest.FixtureRequest) -> str | None:
+    """Where records are kept: none is SQLite in the folder, else the address of an empty database."""
+    if request.param == "sqlite":
+        return None
+    cluster: Cluster = request.getfixturevalue("postgres")
+    return cluster.database()

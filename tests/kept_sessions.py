@@ -9,6 +9,7 @@ from guide.domain import Alert, KeyStep, Resolution, Segment, StepEvent
 from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
 from guide.record.clips import H264, Clip
+from guide.record.shipping import find_address
 from guide.record.snapshots import encode
 from guide.record.store import Store
 from guide.record.values import Row, SessionFacts, SessionState, StoredAction, StoredPicture
@@ -33,9 +34,9 @@ def keep_session(
 ) -> str:
     """Stores a session in which the steps of `order` took STEP_S each; gives its name."""
     known = {"started": 1_893_500_000.0, "person": "shift 2", "bundle": "exported/box", "bundle_hash": "1f2e3d4c5b6a"}
-    with Store(folder) as store:
+    with Store(folder, records=find_address(None)) as store:
         store.begin(SessionFacts(name, **{**known, "procedure": _procedure(names), **facts}))  # type: ignore[arg-type]
-        store.place(name).mkdir()
+        store.place(name).mkdir(parents=True)
         rows = [*_events(order), *_said(), StoredAction(1, 13.0, 1e9, 60, "acknowledge", 1, person="<b>boss</b>")]
         if has_video:
             rows += _pictures(store.place(name), order)

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import pytest
 
-from guide.record import percepts
+from guide.record import growing_file
 
 SECTOR = 512
 _POINTER, _TEXT, _INT, _LONG = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_int64
@@ -200,11 +200,11 @@ def _noted_percepts(disk: Disk) -> Iterator[None]:
             disk.noted.append(Noted("sync", _name(file)))
             real.fdatasync(file)
 
-    vars(percepts)["os"] = Noting()
+    vars(growing_file)["os"] = Noting()
     try:
         yield
     finally:
-        vars(percepts)["os"] = real
+        vars(growing_file)["os"] = real
 
 
 def _name(file: int) -> str:

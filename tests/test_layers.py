@@ -19,7 +19,8 @@ HOMES = {  # a heavy library and the only files that may import it
     "onnxruntime": ("guide/perceive/embedder.py", "offline/quantize.py"),
     "streamlit": ("guide/ui/", "streamlit_app.py"),
     "prometheus_client": ("guide/serve/metrics.py",),
-    "sqlite3": ("guide/record/store.py",),
+    "sqlite3": ("guide/record/sqlite.py",),
+    "psycopg": ("guide/record/postgres.py",),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from guide.ingest.base import BY_HAND
 from guide.perceive.embedder import Device
 from guide.procedure.reading import from_plain
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
-from guide.record.store import Store
+from guide.record.shipping import find_address, opened
 from guide.record.values import Contents, StoredPercept, StoredSession
 from guide.resuming import play_back
 from guide.session import Networks, Session, start_networks
@@ -36,6 +36,8 @@ class ReplayOptions:
     """The session's name, the beginning of it, or last."""
     data: Path = Path("sessions")
     """The folder of the sessions."""
+    records: str | None = field(default=None, repr=False)  # it may hold a password
+    """Where their records are kept, if not there: postgresql://USER@HOST/DATABASE, or what CNC_RECORDS says."""
     bundle: Path | None = None
     """Another bundle to try on it; without, the one it was recorded with."""
     jsonl: bool = False
@@ -79,8 +81,7 @@ class Replay:
 
 def open_replay(options: ReplayOptions) -> Replay:
     """The stored session and a fresh one to run it through; one sentence where that cannot be."""
-    with Store(options.data, is_new=False) as store:
-        store.close_orphans()
+    with opened(options.data, find_address(options.records)) as store:
         stored = store.find(options.session)
         contents = store.contents(stored.id)
         seen = store.place(stored.id) / PERCEPTS_FILE

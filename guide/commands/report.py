@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from guide.record.elan import write_elan
 from guide.record.page import to_html
 from guide.record.retention import REPORT
 from guide.record.session_report import SessionReport, StepFacts, make_report, to_plain
+from guide.record.shipping import find_address, opened
 from guide.record.store import Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.values import StoredSession
@@ -34,12 +35,13 @@ class ReportOptions:
     """The folder to write to; without, a folder report in that of the session."""
     data: Path = Path("sessions")
     """The folder of the sessions."""
+    records: str | None = field(default=None, repr=False)  # it may hold a password
+    """Where their records are kept, if not there: postgresql://USER@HOST/DATABASE, or what CNC_RECORDS says."""
 
 
 def main(options: ReportOptions) -> None:
     """Runs the command."""
-    with Store(options.data, is_new=False) as store:
-        store.close_orphans()
+    with opened(options.data, find_address(options.records)) as store:
         stored = store.find(options.session)
         written = write_report(store, stored, options.out or store.place(stored.id) / REPORT)
     console = Console(highlight=False, markup=False)

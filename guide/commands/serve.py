@@ -25,6 +25,7 @@ from guide.ingest.capture import CaptureSettings
 from guide.record.keeping import read_keeping
 from guide.record.lock import SessionLock, is_alive
 from guide.record.retention import tidying
+from guide.record.shipping import shipping
 from guide.serve.app import make_app
 from guide.serve.connections import Connections, SmallGreetingProtocol
 from guide.serve.library import Library
@@ -113,7 +114,9 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     server = Listeners(config)
     with ExitStack() as held:
         if options.recording.record:
-            held.enter_context(tidying(options.recording.data, options.recording.keep_gb * 1e9))
+            kept = options.recording
+            held.enter_context(tidying(kept.data, kept.keep_gb * 1e9, kept.records))
+            held.enter_context(shipping(kept.data, kept.records, kept.keep_gb * 1e9))
         sock = held.enter_context(connections.listen(_listen(options.host, options.port)))
         inside = sock
         if options.local and certificate is not None:
@@ -232,7 +235,8 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
     if kept.record:
         days = f"pictures for {kept.keep_days:g} days" if kept.keep_days else "pictures for good"
         what = days if kept.pictures else "no pictures"
-        yield f"Sessions are kept in {kept.data} ({what}); --no-record keeps none."
+        where = f"{kept.data} and in PostgreSQL" if kept.records else kept.data
+        yield f"Sessions are kept in {where} ({what}); --no-record keeps none."
     yield "This address is for cameras; python -m guide tokens makes tokens to watch, operate and administer."
     yield "Ctrl-C ends all sessions properly."
 

@@ -6,7 +6,7 @@ import csv
 import json
 import shlex
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,7 @@ from guide.commands.report import write_report
 from guide.domain import AlertKind
 from guide.errors import InputError, OutputError
 from guide.record.retention import drop_old_pictures
+from guide.record.shipping import find_address, opened
 from guide.record.store import SessionFilter, Store
 from guide.record.tables import cell
 from guide.record.values import SessionState, StoredSession
@@ -30,6 +31,8 @@ class SessionsOptions:
 
     data: Path = Path("sessions")
     """The folder of the sessions."""
+    records: str | None = field(default=None, repr=False)  # it may hold a password
+    """Where their records are kept, if not there: postgresql://USER@HOST/DATABASE, or what CNC_RECORDS says."""
     person: str | None = None
     """Only sessions of this person."""
     bundle: str | None = None
@@ -57,8 +60,7 @@ class SessionsOptions:
 def main(options: SessionsOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False)
-    with Store(options.data, is_new=False) as store:
-        store.close_orphans()
+    with opened(options.data, find_address(options.records)) as store:
         drop_old_pictures(store, time.time())
         if options.delete:
             _delete(store, options, console)
@@ -123,6 +125,7 @@ def _show(found: tuple[StoredSession, ...], options: SessionsOptions, console: C
         table.add_row(*(Text(cell) for cell in cells))  # names are the user's: brackets in them are no markup
     console.print(table)
     folder = "" if options.data == SessionsOptions().data else f" --data {shlex.quote(str(options.data))}"
+    folder += "" if options.records is None else " --records ADDRESS"  # which may hold a password
     console.print(f"next: python -m guide report {found[-1].id}{folder}", markup=False, soft_wrap=True)
 
 

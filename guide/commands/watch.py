@@ -8,7 +8,7 @@ import time
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -37,6 +37,7 @@ from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress
 from guide.procedure.wording import title_of
 from guide.record.private_folder import require_writable_folder
+from guide.record.shipping import find_address, shipping
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Networks, Session, follow_features, start_networks
 from guide.settings import LiveSettings
@@ -85,6 +86,7 @@ def main(options: WatchOptions) -> None:
     session, operator, updates = watch(options, source_console)
     view = JsonLines(console, session, options.emit_labels) if options.jsonl else Terminal(console, session)
     with (
+        _shipped(options.recording, source_console.say),
         _recorded(options, session, source_console) as recording,
         ending_on_signals(source_console.source),
         _attended(operator, view, source_console),
@@ -110,6 +112,10 @@ def _recorded(
     return recorded(session, options.recording, source, source_console.say)
 
 
+def _shipped(kept: RecordingOptions, tell: Callable[[str], None]) -> AbstractContextManager[None]:
+    return shipping(kept.data, kept.records if kept.record else None, kept.keep_gb * 1e9, tell)
+
+
 def _attended(
     operator: OperatorKeys, view: JsonLines | Terminal, source_console: SourceConsole
 ) -> AbstractContextManager[None]:
@@ -122,7 +128,8 @@ def _attended(
 
 def _data(options: WatchOptions) -> str:
     folder = options.recording.data
-    return "" if folder == RecordingOptions().data else f" --data {shlex.quote(str(folder))}"
+    where = "" if folder == RecordingOptions().data else f" --data {shlex.quote(str(folder))}"
+    return where if options.recording.records == find_address(None) else f"{where} --records ADDRESS"
 
 
 def watch(options: WatchOptions, source_console: SourceConsole) -> tuple[Session, OperatorKeys, Iterator[Update]]:

@@ -11,8 +11,6 @@ leaves half written at the end is passed over.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +21,7 @@ from typing import Final
 import numpy as np
 
 from guide.errors import InputError
+from guide.record.growing_file import GrowingFile
 from guide.record.values import StoredPercept
 
 PERCEPTS_FILE: Final = "seen.bin"
@@ -47,8 +46,8 @@ class PerceptWriter:
         """Goes on with a file that holds so many frames or more; those beyond are dropped."""
         kept = [one for one in read_percepts(path) if one.number < frames] if frames else []
         self._width = len(kept[0].embedding) if kept else None
-        self._size = _HEAD.size + len(kept) * (_FRONT.size + 4 * (self._width or 0)) if kept else 0
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        size = _HEAD.size + len(kept) * (_FRONT.size + 4 * (self._width or 0)) if kept else 0
+        self._file = GrowingFile(path, size)
 
     def __enter__(self) -> PerceptWriter:
         return self
@@ -59,7 +58,7 @@ class PerceptWriter:
         self.close()
 
     def close(self) -> None:
-        os.close(self._file)
+        self._file.close()
 
     def append(self, percepts: Sequence[StoredPercept]) -> None:
         """Adds records; raises OSError where the disk refuses."""
@@ -67,25 +66,12 @@ class PerceptWriter:
             return
         width = len(percepts[0].embedding)
         head = b"" if self._width else _HEAD.pack(_MAGIC, width)
-        self._write(head + b"".join(_record(one) for one in percepts))
+        self._file.append(head + b"".join(_record(one) for one in percepts))
         self._width = width
 
     def flush(self) -> None:
         """Comes back once all of it would outlast a power cut; raises OSError where the disk refuses."""
-        os.fdatasync(self._file)
-
-    def _write(self, data: bytes) -> None:
-        if os.fstat(self._file).st_size != self._size:  # a disk that refused even to take back what it had half written
-            os.ftruncate(self._file, self._size)
-        view = memoryview(data)
-        try:
-            while view:
-                view = view[os.write(self._file, view) :]
-        except OSError:
-            with contextlib.suppress(OSError):  # it is tried again before anything else is written
-                os.ftruncate(self._file, self._size)
-            raise
-        self._size += len(data)
+        self._file.flush()
 
 
 def _record(percept: StoredPercept) -> bytes:

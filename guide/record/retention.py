@@ -52,13 +52,13 @@ def drop_old_pictures(store: Store, now: float, most_bytes: float = 0.0) -> tupl
 
 
 @contextmanager
-def tidying(folder: Path, most_bytes: float = 0.0) -> Iterator[None]:
+def tidying(folder: Path, most_bytes: float = 0.0, records: str | None = None) -> Iterator[None]:
     """Within it old pictures are deleted every hour, the first time at once, and sessions left open are closed.
 
     A full disk is told of and waited for; raises OutputError where the folder can never be used.
     """
     try:
-        _tidy_up(folder, most_bytes)
+        _tidy_up(folder, most_bytes, records)
     except OutputError as error:
         if not is_nearly_full(folder):
             raise
@@ -68,7 +68,7 @@ def tidying(folder: Path, most_bytes: float = 0.0) -> Iterator[None]:
     def work() -> None:
         while not is_over.wait(PERIOD_S):
             try:
-                _tidy_up(folder, most_bytes)
+                _tidy_up(folder, most_bytes, records)
             except OutputError as error:
                 log.warning("old pictures cannot be deleted: %s", error)
 
@@ -81,9 +81,9 @@ def tidying(folder: Path, most_bytes: float = 0.0) -> Iterator[None]:
         thread.join(5.0)
 
 
-def _tidy_up(folder: Path, most_bytes: float) -> None:
+def _tidy_up(folder: Path, most_bytes: float, records: str | None) -> None:
     told = read_keeping(folder)
-    with Store(folder) as store:
+    with Store(folder, records=records) as store:
         store.close_orphans()  # of a server that was killed
         drop_old_pictures(store, time.time(), most_bytes if told is None else told.most_bytes)
 

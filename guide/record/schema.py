@@ -49,7 +49,13 @@ _OUTCOMES: Final = (
 
 _CLOCK: Final = ("CREATE TABLE clock (trusted REAL NOT NULL, leapt REAL)",)
 
-MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES, _CLOCK)
+_SHARED: Final = (
+    # How many lines of a spool were shipped, and the sessions whose files other machines shall delete.
+    "CREATE TABLE spools (name TEXT PRIMARY KEY, session_id TEXT NOT NULL, lines INTEGER NOT NULL)",
+    "CREATE TABLE deleted (id TEXT PRIMARY KEY)",
+)
+
+MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES, _CLOCK, _SHARED)
 """Entry n leads from version n to n + 1; entries are only ever added."""
 NEWEST: Final = len(MIGRATIONS)
 

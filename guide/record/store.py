@@ -1,63 +1,53 @@
-"""The session store: SQLite, one database for all sessions of a folder. The only home of sqlite3.
+"""The session store: the sessions of a folder in SQLite, or those of many machines in PostgreSQL, by the same SQL.
 
-Write-ahead logging: pages read while a session writes, and a process killed in the middle of a write leaves the last
-whole transaction. What the database refuses becomes an OutputError with one sentence; the caller may try again.
+Pictures and what replays need lie in the folder either way. What the database refuses becomes an OutputError with one
+sentence; the caller may try again.
 """
 
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
+from guide.domain import Alert, Resolution
 from guide.errors import InputError, OutputError
 from guide.record.keeping import DEFAULT_DAYS
-from guide.record.lock import is_alive
-from guide.record.private_folder import make_private_file, make_private_folder
+from guide.record.lock import LOCK, is_alive
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
+from guide.record.spool import FOLDER as SPOOL
+from guide.record.spool import Entry, merged, read_facts, read_rows, spool_files
+from guide.record.sqlite import SqliteDatabase
 from guide.record.values import (
     SESSION_ID,
+    TABLES,
     Contents,
-    HealthSample,
     Row,
     SessionFacts,
     SessionState,
-    StoredAction,
-    StoredOutcome,
-    StoredPicture,
     StoredSession,
-)  # fmt: skip
+    is_promised,
+)
 
-DATABASE = "sessions.sqlite"
+if TYPE_CHECKING:
+    from guide.record.postgres import PostgresDatabase
+
 FOUND = "unknown: only its files were found"
 LEAP_S = 86_400.0
 """A clock that goes ahead by more is not believed before it has run on for as long."""
 CLOCK_S = 3_600.0
 SETTLED_S = 60.0
-PATIENCE_S = 0.5  # how long a write waits for another one before it is tried again later
+ABSENT_S = 86_400.0
+"""A session of another machine that was not heard of for so long is closed."""
 
-_TABLES: dict[str, type[Any]] = {
-    "labels": SettledLabel,
-    "steps": StepEvent,
-    "alerts": Alert,
-    "resolutions": Resolution,
-    "questions": Question,
-    "actions": StoredAction,
-    "health": HealthSample,
-    "pictures": StoredPicture,
-    "outcomes": StoredOutcome,
-}
-_TRUTHS = {"withdrawn": 2, "answer": 7}  # SQLite has no truth values: the place of such a column in its row
+_TRUTHS = {"withdrawn": 2, "answer": 7}  # truth values are stored as numbers: the place of such a column in its row
 _FINAL = """NOT EXISTS (SELECT 1 FROM alerts AS later WHERE later.session = resolutions.session
     AND later.id = resolutions.id AND later.said > resolutions.said)"""
 _STANDING = f"""(SELECT COUNT(DISTINCT id) FROM alerts WHERE session = sessions.id AND id NOT IN
-    (SELECT id FROM resolutions WHERE session = sessions.id AND withdrawn AND {_FINAL}))"""
+    (SELECT id FROM resolutions WHERE session = sessions.id AND withdrawn = 1 AND {_FINAL}))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +71,7 @@ class Store:
     """The sessions of a folder.
 
     >>> import tempfile
+    >>> from guide.domain import SettledLabel
     >>> with Store(Path(tempfile.mkdtemp())) as store:
     ...     store.begin(SessionFacts("20300102-030405-00ff", started=0.0, bundle="demo"))
     ...     store.write("20300102-030405-00ff", [SettledLabel(1.5, 2, 0.9)], frames=8, at=1.5, wall=1.5)
@@ -88,18 +79,13 @@ class Store:
     (SettledLabel(at=1.5, step=2, confidence=0.9),)
     """
 
-    def __init__(self, folder: Path, is_new: bool = True) -> None:
-        """Opens the store, makes it where `is_new` allows, and brings it to the newest version."""
+    def __init__(self, folder: Path, is_new: bool = True, records: str | None = None) -> None:
+        """Opens the store, makes it where `is_new` allows, and brings it to the newest version.
+
+        Records at an address are many machines': there is nothing to be made by mistake, so `is_new` does not matter.
+        """
         self.folder = folder
-        path = folder / DATABASE
-        if not is_new and not path.is_file():
-            raise InputError(
-                f"{folder} holds no sessions: record one with `python -m guide watch SOURCE --record --data {folder}`."
-            )
-        make_private_folder(folder)
-        make_private_file(path)  # the folder may be older than the store, and open to everybody
-        with self._explained():
-            self._db = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
+        self._db = SqliteDatabase(folder, is_new) if records is None else _postgres(records)
         try:
             self._prepare()
         except BaseException:
@@ -123,14 +109,17 @@ class Store:
 
     def begin(self, facts: SessionFacts) -> None:
         """A new session, open."""
-        with self._transaction():
-            self._db.execute("DELETE FROM sessions WHERE id = ? AND source = ?", (facts.id, FOUND))
-            self._insert(facts, "open")
+        with self._db.transaction():
+            self._begin(facts)
+
+    def _begin(self, facts: SessionFacts) -> None:
+        self._db.run("DELETE FROM sessions WHERE id = ? AND source = ?", (facts.id, FOUND))
+        self._insert(facts, "open")
 
     def _insert(self, facts: SessionFacts, state: SessionState) -> None:
         columns = ", ".join(SESSION_COLUMNS)
         marks = ", ".join("?" * len(SESSION_COLUMNS))
-        self._db.execute(
+        self._db.run(
             f"INSERT INTO sessions ({columns}, state, seen) VALUES ({marks}, ?, ?)",
             (*astuple(facts), state, facts.started),
         )
@@ -140,35 +129,75 @@ class Store:
 
         What is more than labels outlasts a power cut once this comes back, with all that was written before it.
         """
-        with self._transaction(is_flushed=is_promised(rows)):
-            if self._db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
-                raise InputError(f"session {session} was deleted: nothing can be added to it any more.")
-            said = self._count_said(session)
-            for table, kind in _TABLES.items():
+        with self._db.transaction(is_flushed=is_promised(rows)):
+            self._write(session, rows, frames, at, wall)
+
+    def _write(self, session: str, rows: Sequence[Row], frames: int, at: float, wall: float) -> None:
+        come = "UPDATE sessions SET frames = ?, at = ?, seen = ? WHERE id = ?"
+        if self._db.run(come, (frames, at, wall, session)) == 0:
+            raise InputError(f"session {session} was deleted: nothing can be added to it any more.")
+        said = self._count_said(session) if any(isinstance(row, Alert | Resolution) for row in rows) else 0
+        for table, kind in TABLES.items():
+            values = [
+                (session, *astuple(row), *((said + place,) if table in SAID else ()))
+                for place, row in enumerate(rows)
+                if type(row) is kind
+            ]
+            if values:
                 columns = ("session", *COLUMNS[table], *(("said",) if table in SAID else ()))
-                values = [
-                    (session, *astuple(row), *((said + place,) if table in SAID else ()))
-                    for place, row in enumerate(rows)
-                    if type(row) is kind
-                ]
                 marks = ", ".join("?" * len(columns))
-                self._db.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
-            self._db.execute(
-                "UPDATE sessions SET frames = ?, at = ?, seen = ? WHERE id = ?", (frames, at, wall, session)
-            )
+                self._db.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
 
     def _count_said(self, session: str) -> int:
         """A number greater than that of anything said so far."""
         tables = " UNION ALL ".join(f"SELECT MAX(said) AS said FROM {table} WHERE session = ?" for table in SAID)
-        newest = self._db.execute(f"SELECT MAX(said) FROM ({tables})", (session,) * len(SAID)).fetchone()[0]
+        newest = self._db.rows(f"SELECT MAX(said) FROM ({tables}) AS newest", (session,) * len(SAID))[0][0]
         return 0 if newest is None else int(newest) + 1
 
     def end(self, session: str, state: SessionState, wall: float) -> None:
         """Closes a session."""
-        with self._transaction():
-            self._db.execute(
-                "UPDATE sessions SET state = ?, ended = ? WHERE id = ? AND state = 'open'", (state, wall, session)
-            )
+        with self._db.transaction():
+            self._end(session, state, wall)
+
+    def _end(self, session: str, state: SessionState, wall: float) -> None:
+        # One that was only closed for its silence ends as its own machine says.
+        is_open = "(state = 'open' OR state = 'interrupted' AND ended <= seen)"
+        self._db.run(f"UPDATE sessions SET state = ?, ended = ? WHERE id = ? AND {is_open}", (state, wall, session))
+
+    def ship(self, spool: str, session: str, first: int, entries: Sequence[Entry]) -> bool:
+        """Does what the lines of a spool say, from line `first` on, each once however often it is shipped.
+
+        Gives false where the session was deleted meanwhile: then nothing of it is wanted any more.
+        """
+        with self._db.transaction():
+            # Waits for whoever began to ship this and was not heard of again; then what came of it is known.
+            shipped = self._db.rows(
+                "INSERT INTO spools (name, session_id, lines) VALUES (?, ?, 0) "
+                "ON CONFLICT (name) DO UPDATE SET lines = spools.lines RETURNING lines",
+                (spool, session),
+            )[0][0]
+            if self._db.rows("SELECT 1 FROM deleted WHERE id = ?", (session,)):
+                return False
+            for entry in merged(entries[max(0, shipped - first) :]):
+                self._follow(session, entry)
+            lines = max(shipped, first + len(entries))
+            self._db.run("UPDATE spools SET lines = ? WHERE name = ?", (lines, spool))
+        return True
+
+    def _follow(self, session: str, entry: Entry) -> None:
+        match entry:
+            case ["begin", facts]:
+                self._begin(read_facts(facts))
+            case ["reopen"]:
+                self._reopen(session)
+            case ["write", rows, frames, at, wall]:
+                self._write(session, read_rows(rows), frames, at, wall)
+            case ["end", state, wall]:
+                self._end(session, state, wall)
+            case _:
+                raise InputError(
+                    f"a spool of session {session} holds what this version cannot read: update the program."
+                )
 
     def close_orphans(self) -> tuple[str, ...]:
         """Closes the open sessions whose process is gone, as of when they last wrote; gives their names.
@@ -177,45 +206,57 @@ class Store:
         is to be listed, deleted and aged like any other.
         """
         self._enter_folders()
-        with self._explained():
-            opened = [str(row[0]) for row in self._db.execute("SELECT id FROM sessions WHERE state = 'open'")]
-        gone = tuple(session for session in opened if not is_alive(self.place(session)))
+        opened = self._db.rows("SELECT id, seen FROM sessions WHERE state = 'open'")
+        gone = tuple(str(session) for session, seen in opened if self._is_left(session, seen))
         for session in gone:
-            with self._transaction():
-                self._db.execute(
+            with self._db.transaction():
+                self._db.run(
                     "UPDATE sessions SET state = 'interrupted', ended = seen WHERE id = ? AND state = 'open'",
                     (session,),
                 )
         return gone
+
+    def _is_left(self, session: str, seen: float) -> bool:
+        """Whether nobody records an open session any more; that of another machine is only known by its silence."""
+        place = self.place(session)
+        if self._is_elsewhere(place):
+            return time.time() - seen > ABSENT_S
+        return not is_alive(place) and not spool_files(self.folder, session)
 
     def killed(self, source: str, since: float) -> StoredSession | None:
         """The newest session of a source, if its process was killed since then.
 
         It ended when it last wrote, as `close_orphans` has it, which a server does when it starts.
         """
-        with self._explained():
-            found = self._db.execute(
-                "SELECT id, state = 'interrupted' AND ended = seen AND seen >= ? FROM sessions WHERE source = ? "
-                "ORDER BY started DESC LIMIT 1",
-                (since, source),
-            ).fetchone()
-        return self.find(found[0]) if found is not None and found[1] else None
+        found = self._db.rows(
+            "SELECT id, state = 'interrupted' AND ended = seen AND seen >= ? FROM sessions WHERE source = ? "
+            "ORDER BY started DESC LIMIT 1",
+            (since, source),
+        )
+        return self.find(found[0][0]) if found and found[0][1] else None
 
     def reopen(self, session: str) -> None:
         """A session that was closed for its process goes on."""
-        with self._transaction():
-            self._db.execute("UPDATE sessions SET state = 'open', ended = NULL WHERE id = ?", (session,))
+        with self._db.transaction():
+            self._reopen(session)
+
+    def _reopen(self, session: str) -> None:
+        self._db.run("UPDATE sessions SET state = 'open', ended = NULL WHERE id = ?", (session,))
 
     def _enter_folders(self) -> None:
-        known = {one.id for one in self.sessions()}
+        known = {str(row[0]) for row in self._db.rows("SELECT id FROM sessions")}
         found = [path for path in self.folder.glob("*-*-*/") if SESSION_ID.fullmatch(path.name)]
         for place in [one for one in found if one.name not in known]:
             changed = place.stat().st_mtime
-            if time.time() - changed < SETTLED_S or is_alive(place):  # it is just being begun, or recorded
+            # It is just being begun, or recorded, or will be known once what waits is shipped.
+            if time.time() - changed < SETTLED_S or is_alive(place) or spool_files(self.folder, place.name):
                 continue
-            with self._transaction():
-                newest = self._db.execute("SELECT keep_days FROM sessions ORDER BY started DESC LIMIT 1").fetchone()
-                keep_days = DEFAULT_DAYS if newest is None else newest[0]
+            if self._db.rows("SELECT 1 FROM deleted WHERE id = ?", (place.name,)):  # on another machine
+                self._remove_files(place.name)
+                continue
+            with self._db.transaction():
+                newest = self._db.rows("SELECT keep_days FROM sessions ORDER BY started DESC LIMIT 1")
+                keep_days = newest[0][0] if newest else DEFAULT_DAYS
                 self._insert(SessionFacts(place.name, changed, source=FOUND, keep_days=keep_days), "interrupted")
 
     def trusted_time(self, now: float) -> float:
@@ -223,9 +264,9 @@ class Store:
 
         A clock that is wrong for an hour must not delete what was recorded yesterday.
         """
-        with self._explained():
-            found = self._db.execute("SELECT trusted, leapt FROM clock").fetchone()
-            newest = self._db.execute("SELECT MAX(seen) FROM sessions").fetchone()[0]
+        clocks = self._db.rows("SELECT trusted, leapt FROM clock")
+        found = clocks[0] if clocks else None
+        newest = self._db.rows("SELECT MAX(seen) FROM sessions")[0][0]
         before, leapt = found or (now if newest is None else newest, None)
         trusted = before
         has_leapt = now - trusted > LEAP_S
@@ -233,9 +274,9 @@ class Store:
         if leapt is None or now - leapt >= LEAP_S:
             trusted, leapt = now, None
         if found is None or found[1] != leapt or abs(trusted - before) > CLOCK_S:  # a page that looks on writes rarely
-            with self._transaction():
-                self._db.execute("DELETE FROM clock")
-                self._db.execute("INSERT INTO clock VALUES (?, ?)", (trusted, leapt))
+            with self._db.transaction(is_alone=True):
+                self._db.run("DELETE FROM clock")
+                self._db.run("INSERT INTO clock VALUES (?, ?)", (trusted, leapt))
         return float(trusted)
 
     def sessions(self, wanted: SessionFilter | None = None) -> tuple[StoredSession, ...]:
@@ -244,8 +285,7 @@ class Store:
         clauses, values = _conditions(wanted)
         columns = ", ".join((*SESSION_COLUMNS, "state", "ended", "frames", "at", _STANDING))
         query = f"SELECT {columns} FROM sessions WHERE {' AND '.join(clauses)} ORDER BY started, id"
-        with self._explained():
-            rows = self._db.execute(query, values).fetchall()
+        rows = self._db.rows(query, values)
         count = len(SESSION_COLUMNS)
         found = (StoredSession(SessionFacts(*row[:count]), *row[count:]) for row in rows)
         return tuple(one for one in found if wanted.bundle in (None, one.facts.bundle, Path(one.facts.bundle).name))
@@ -259,46 +299,61 @@ class Store:
         if len(matches) != 1:
             few = "no session" if not matches else f"{len(matches)} sessions"
             begin = "begin" if matches else "begins"
-            raise InputError(f"{few} in {self.folder} {begin} with {name!r:.40}: see `python -m guide sessions`.")
+            raise InputError(f"{few} in {self._place} {begin} with {name!r:.40}: see `python -m guide sessions`.")
         return matches[0]
 
     def contents(self, session: str) -> Contents:
         """All rows of a session."""
-        rows = {table: tuple(self._rows(table, kind, session)) for table, kind in _TABLES.items()}
+        rows = {table: tuple(self._rows(table, kind, session)) for table, kind in TABLES.items()}
         return Contents(**rows, final=tuple(self._rows("resolutions", Resolution, session, _FINAL)))
 
     def delete(self, session: str) -> None:
-        """Deletes a session with its files; one that is still being recorded is refused."""
+        """Deletes a session with its files; one that is still being recorded is refused.
+
+        Files on other machines go when those next tidy up.
+        """
         place = self.place(session)
-        if any(one.id == session and one.state == "open" for one in self.sessions()) and is_alive(place):
+        if any(one.id == session and one.state == "open" for one in self.sessions()) and self._is_recorded(place):
             raise InputError(f"session {session} is still being recorded: end it first.")
+        self._remove_files(session)
+        with self._db.transaction():
+            self._db.run("DELETE FROM sessions WHERE id = ?", (session,))
+            self._db.run("DELETE FROM spools WHERE session_id = ?", (session,))
+            if self._db.is_shared:
+                self._db.run("INSERT INTO deleted (id) VALUES (?) ON CONFLICT (id) DO NOTHING", (session,))
+        self._db.erase()
+
+    def _remove_files(self, session: str) -> None:
+        place = self.place(session)
         try:
+            for waiting in (self.folder / SPOOL).glob(f"{session}-*"):
+                waiting.unlink(missing_ok=True)
             shutil.rmtree(place)
         except FileNotFoundError:
             pass  # it left no files
         except OSError as cause:
             raise OutputError(f"{place} cannot be deleted ({cause.strerror}): check who owns it.") from cause
-        with self._transaction():
-            self._db.execute("DELETE FROM sessions WHERE id = ?", (session,))
-        with self._explained():
-            self._db.execute("PRAGMA incremental_vacuum").fetchall()
-            # The log of writes still holds what was deleted; where somebody reads, the next deletion empties it.
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _is_recorded(self, place: Path) -> bool:
+        return is_alive(place) or self._is_elsewhere(place)
+
+    def _is_elsewhere(self, place: Path) -> bool:
+        """Whether another machine records or recorded it: who does leaves a lock, held or not."""
+        return self._db.is_shared and not (place / LOCK).is_file()
 
     def keep_pictures(self, days: float | None) -> None:
         """Sets for all sessions after how many days their pictures are deleted; none keeps them."""
-        with self._transaction():
-            self._db.execute("UPDATE sessions SET keep_days = ?", (days,))
+        with self._db.transaction():
+            self._db.run("UPDATE sessions SET keep_days = ?", (days,))
 
     def forget_pictures(self, session: str) -> None:
         """Removes the mention of a session's pictures, which were deleted."""
-        with self._transaction():
-            self._db.execute("DELETE FROM pictures WHERE session = ?", (session,))
+        with self._db.transaction():
+            self._db.run("DELETE FROM pictures WHERE session = ?", (session,))
 
-    def _rows(self, table: str, kind: type[Any], session: str, clause: str = "1") -> Iterator[Any]:
+    def _rows(self, table: str, kind: type[Any], session: str, clause: str = "TRUE") -> Iterator[Any]:
         query = f"SELECT {', '.join(COLUMNS[table])} FROM {table} WHERE session = ? AND {clause} ORDER BY rowid"
-        with self._explained():
-            found = self._db.execute(query, (session,)).fetchall()
+        found = self._db.rows(query, (session,))
         truths = [place for name, place in _TRUTHS.items() if name in COLUMNS[table]]
         for row in found:
             values = list(row)
@@ -307,56 +362,29 @@ class Store:
             yield kind(*values)
 
     def _prepare(self) -> None:
-        with self._explained():
-            version = self._version()
+        version = self._db.version()
         if version > NEWEST:  # before anything is written to it
-            raise InputError(f"{self.folder} was written by a newer program (version {version}): update this one.")
-        with self._explained():
-            if version == 0:  # it is set once, and setting it again would wait for whoever writes
-                self._db.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
-            self._db.execute("PRAGMA journal_mode = WAL").fetchall()
-            # Deleted rows hold people's names: they are overwritten.
-            for setting in ("foreign_keys = ON", "secure_delete = ON"):
-                self._db.execute(f"PRAGMA {setting}")
+            raise InputError(f"{self._place} was written by a newer program (version {version}): update this one.")
+        self._db.prepare()
         if version < NEWEST:
             self._migrate()
 
     def _migrate(self) -> None:
         """All missing versions in one transaction; another process may have been quicker."""
-        with self._transaction():
-            for version in range(self._version(), NEWEST):
-                for statement in MIGRATIONS[version]:
-                    self._db.execute(statement)
-            self._db.execute(f"PRAGMA user_version = {NEWEST}")
+        with self._db.transaction(is_alone=True):
+            for version in range(self._db.version(), NEWEST):
+                self._db.migrate(MIGRATIONS[version], version + 1)
 
-    def _version(self) -> int:
-        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
-
-    @contextmanager
-    def _transaction(self, is_flushed: bool = True) -> Iterator[None]:
-        with self._explained():
-            self._db.execute(f"PRAGMA synchronous = {'FULL' if is_flushed else 'NORMAL'}")
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:  # a full disk may have rolled it back already
-                    self._db.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as cause:
-            raise OutputError(f"{self.folder / DATABASE} cannot be used ({cause}): {_advice(cause)}.") from cause
+    @property
+    def _place(self) -> str:
+        """What messages call it."""
+        return self._db.name if self._db.is_shared else str(self.folder)
 
 
-def is_promised(rows: Iterable[Row]) -> bool:
-    """Whether any of these must outlast a power cut: all but labels, of which there are many; with samples of how a
-    session fares they too are flushed every few seconds."""
-    return any(not isinstance(row, SettledLabel) for row in rows)
+def _postgres(records: str) -> PostgresDatabase:
+    from guide.record.postgres import PostgresDatabase  # few need it, and its driver takes a while to load
+
+    return PostgresDatabase(records)
 
 
 def _conditions(wanted: SessionFilter) -> tuple[list[str], list[object]]:
@@ -369,16 +397,4 @@ def _conditions(wanted: SessionFilter) -> tuple[list[str], list[object]]:
         ("id IN (SELECT session FROM alerts WHERE kind = ?)", wanted.alert_kind),
     )
     asked = [(clause, value) for clause, value in choices if value is not None]
-    return ["1", *(clause for clause, _ in asked)], [value for _, value in asked]
-
-
-def _advice(cause: sqlite3.Error) -> str:
-    """What to do about it, from the database's own code."""
-    name = str(getattr(cause, "sqlite_errorname", ""))
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return "another program holds it; it is tried again"
-    if name.startswith("SQLITE_FULL"):
-        return "free some space or choose another folder with --data"
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
-        return "check the disk and who may write there, or choose another folder with --data"
-    return "it is damaged or no session store; choose another folder with --data"
+    return ["TRUE", *(clause for clause, _ in asked)], [value for _, value in asked]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -15,8 +16,8 @@ from guide.errors import InputError
 SessionState = Literal["open", "finished", "interrupted"]
 PictureOf = Literal["step", "alert", "video"]
 
-SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
-"""Day, time of day and four random digits: it sorts by time and is a safe name for a folder."""
+SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4,8}")
+"""Day, time of day and eight random digits (four before): it sorts by time and is a safe name for a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,19 @@ Row: TypeAlias = (
 )
 Item: TypeAlias = Row | StoredPercept
 
+TABLES: Mapping[str, type[Row]] = {
+    "labels": SettledLabel,
+    "steps": StepEvent,
+    "alerts": Alert,
+    "resolutions": Resolution,
+    "questions": Question,
+    "actions": StoredAction,
+    "health": HealthSample,
+    "pictures": StoredPicture,
+    "outcomes": StoredOutcome,
+}
+"""Where each kind of row is stored."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contents:
@@ -159,3 +173,9 @@ class Contents:
     """The last one counts; none of a session that was cut off, or that an older version recorded."""
     final: tuple[Resolution, ...] = ()
     """The resolutions after which their alert or question did not come again."""
+
+
+def is_promised(rows: Iterable[Row]) -> bool:
+    """Whether any of these must outlast a power cut: all but labels, of which there are many; with samples of how a
+    session fares they too are flushed every few seconds."""
+    return any(not isinstance(row, SettledLabel) for row in rows)

@@ -20,8 +20,18 @@ from guide.record.lock import SessionLock
 from guide.record.percepts import PERCEPTS_FILE, PerceptWriter
 from guide.record.private_folder import RESERVED_BYTES, is_nearly_full
 from guide.record.retention import drop_old_pictures
-from guide.record.store import Store, is_promised
-from guide.record.values import HealthSample, Item, Row, SessionFacts, SessionState, StoredPercept, StoredSession
+from guide.record.spool import Spool
+from guide.record.store import Store
+from guide.record.values import (
+    HealthSample,
+    Item,
+    Row,
+    SessionFacts,
+    SessionState,
+    StoredPercept,
+    StoredSession,
+    is_promised,
+)
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +77,7 @@ class SessionWriter:
         facts: SessionFacts,
         settings: WriterSettings | None = None,
         tell: Tell = log.warning,
-        open_store: Callable[[Path], Store] = Store,
+        open_store: Callable[[Path], Store | Spool] = Store,
         wall: Callable[[], float] = time.time,
         most_bytes: float = 0.0,
         resumed: StoredSession | None = None,
@@ -86,7 +96,7 @@ class SessionWriter:
         self._at = resumed.at if resumed is not None else 0.0
         self._lost: Counter[str] = Counter()
         self._lock: SessionLock | None = None
-        self._store: Store | None = None
+        self._store: Store | Spool | None = None
         self._file: PerceptWriter | None = None
         self._failure: Exception | None = None
         self._end_state: SessionState = "interrupted"
@@ -205,7 +215,7 @@ class SessionWriter:
             for _ in rows:
                 self._rows.popleft()
 
-    def _write_urgent(self, store: Store) -> None:
+    def _write_urgent(self, store: Store | Spool) -> None:
         """Writes all but labels, which wait with the frames they are of."""
         with self._guard:
             waiting, at = list(self._rows), self._at
@@ -216,7 +226,7 @@ class SessionWriter:
             later = list(self._rows)[len(waiting) :]
             self._rows = deque([row for row in waiting if isinstance(row, SettledLabel)] + later)
 
-    def _open(self) -> tuple[Store, PerceptWriter]:
+    def _open(self) -> tuple[Store | Spool, PerceptWriter]:
         """What is written to, opened when it can be; the lock comes first, so that an open session has its process."""
         if self._store is None or self._file is None:
             self._data.mkdir(parents=True, exist_ok=True, mode=0o700)  # it shows people at work
@@ -225,8 +235,9 @@ class SessionWriter:
             self._file = self._file or PerceptWriter(self.folder / PERCEPTS_FILE, self._stored_frames)
             store = self._open_store(self._data)
             try:
-                store.close_orphans()
-                drop_old_pictures(store, self._wall(), self._most_bytes)
+                if isinstance(store, Store):  # what ships a spool does so itself
+                    store.close_orphans()
+                    drop_old_pictures(store, self._wall(), self._most_bytes)
                 # Last: what fails after it would begin the session a second time.
                 store.begin(self._facts) if self._resumed is None else store.reopen(self._facts.id)
             except BaseException:

@@ -178,7 +178,7 @@ class Runs:
         if request.client is None or not options.record or time.monotonic() - self._began > RESUME_S:
             return None
         return resume(
-            options.data, source, now, lambda: Session(bundle, networks, self._live),
+            options.data, options.records, source, now, lambda: Session(bundle, networks, self._live),
             lambda session: session_facts(name_session(now), now, session, options, source),
         )  # fmt: skip
 

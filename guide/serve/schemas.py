@@ -21,7 +21,7 @@ Identity = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 StepNumber = Annotated[int, Meta(description="Its number, from 1.")]
 StepName = Annotated[str, Meta(description="Its name.")]
-SessionName = Annotated[str, Meta(description="Its name.", pattern="^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$")]
+SessionName = Annotated[str, Meta(description="Its name.", pattern="^[0-9]{8}-[0-9]{6}-[0-9a-f]{4,8}$")]
 
 
 class Closed(Struct, forbid_unknown_fields=True):

@@ -9,7 +9,9 @@ import numpy as np
 
 from guide.domain import Alert, SettledLabel
 from guide.record.percepts import PERCEPTS_FILE, PerceptWriter, read_percepts
-from guide.record.store import DATABASE, Store
+from guide.record.spool import Spool, read_entries, spool_files
+from guide.record.sqlite import DATABASE
+from guide.record.store import Store
 from guide.record.values import SessionFacts, StoredPercept
 from tests.power_cut import Disk, is_sound, noted_disk
 
@@ -38,6 +40,24 @@ def record(folder: Path) -> Disk:
             store.end(SESSION, "finished", 99.0)
             disk.promise(TRANSACTIONS)
         return disk
+
+
+def test_a_power_cut_leaves_all_that_was_promised_in_the_spool(tmp_path: Path) -> None:
+    chance = random.Random(1)
+    with noted_disk(tmp_path / "before") as disk, Spool(tmp_path / "before", SESSION) as spool:
+        for number in range(TRANSACTIONS):
+            rows: list[SettledLabel | Alert] = [SettledLabel(float(number), 1, 0.9)]
+            if number % 4 == 0:
+                rows.append(Alert(number, 0.0, "missed", 1, None, "alarm", "x" * 2_000))
+            spool.write(SESSION, rows, number, 0.0, 0.0)
+            if number % 4 == 0:
+                disk.promise(number)
+    for number in range(CUTS):
+        folder = tmp_path / f"cut-{number}"
+        promised = disk.cut(chance.randint(1, len(disk.noted)), chance, folder)
+        kept = [entry[2] for path in spool_files(folder) for entry, _ in read_entries(path)]
+        assert kept == list(range(len(kept))), "whole lines, in their order"
+        assert len(kept) > promised
 
 
 def test_a_power_cut_at_any_moment_loses_nothing_that_was_promised(tmp_path: Path) -> None:

@@ -19,12 +19,15 @@ import pytest
 from guide.commands.replay import ReplayOptions, differences, open_replay
 from guide.domain import Update
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
-from guide.record.store import DATABASE, Store
+from guide.record.shipping import Shipper, shipping
+from guide.record.sqlite import DATABASE
+from guide.record.store import Store
 from guide.recording import RecordingOptions, SourceFacts, recorded
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
 from tests.guide.record.test_webhook import Target
 from tests.guide.record.test_writer import CHILD, NAME
+from tests.postgres import PASSWORD, SECRET, Cluster
 from tests.tiny import FEATURE_RATE, Learned
 
 ROOT = Path(__file__).parents[2]
@@ -50,10 +53,10 @@ def follow(session: Session, task: Learned, halfway: Callable[[], None] = lambda
     yield from session.finish()
 
 
-def require_whole(task: Learned, data: Path, live: list[Update]) -> None:
+def require_whole(task: Learned, data: Path, live: list[Update], records: str | None = None) -> None:
     """The loop said what it says unrecorded, and all of it is stored and replays."""
     assert live == list(follow(start(task), task))
-    replay = open_replay(ReplayOptions("last", data=data, device="cpu"))
+    replay = open_replay(ReplayOptions("last", data=data, records=records, device="cpu"))
     assert replay.stored.state == "finished"
     assert replay.contents.labels == tuple(update.label for update in live)
     assert differences(replay.contents, replay.updates()) == []
@@ -89,19 +92,15 @@ def test_the_disk_is_full(features_task: Learned, tmp_path: Path, monkeypatch: p
 
     def on_a_full_disk(store: Store, *arguments: object) -> None:
         pages = 10**6 if freed.is_set() else 1
-        store._db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+        store._db.rows(f"PRAGMA max_page_count = {pages}")
         if not freed.is_set():  # fill what room there is in the pages at hand
-            store._db.execute("CREATE TABLE IF NOT EXISTS ballast (x)")
+            store._db.run("CREATE TABLE IF NOT EXISTS ballast (x)")
             while True:
-                store._db.execute("INSERT INTO ballast VALUES (zeroblob(500))")
-        store._db.execute("DROP TABLE IF EXISTS ballast")
+                store._db.run("INSERT INTO ballast VALUES (zeroblob(500))")
+        store._db.run("DROP TABLE IF EXISTS ballast")
         write(store, *arguments)  # type: ignore[arg-type]
 
-    def explained(store: Store, *arguments: object) -> None:
-        with store._explained():
-            on_a_full_disk(store, *arguments)
-
-    monkeypatch.setattr(Store, "write", explained)
+    monkeypatch.setattr(Store, "write", on_a_full_disk)
     session = start(features_task)
     with recorded(session, RecordingOptions(record=True, data=tmp_path), SourceFacts("features"), told.append) as made:
         assert made is not None
@@ -110,6 +109,28 @@ def test_the_disk_is_full(features_task: Learned, tmp_path: Path, monkeypatch: p
     assert "full" in told[0]
     assert "nothing was lost" in told[-1]
     require_whole(features_task, tmp_path, live)
+
+
+def test_the_database_of_many_machines_is_stopped(features_task: Learned, tmp_path: Path, postgres: Cluster) -> None:
+    told: list[str] = []
+    session, records = start(features_task), postgres.database()
+    options = RecordingOptions(record=True, data=tmp_path, records=records)
+
+    def halfway() -> None:
+        postgres.stop("immediate")
+        wait_for(lambda: bool(told))
+
+    with (
+        shipping(tmp_path, records, tell=told.append),
+        recorded(session, options, SourceFacts("features"), told.append),
+    ):
+        live = list(follow(session, features_task, halfway))
+        postgres.start()
+    assert "kept in" in told[0]
+    assert "nothing was lost" in told[-1]
+    assert not [words for words in told if SECRET in words or PASSWORD in words]
+    assert PASSWORD not in repr(options)
+    require_whole(features_task, tmp_path, live, records)
 
 
 def test_the_folder_cannot_be_written(features_task: Learned, tmp_path: Path) -> None:
@@ -142,9 +163,10 @@ def test_the_webhook_target_is_down(features_task: Learned, tmp_path: Path) -> N
     require_whole(features_task, tmp_path, live)
 
 
-def kill_one(folder: Path, life_s: float, lost_s: list[float]) -> None:
+def kill_one(folder: Path, records: str | None, life_s: float, lost_s: list[float]) -> None:
     """Kills a recording process after a while, and adds how much of its life is lost."""
-    child = subprocess.Popen([sys.executable, "-c", CHILD, str(folder)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    command = [sys.executable, "-c", CHILD, str(folder), *([] if records is None else [records])]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert child.stdout is not None
     given = [float(child.stdout.readline().split()[1])]
     while given[-1] - given[0] < life_s:
@@ -153,7 +175,9 @@ def kill_one(folder: Path, life_s: float, lost_s: list[float]) -> None:
     killed = time.monotonic()
     child.wait()
     child.stdout.close()
-    with Store(folder) as store:
+    with Store(folder, records=records) as store:
+        if records is not None:
+            Shipper(folder, records).ship(store, only_left=True)
         gone = store.close_orphans()
         labels = [label.at for label in store.contents(NAME).labels]
         states = [(one.state, one.frames) for one in store.sessions()]
@@ -165,14 +189,17 @@ def kill_one(folder: Path, life_s: float, lost_s: list[float]) -> None:
     lost_s.append(killed - given[len(labels)] if len(labels) < len(given) else 0.0)
 
 
-def test_kill_9_at_random_moments(tmp_path: Path) -> None:
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_kill_9_at_random_moments(tmp_path: Path, database: str, request: pytest.FixtureRequest) -> None:
+    cluster: Cluster | None = request.getfixturevalue("postgres") if database == "postgres" else None
     moments = random.Random(9)
     lost_s: list[float] = []
     for batch in range(KILLED // AT_ONCE):
         lives = [moments.uniform(0.1, 1.6) for _ in range(AT_ONCE)]
         threads = [
-            threading.Thread(target=kill_one, args=(tmp_path / f"{batch}-{place}", life_s, lost_s))
+            threading.Thread(target=kill_one, args=(tmp_path / f"{batch}-{place}", records, life_s, lost_s))
             for place, life_s in enumerate(lives)
+            for records in [None if cluster is None else cluster.database()]
         ]
         for thread in threads:
             thread.start()

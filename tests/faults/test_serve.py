@@ -387,8 +387,16 @@ def killed_at_the_end(bundle: Path, data: Path) -> Iterator[int]:
             process.wait(10.0)
 
 
+@pytest.fixture
+def kept_in(records: str | None, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """The database of servers that are started from now on; none is SQLite."""
+    if records is not None:
+        monkeypatch.setenv("CNC_RECORDS", records)
+    return records
+
+
 def test_a_server_killed_with_sessions_open_loses_nothing_it_said_a_second_ago(
-    frames_task: Learned, tmp_path: Path
+    frames_task: Learned, tmp_path: Path, kept_in: str | None
 ) -> None:
     with killed_at_the_end(frames_task.folder, tmp_path) as port:
         headsets = [Headset(port, {"token": TOKEN, "client": f"killed-{number}"}) for number in range(2)]
@@ -400,9 +408,9 @@ def test_a_server_killed_with_sessions_open_loses_nothing_it_said_a_second_ago(
         time.sleep(1.0)
     for headset in headsets:
         headset.close()
-    with Store(tmp_path) as store:
+    with Store(tmp_path, records=kept_in) as store:
         assert {store.find(session).state for session in sessions} == {"open"}
-    with running(frames_task.folder, tmp_path), Store(tmp_path) as store:
+    with running(frames_task.folder, tmp_path), Store(tmp_path, records=kept_in) as store:
         for session, steps in zip(sessions, told, strict=True):
             assert store.find(session).state == "interrupted"
             assert len(store.contents(session).steps) >= len(steps) > 0
@@ -414,7 +422,9 @@ def where(state: dict[str, Any]) -> dict[str, Any]:
     return {name: state[name] for name in names}
 
 
-def test_a_session_whose_server_was_killed_goes_on_where_it_stood(frames_task: Learned, tmp_path: Path) -> None:
+def test_a_session_whose_server_was_killed_goes_on_where_it_stood(
+    frames_task: Learned, tmp_path: Path, kept_in: str | None
+) -> None:
     """Killed twice: the same progress, the same alerts under the same numbers, actions that count, and one record."""
     greeting, alerts, left = {"token": TOKEN, "client": "helmet"}, set[int](), dict[str, object]()
     for shown in ((1, 4), (2,)):
@@ -428,7 +438,7 @@ def test_a_session_whose_server_was_killed_goes_on_where_it_stood(frames_task: L
             time.sleep(1.5)  # what was said by then is stored
             left = where(Served(port, tmp_path).ask(f"/sessions/{hello['session']}").json)
             alerts |= {one["id"] for one in headset.said("alert")}
-            with Store(tmp_path) as store:
+            with Store(tmp_path, records=kept_in) as store:
                 done = store.contents(hello["session"])
     with running(frames_task.folder, tmp_path) as served, served.connect("helmet") as headset:
         hello = headset.wait_for("hello", 30.0)
@@ -440,7 +450,7 @@ def test_a_session_whose_server_was_killed_goes_on_where_it_stood(frames_task: L
         headset.show((2,), 0.6)
         assert alerts.isdisjoint(one["id"] for one in headset.said("alert"))
         headset.finish()
-    with Store(tmp_path) as store:
+    with Store(tmp_path, records=kept_in) as store:
         (kept,) = store.sessions()
         contents = store.contents(kept.id)
         seen = list(read_percepts(tmp_path / kept.id / PERCEPTS_FILE))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from guide.bundle import Bundle, fingerprint, read_bundle, write_manifest
-from guide.commands import watch
+from guide.commands import report, sessions, watch
 from guide.commands.entry import entry, run
 from guide.commands.replay import DIFFERS, ReplayOptions, differences, main, open_replay
 from guide.domain import Alert, Frame, Guidance, Segment, Update
@@ -25,6 +25,7 @@ from guide.procedure.actions import Action
 from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
+from guide.record.sqlite import DATABASE
 from guide.record.store import Store
 from guide.record.values import Contents, StoredSession
 from guide.record.webhook import Webhook
@@ -32,6 +33,7 @@ from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Session, follow, follow_features, start_networks
 from guide.settings import LiveSettings
 from tests.guide.record.test_webhook import Target
+from tests.postgres import PASSWORD, SECRET, Cluster
 from tests.synth import steady
 from tests.tiny import FEATURE_RATE, STEP_S, Learned, altered, write_steps
 
@@ -360,6 +362,24 @@ def test_watch_records_and_says_where(
             entry(watch.WatchOptions, watch.main, args=[*words, *wrong])
         said = capsys.readouterr()
         assert (left.value.code, said.err.count("\n"), said.out) == (2, 1, ""), "told before the work begins"
+
+
+def test_watch_records_in_postgresql_and_every_command_reads_it(
+    bundle: Bundle, video: Path, tmp_path: Path, postgres: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--data", str(tmp_path / "data"), "--records", postgres.database()]
+    words = [str(video), "--bundle", str(bundle.folder), "--device", "cpu"]
+    entry(watch.WatchOptions, watch.main, args=[*words, "--record", *where])
+    assert "--records ADDRESS" in capsys.readouterr().out
+    assert not (tmp_path / "data" / DATABASE).exists()
+    entry(sessions.SessionsOptions, sessions.main, args=[*where, "--jsonl"])
+    (stored,) = capsys.readouterr().out.splitlines()
+    assert '"state": "finished"' in stored
+    entry(report.ReportOptions, report.main, args=["last", *where])
+    entry(ReplayOptions, main, args=["last", *where, "--device", "cpu"])  # it would exit with 1 where it differs
+    pages = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
+    assert SECRET.encode() not in pages
+    assert PASSWORD.encode() not in pages
 
 
 def test_a_person_whose_name_is_no_text_may_act(bundle: Bundle, video: Path, tmp_path: Path) -> None:

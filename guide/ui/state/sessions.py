@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -15,12 +15,14 @@ import av
 
 from guide.commands.report import read_report, read_stills
 from guide.procedure.wording import ACTION_WORDS, ANSWERS, title_of
+from guide.record import shipping
 from guide.record.elan import to_elan
 from guide.record.keeping import Keeping, write_keeping
 from guide.record.page import MARKS, clock, to_html
 from guide.record.retention import DAY_S, drop_old_pictures
 from guide.record.session_report import AlertHistory, SessionReport, taken_back, to_plain
-from guide.record.store import DATABASE, Store
+from guide.record.sqlite import DATABASE
+from guide.record.store import Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import SessionState, StoredPicture, StoredSession
@@ -161,17 +163,14 @@ class ReplayView:
         return min(range(len(self.clips)), key=lambda place: _distance(self.clips[place], at), default=0)
 
 
-@contextmanager
-def opened(folder: Path) -> Iterator[Store]:
-    """The store in `folder`, sessions of dead processes closed; raises InputError where there is none."""
-    with Store(folder, is_new=False) as store:
-        store.close_orphans()
-        yield store
+def opened(folder: Path) -> AbstractContextManager[Store]:
+    """The store of `folder`, sessions of dead processes closed; raises InputError where there is none."""
+    return shipping.opened(folder, shipping.find_address(None))
 
 
 def has_sessions(folder: Path) -> bool:
-    """Whether anything was ever recorded there."""
-    return (folder / DATABASE).is_file()
+    """Whether anything was ever recorded there, or may lie in the database that the environment names."""
+    return (folder / DATABASE).is_file() or shipping.find_address(None) is not None
 
 
 def list_sessions(folder: Path) -> tuple[SessionRow, ...]:

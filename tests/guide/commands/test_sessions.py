@@ -26,13 +26,16 @@ PROCEDURE = json.dumps(to_plain(learn_procedure([[Segment(1, 0.0, 2.0), Segment(
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path: Path, records: str | None, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "data"
-    with Store(folder) as store:
+    if records is not None:
+        monkeypatch.setenv("CNC_RECORDS", records)
+    with Store(folder, records=records) as store:
         for name, person, bundle in ((FIRST, "shift [bold]2", "exported/demo"), (SECOND, "shift 3", "exported/tent")):
             began = datetime.strptime(name[:15], "%Y%m%d-%H%M%S").timestamp()
             store.begin(SessionFacts(name, began, person, bundle, procedure=PROCEDURE))
-            (folder / name).mkdir()
+            (folder / name).mkdir(parents=True)
+            SessionLock(folder / name).release()
             step = StepEvent(1.0, 1, "confirmed", 0.0, None, 0.9)
             store.write(
                 name, [SettledLabel(0.0, 1, 0.9), step, StoredPicture(1.0, "step", 1, "gone.jpg")], 5, 1.0, began
@@ -122,8 +125,10 @@ def test_nonsense_is_one_sentence(fail: Callable[..., str], words: tuple[str, ..
     assert fail(*words).endswith(".\n")
 
 
-def test_no_name_is_a_formula_in_the_table(run: Callable[..., str], data: Path, tmp_path: Path) -> None:
-    with Store(data) as store:
+def test_no_name_is_a_formula_in_the_table(
+    run: Callable[..., str], data: Path, tmp_path: Path, records: str | None
+) -> None:
+    with Store(data, records=records) as store:
         store.begin(SessionFacts("20300104-030405-00ff", started=9e8, person="=cmd()", bundle="@x", source="-1+1"))
         store.end("20300104-030405-00ff", "finished", 9e8)
     run("--export", str(tmp_path / "out"))
@@ -151,11 +156,11 @@ def test_a_report_is_written_where_asked(data: Path, tmp_path: Path, capsys: pyt
 
 
 def test_a_report_that_cannot_be_made_is_one_sentence(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path, tmp_path: Path, records: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     for words in (
-        ["last", "--data", str(tmp_path / "empty")],
+        ["last" if records is None else "nothing", "--data", str(tmp_path / "empty")],
         ["nothing", "--data", str(data)],
         ["last", "--data", str(data), "--out", str(tmp_path / "file")],
     ):

@@ -18,7 +18,8 @@ import pytest
 from guide.domain import Alert, SettledLabel
 from guide.errors import OutputError
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
-from guide.record.store import DATABASE, Store
+from guide.record.sqlite import DATABASE
+from guide.record.store import Store
 from guide.record.values import Row, SessionFacts, StoredAction, StoredPercept
 from guide.record.writer import SessionWriter, WriterSettings
 
@@ -98,12 +99,12 @@ class TightStore(Store):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
-        self._db.execute(f"PRAGMA max_page_count = {pages + 1}").fetchall()
+        pages = self._db.rows("PRAGMA page_count")[0][0]
+        self._db.rows(f"PRAGMA max_page_count = {pages + 1}")
 
     def write(self, session: str, rows: Sequence[Row], frames: int, at: float, wall: float) -> None:
         if self.has_room.is_set():
-            self._db.execute("PRAGMA max_page_count = 100000").fetchall()
+            self._db.rows("PRAGMA max_page_count = 100000")
         super().write(session, rows, frames, at, wall)
 
 
@@ -188,14 +189,18 @@ import sys, time
 from pathlib import Path
 import numpy as np
 from guide.domain import SettledLabel
+from guide.record.shipping import open_for_writing, shipping
 from guide.record.values import StoredPercept, SessionFacts
 from guide.record.writer import SessionWriter
-writer = SessionWriter(Path(sys.argv[1]), SessionFacts("20300102-030405-00ff", started=1e9))
-for number in range(10**6):
-    one = StoredPercept(number, float(number), np.zeros(608, np.float32))
-    writer.put(one, SettledLabel(float(number), 1, 0.9), frames=number + 1, at=float(number))
-    print(number, time.monotonic(), flush=True)
-    time.sleep(0.01)
+name, folder, records = "20300102-030405-00ff", Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
+with shipping(folder, records):
+    target = lambda data: open_for_writing(data, name, records)
+    writer = SessionWriter(folder, SessionFacts(name, started=1e9), open_store=target)
+    for number in range(10**6):
+        one = StoredPercept(number, float(number), np.zeros(608, np.float32))
+        writer.put(one, SettledLabel(float(number), 1, 0.9), frames=number + 1, at=float(number))
+        print(number, time.monotonic(), flush=True)
+        time.sleep(0.01)
 """
 
 

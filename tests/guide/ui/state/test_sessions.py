@@ -20,6 +20,7 @@ from guide.record.values import StoredAction
 from guide.ui.state import sessions as state
 from guide.ui.state.sessions import ExportKind, SessionListFilter, SessionRow
 from tests.kept_sessions import ALERT_AT, FIRST, SECOND, keep_session
+from tests.postgres import Cluster
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 DAY = 86_400.0
@@ -34,6 +35,23 @@ def row(**changes: object) -> SessionRow:
 def test_nothing_recorded_gives_nothing_and_makes_nothing(tmp_path: Path) -> None:
     assert state.list_sessions(tmp_path / "sessions") == ()
     assert not (tmp_path / "sessions").exists()
+
+
+def test_sessions_in_postgresql_are_listed_replayed_counted_and_deleted(
+    tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CNC_RECORDS", postgres.database())
+    assert state.list_sessions(tmp_path) == ()
+    keep_session(tmp_path)
+    keep_session(tmp_path, SECOND, has_video=False)
+    assert [one.id for one in state.list_sessions(tmp_path)] == [SECOND, FIRST]
+    view = state.view_replay(tmp_path, FIRST)
+    assert (len(view.clips), view.standing) == (1, "2 raised, 1 withdrawn")
+    assert [len(one.alerts) for one in state.read_reports(tmp_path, (FIRST, SECOND))] == [2, 2]
+    assert state.set_keeping(tmp_path, Keeping(0.0)) == 0
+    state.delete(tmp_path, FIRST)
+    assert [one.id for one in state.list_sessions(tmp_path)] == [SECOND]
+    assert not (tmp_path / FIRST).exists()
 
 
 def test_the_newest_comes_first(tmp_path: Path) -> None:

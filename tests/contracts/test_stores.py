@@ -1,0 +1,239 @@
+"""The contract of the session store, on every database that it knows: what goes in comes out, once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
+from guide.errors import GuideError, InputError, OutputError
+from guide.record.lock import SessionLock
+from guide.record.spool import Entry
+from guide.record.store import SessionFilter, Store
+from guide.record.values import Contents, HealthSample, Row, SessionFacts, StoredAction, StoredOutcome, StoredPicture
+
+FIRST, SECOND = "20300102-030405-00ff", "20300103-030405-00ff"
+
+EVERYTHING = Contents(
+    labels=(SettledLabel(0.1, 1, 0.5), SettledLabel(0.3, -1, 1.0)),
+    steps=(StepEvent(1.0, 1, "confirmed", 0.0, None, 0.8), StepEvent(3.0, 1, "ended", 0.0, 2.5, 0.8)),
+    alerts=(
+        Alert(1, 4.0, "missed", 2, None, "warning", "not seen"),
+        Alert(1, 9.0, "missed", 2, None, "alarm", "never seen"),
+        Alert(2, 5.0, "out_of_order", 3, 2, "alarm", 'späte "Schraube"'),
+    ),
+    resolutions=(Resolution(2, 6.0, is_withdrawn=True), Resolution(3, 7.0, is_withdrawn=False)),
+    questions=(Question(3, 6.5, 2, "Did you?"),),
+    actions=(
+        StoredAction(1, 5.5, 1e9, 20, "answer", 3, None, False, 0.0, "shift 2", "no"),
+        StoredAction(2, 6.0, 1e9, 22, "pause"),
+    ),
+    health=(HealthSample(1.0, 1e9, "locked", "{}"), HealthSample(2.0, 1e9, "", '{"age_s":0.2}')),
+    pictures=(StoredPicture(1.0, "step", 1, "step-1.jpg"),),
+    outcomes=(StoredOutcome(9.0, "[1]", "[]"),),
+)
+EVERYTHING = replace(EVERYTHING, final=EVERYTHING.resolutions)
+
+
+def rows(contents: Contents) -> list[object]:
+    return [row for field in Contents.__slots__ if field != "final" for row in getattr(contents, field)]
+
+
+def fill(store: Store, name: str = FIRST, **facts: object) -> None:
+    store.begin(SessionFacts(name, **({"started": 1e9, "person": "shift 2", "bundle": "demo"} | facts)))  # type: ignore[arg-type]
+
+
+def test_what_goes_in_comes_out(tmp_path: Path, records: str | None) -> None:
+    with Store(tmp_path, records=records) as store:
+        fill(store)
+        store.write(FIRST, rows(EVERYTHING), frames=30, at=9.0, wall=1e9 + 9)  # type: ignore[arg-type]
+        assert store.contents(FIRST) == EVERYTHING
+        found = store.find(FIRST)
+    assert (found.frames, found.at, found.state, found.ended) == (30, 9.0, "open", None)
+    assert found.alerts == 1, "alert 2 was withdrawn, alert 1 came twice"
+
+
+def test_an_alert_that_comes_again_after_it_was_withdrawn_stands(tmp_path: Path, records: str | None) -> None:
+    alert, gone = Alert(1, 4.0, "missed", 2, None, "warning", "not seen"), Resolution(1, 5.0, is_withdrawn=True)
+    with Store(tmp_path, records=records) as store:
+        fill(store)
+        histories: list[tuple[list[Row], int]] = [([alert], 1), ([gone], 0), ([alert], 1), ([alert, gone], 0), ([], 0)]
+        for said, standing in histories:
+            store.write(FIRST, said, 1, 5.0, 1e9)
+            assert store.find(FIRST).alerts == standing
+            assert len(store.contents(FIRST).final) == 1 - standing
+
+
+def test_sessions_are_found_by_what_is_known_of_them(tmp_path: Path, records: str | None) -> None:
+    with Store(tmp_path, records=records) as store:
+        fill(store)
+        fill(store, SECOND, started=2e9, person="shift 3", bundle="tent")
+        store.write(SECOND, [Alert(1, 4.0, "stalled", 2, None, "info", "")], 1, 4.0, 2e9)
+        store.end(FIRST, "finished", 1e9 + 60)
+
+        def names(wanted: SessionFilter) -> list[str]:
+            return [one.id for one in store.sessions(wanted)]
+
+        assert names(SessionFilter()) == [FIRST, SECOND]
+        assert names(SessionFilter(person="shift 3")) == [SECOND]
+        assert names(SessionFilter(bundle="demo")) == [FIRST]
+        assert names(SessionFilter(since=1.5e9)) == [SECOND]
+        assert names(SessionFilter(until=1.5e9)) == [FIRST]
+        assert names(SessionFilter(alert_kind="stalled")) == [SECOND]
+        assert names(SessionFilter(alert_kind="missed")) == []
+        assert names(SessionFilter(state="finished", bundle="demo")) == [FIRST]
+        assert store.find("last").id == SECOND
+        assert store.find("20300102").id == FIRST
+        for strange in ("2030", "", "'; DROP TABLE sessions; --", "../.."):
+            with pytest.raises(InputError, match="python -m guide sessions"):
+                store.find(strange)
+
+
+def test_a_closed_session_stays_as_it_was_closed(tmp_path: Path, records: str | None) -> None:
+    with Store(tmp_path, records=records) as store:
+        fill(store)
+        store.end(FIRST, "finished", 1e9 + 60)
+        store.end(FIRST, "interrupted", 1e9 + 90)
+        assert (store.find(FIRST).state, store.find(FIRST).ended) == ("finished", 1e9 + 60)
+
+
+def test_open_sessions_of_dead_processes_are_closed_and_those_of_living_ones_are_not(
+    tmp_path: Path, records: str | None
+) -> None:
+    for name in (FIRST, SECOND):
+        (tmp_path / name).mkdir()
+    SessionLock(tmp_path / FIRST).release()
+    lock = SessionLock(tmp_path / SECOND)
+    with Store(tmp_path, records=records) as store:
+        fill(store)
+        fill(store, SECOND)
+        store.write(FIRST, [], frames=3, at=0.6, wall=1e9 + 7)
+        assert store.close_orphans() == (FIRST,)
+        assert [(one.state, one.ended) for one in store.sessions()] == [("interrupted", 1e9 + 7), ("open", None)]
+        with pytest.raises(InputError, match="still being recorded"):
+            store.delete(SECOND)
+        lock.release()
+        assert store.close_orphans() == (SECOND,)
+
+
+def test_an_answer_to_a_deleted_session_gets_a_sentence_of_its_own(tmp_path: Path, records: str | None) -> None:
+    with Store(tmp_path, records=records) as store:
+        store.begin(SessionFacts(FIRST, started=0.0))
+        store.end(FIRST, "finished", 1.0)
+        store.delete(FIRST)
+        with pytest.raises(InputError, match="was deleted"):
+            store.write(FIRST, [SettledLabel(0.0, 1, 0.9)], 1, 0.0, 0.0)
+        assert store.sessions() == ()
+
+
+@pytest.mark.parametrize("name", ["..", "/etc", "a/b", "20300102-030405-00ff/..", ""])
+def test_no_name_leads_out_of_the_folder(tmp_path: Path, records: str | None, name: str) -> None:
+    with Store(tmp_path, records=records) as store, pytest.raises(InputError, match="named like"):
+        store.delete(name)
+
+
+def test_how_long_pictures_are_kept_is_set_for_all(tmp_path: Path, records: str | None) -> None:
+    with Store(tmp_path, records=records) as store:
+        fill(store, FIRST, keep_days=30.0)
+        fill(store, SECOND)
+        for days in (7.0, None):
+            store.keep_pictures(days)
+            assert [one.facts.keep_days for one in store.sessions()] == [days, days]
+
+
+def test_numbers_come_back_exactly_and_text_as_far_as_it_can_be_shown(tmp_path: Path, records: str | None) -> None:
+    exact = SettledLabel(1893500000.123457, -1, 0.1 + 0.2)
+    said = StoredAction(1, 0.1, 0.2, 3, "answer", comment="a \" ' ; -- % ? \\ ü 🔧")
+    with Store(tmp_path, records=records) as store:
+        fill(store, keep_days=0.1)
+        store.write(FIRST, [exact, said], 1, 1e-17, 1.7e9)
+        found, contents = store.find(FIRST), store.contents(FIRST)
+    assert (contents.labels, contents.actions) == ((exact,), (said,))
+    assert (found.at, found.facts.keep_days) == (1e-17, 0.1)
+
+
+def test_a_write_is_stored_as_a_whole_or_not_at_all(tmp_path: Path, records: str | None) -> None:
+    with Store(tmp_path, records=records) as store:
+        fill(store)
+        broken = replace(EVERYTHING.actions[0], comment=None)  # type: ignore[arg-type]
+        with pytest.raises(GuideError):
+            store.write(FIRST, [SettledLabel(0.1, 1, 0.5), broken], 1, 0.1, 1e9)
+        assert (store.contents(FIRST), store.find(FIRST).frames) == (Contents(), 0)
+
+
+def test_a_killed_session_is_found_by_its_source_and_goes_on(tmp_path: Path, records: str | None) -> None:
+    (tmp_path / FIRST).mkdir()
+    SessionLock(tmp_path / FIRST).release()
+    with Store(tmp_path, records=records) as store:
+        fill(store, source="headset:a")
+        store.write(FIRST, [], 3, 0.6, 1e9 + 7)
+        assert store.killed("headset:a", since=0.0) is None, "it is open"
+        store.close_orphans()
+        assert store.killed("headset:b", since=0.0) is None
+        assert store.killed("headset:a", since=1e9 + 8) is None
+        found = store.killed("headset:a", since=1e9)
+        assert found is not None
+        assert found.id == FIRST
+        store.reopen(FIRST)
+        assert (store.find(FIRST).state, store.find(FIRST).ended) == ("open", None)
+
+
+def test_many_sessions_write_at_once_and_each_keeps_its_order(tmp_path: Path, records: str | None) -> None:
+    names = [f"20300102-030405-{number:04x}" for number in range(8)]
+    Store(tmp_path, records=records).close()
+
+    def record(name: str) -> None:
+        with Store(tmp_path, records=records) as store:
+            attempt(lambda: fill(store, name))
+            for number in range(20):
+                attempt(partial(store.write, name, [SettledLabel(number, 1, 0.5)] * 2, 1, number, number))
+
+    def attempt(what: Callable[[], None]) -> None:
+        """Again while another one is writing, as the writer does it."""
+        until = time.monotonic() + 30.0
+        while True:
+            try:
+                return what()
+            except OutputError:
+                assert time.monotonic() < until
+
+    threads = [threading.Thread(target=record, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60.0)
+    with Store(tmp_path, records=records) as store:
+        assert [one.id for one in store.sessions()] == names
+        for name in names:
+            assert [one.at for one in store.contents(name).labels] == [float(n) for n in range(20) for _ in range(2)]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tries=st.lists(st.tuples(st.integers(0, 6), st.integers(1, 7)), max_size=12))
+def test_lines_that_are_shipped_again_count_once(
+    tmp_path: Path, records: str | None, tries: list[tuple[int, int]]
+) -> None:
+    """A shipper that did not hear of its success ships from any earlier line again."""
+    entries: list[Entry] = [["begin", [FIRST, 1e9, "", "", "", "", "{}", "{}", None]]]
+    entries += [["write", [["labels", float(at), 1, 0.5]], at, float(at), 1e9] for at in range(6)]
+    entries += [["end", "finished", 1e9 + 6]]
+    done = 0
+    with Store(tmp_path, records=records) as store:
+        for table in ("sessions", "spools"):  # of the example before
+            store._db.run(f"DELETE FROM {table}")
+        for back, count in [*tries, (0, len(entries))]:
+            first = max(0, done - back)
+            assert store.ship("a", FIRST, first, entries[first : first + count])
+            done = max(done, min(len(entries), first + count))
+            found = store.sessions()
+            stored = [one.at for one in store.contents(FIRST).labels]
+            assert stored == [float(at) for at in range(min(6, max(0, done - 1)))]
+            assert [one.state for one in found] == ["finished" if done == len(entries) else "open"]
