@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from guide.errors import InputError
+from guide.perceive.region import RegionSettings
 from offline import paper
 from offline.backbones import BACKBONE_NAMES
 from offline.keysteps.registry import FINDERS
@@ -35,6 +36,8 @@ class Recipe:
     """Working rate of videos in frames a second: half of it is the finest gesture seen."""
     least_frames: int = 64
     """The working rate rises until every recording gives this many frames."""
+    looks: int = 1
+    """2 adds a look at where things move, through the same trunk: features and time of a frame double."""
     head: HeadKind = "pooled"
     """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: a perceptron on pooled features."""
     heads: int = 5
@@ -106,6 +109,11 @@ class Recipe:
         """The number of key-steps to find."""
         return self.k if isinstance(self.k, int) else paper.KEY_STEPS
 
+    @property
+    def region(self) -> RegionSettings | None:
+        """How the second look finds its place, where there is one."""
+        return RegionSettings() if self.looks > 1 else None
+
 
 PAPER = Recipe(
     backbone=paper.BACKBONE,
@@ -147,6 +155,7 @@ _AT_MOST = {
     "head_width": 8192,
     "embedding_width": 8192,
     "heads": 64,
+    "looks": 2,
 }  # maps are 14 x 14
 _MAY_BE_NONE = frozenset({"bottleneck"})
 

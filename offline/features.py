@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from guide.domain import Features, Times
 from guide.errors import InputError, OutputError
 from guide.perceive.pace import Pace
+from guide.perceive.region import VERSION as REGION_VERSION
+from guide.perceive.region import RegionSettings, with_second_looks
 from guide.teach.collection import Collection
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording, open_frames, read_feature_file
 
 if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
-    from offline.extraction import Extractor
+    from offline.extraction import Extractor, FeatureBatch
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +77,8 @@ def collection_of(recordings: Sequence[RecordingFeatures], embeddings: Sequence[
 class FeatureCache:
     """Features by content: a folder with one entry for each video, backbone, preprocessing and working rate.
 
+    With a `region` there are two looks: what is pooled of the whole picture and of the region stands side by side.
+
     An entry is written aside and renamed when complete, so a killed run leaves nothing that looks finished.
 
     >>> import tempfile
@@ -83,8 +87,8 @@ class FeatureCache:
     True
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, region: RegionSettings | None = None) -> None:
+        self.folder, self._region = folder, region
 
     def features(
         self,
@@ -112,7 +116,8 @@ class FeatureCache:
                 ) from error
         arrays = self.read(key, keep_maps)
         assert arrays is not None, "an entry just written can be read"
-        means = extractor.trunk.spec.mean_width
+        spec = extractor.trunk.spec
+        means = spec.mean_width if self._region is None else spec.mean_width or spec.pooled_width
         return RecordingFeatures(recording.id, rate, arrays["times"], arrays["pooled"], arrays.get("maps"), means)
 
     def key(self, recording: Recording, extractor: Extractor, rate: float) -> str:
@@ -120,6 +125,7 @@ class FeatureCache:
         parts = (
             CACHE_VERSION, self.content_hash(recording), recording.rate, extractor.preprocessing,
             extractor.name, extractor.weights_hash, float(rate),
+            *(() if self._region is None else (self._region, REGION_VERSION)),
         )  # fmt: skip
         return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
@@ -188,7 +194,8 @@ class FeatureCache:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
         try:
-            _fill(aside, recording, extractor, rate, keep_maps, progress)
+            batches = _seen(recording, extractor, rate, keep_maps, self._region)
+            _fill(aside, recording, batches, rate, keep_maps, progress)
             _replace_folder(aside, self.folder / key)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -227,15 +234,29 @@ def hash_file(path: Path) -> str:
     return digest.hexdigest()
 
 
+def _seen(
+    recording: Recording, extractor: Extractor, rate: float, keep_maps: bool, region: RegionSettings | None
+) -> Iterator[FeatureBatch]:
+    """What the trunk sees of a recording; of two looks the maps are those of the whole picture."""
+    frames = open_frames(recording).frames(Pace(rate).push)
+    if region is None:
+        yield from extractor.extract(frames, keep_maps)
+        return
+    for two in extractor.extract(with_second_looks(frames, region), keep_maps):  # batches are of even numbers
+        pooled = two.pooled.reshape(len(two.pooled) // 2, -1)
+        yield replace(two, times=two.times[::2], pooled=pooled, maps=None if two.maps is None else two.maps[::2])
+
+
 def _fill(
-    folder: Path, recording: Recording, extractor: Extractor, rate: float, keep_maps: bool, progress: Progress | None
-) -> None:
-    """Extracts a recording into `folder`: one array a file, then the facts that make it complete."""
+    folder: Path, recording: Recording, batches: Iterator[FeatureBatch], rate: float, keep_maps: bool,
+    progress: Progress | None,
+) -> None:  # fmt: skip
+    """Writes what was seen of a recording into `folder`: one array a file, then the facts that make it complete."""
     names = ("times", "pooled", "maps") if keep_maps else ("times", "pooled")
     count = 0
     arrays = {name: GrowingNpy(folder / f"{name}.npy") for name in names}
     try:
-        for batch in extractor.extract(open_frames(recording).frames(Pace(rate).push), keep_maps):
+        for batch in batches:
             for name, array in arrays.items():
                 array.append(getattr(batch, name))
             count += len(batch.times)

@@ -79,6 +79,8 @@ class TrainOptions:
         None
     )
     """A file with the trunk's weights, where they cannot be downloaded."""
+    looks: Annotated[int | None, _preset("looks", "1|2")] = None
+    """2: look at where things move as well, for hands that are small in the picture; a frame takes twice the time."""
     loss: Annotated[str | None, _preset("loss", "NAME")] = None
     """What the embedder is trained with: tc3i, tcc, cidm, lav or lav+tcc."""
     device: ExtractionDevice = "auto"
@@ -193,7 +195,7 @@ def _recipe(options: TrainOptions) -> Recipe:
     if options.config is not None and not options.config.is_file():
         what = "is a folder" if options.config.is_dir() else "does not exist"
         raise InputError(f"a settings file was expected, but {options.config} {what}: check the path.")
-    overrides = {name: getattr(options, name) for name in ("k", "fps", "backbone", "loss")}
+    overrides = {name: getattr(options, name) for name in ("k", "fps", "backbone", "looks", "loss")}
     return resolve(options.preset, options.config, overrides)
 
 
@@ -214,7 +216,7 @@ def _gather(
         extractor = None if facts[0].recording.kind == "features" else _extractor(options, recipe)
         if options.quantize and extractor is None:
             raise InputError("--quantize is for networks that see pictures, but features were given: leave it out.")
-        cache = FeatureCache(options.cache / "features")
+        cache = FeatureCache(options.cache / "features", recipe.region)
         recordings = see_task(facts, extractor, recipe, cache, console, options.skip_bad)
         facts = seen_of(recordings, facts)
         require_change(recordings)

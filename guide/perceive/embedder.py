@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import sys
+import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -116,6 +117,14 @@ class OnnxTrunk(OnnxModel):
     def pool(self, inputs: Floats) -> Floats:
         """The pooled features (N, P) alone."""
         return self.run(inputs, ["pooled"])[0]
+
+    def seconds_a_picture(self, size_px: int) -> float:
+        """How long a picture takes on this machine, after a first one that warms it up."""
+        blank = np.zeros((1, 3, size_px, size_px), np.float32)
+        self.pool(blank)
+        began = time.perf_counter()
+        self.pool(blank)
+        return time.perf_counter() - began
 
 
 class OnnxHead(OnnxModel):

@@ -7,20 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Frame
+from guide.domain import Frame, Image
 from guide.errors import InputError
 from guide.perceive.appearance import Appearance, AppearanceSettings, Embedder
 from guide.perceive.embedder import Floats, OnnxTrunk
 from guide.perceive.pace import Pace
 from guide.perceive.preprocess import Preprocessing, to_network_input
+from guide.perceive.region import MovingRegion, Region, RegionSettings, crop
 
 
 @dataclass(frozen=True, slots=True)
 class Percept:
-    """What was seen at a moment, as an embedding (D,)."""
+    """What was seen at a moment, as an embedding (D,), and where the second look went, if there was one."""
 
     at: float
     embedding: NDArray[np.float32]
+    region: Region | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +31,17 @@ class PerceptionSettings:
 
     rate: float
     width: int
-    """P: features that the trunk pools of a frame."""
+    """P: features that the trunk pools of a frame, by all looks together."""
     appearance: AppearanceSettings
+    region: RegionSettings | None = None
+    """How the second look finds its place; without, there is one look."""
 
 
 class Perceiver:
     """Turns frames into percepts; `is_due` says which frames the working rate wants, the others are passed over.
 
-    Without a trunk it takes rows of precomputed features instead of pictures.
+    Without a trunk it takes rows of precomputed features instead of pictures. Where two looks `take_turns`, the trunk
+    runs once a frame: on the whole picture or on the region, and the other stays as the frame before had it.
     """
 
     def __init__(self, settings: PerceptionSettings, head: Embedder, trunk: OnnxTrunk | None = None) -> None:
@@ -44,11 +49,22 @@ class Perceiver:
         self._preprocessing = None if trunk is None else Preprocessing.from_metadata(trunk.metadata)
         self._pace = Pace(settings.rate)
         self._appearance = Appearance(settings.appearance)
+        self._region = None if settings.region is None else MovingRegion(settings.region)
+        self._pooled: list[Floats] = []  # (P,) by each look, the newest of each
+        self._frames = 0
+        self.take_turns = False
 
     @property
     def rate(self) -> float:
         """The working rate, in frames a second."""
         return self._settings.rate
+
+    @property
+    def time_needed(self) -> float:
+        """The share of the time between two frames that two looks take on this machine; 0 where there is one."""
+        if self._trunk is None or self._preprocessing is None or self._region is None:
+            return 0.0
+        return 2 * self._trunk.seconds_a_picture(self._preprocessing.size_px) * self.rate
 
     def is_due(self, at: float) -> bool:
         """Whether a frame taken at `at` is one to process; asked once a frame, before it is even decoded."""
@@ -58,8 +74,18 @@ class Perceiver:
         """The percept of a frame that is due."""
         if self._trunk is None or self._preprocessing is None:
             raise InputError("this bundle was learned from features, not from pictures: give it a .npy file.")
-        picture = to_network_input(frame.image, self._preprocessing)[None]
-        return self._perceive(self._trunk.pool(picture)[0], frame.at)
+        region = None if self._region is None else self._region.push(frame.image, frame.at)
+        looks = [frame.image] if region is None else [frame.image, crop(frame.image, region)]
+        return self._perceive(self._pool(looks, self._trunk, self._preprocessing), frame.at, region)
+
+    def _pool(self, looks: list[Image], trunk: OnnxTrunk, preprocessing: Preprocessing) -> Floats:
+        """What the trunk pools of the looks, side by side."""
+        due = [self._frames % len(looks)] if self.take_turns and self._pooled else range(len(looks))
+        inputs = np.stack([to_network_input(looks[look], preprocessing) for look in due])
+        fresh = dict(zip(due, trunk.pool(inputs), strict=True))
+        self._pooled = [fresh[look] if look in fresh else self._pooled[look] for look in range(len(looks))]
+        self._frames += 1
+        return np.concatenate(self._pooled)
 
     def take(self, row: Floats, at: float) -> Percept:
         """The percept of a row of features (P,)."""
@@ -70,5 +96,5 @@ class Perceiver:
             )
         return self._perceive(row, at)
 
-    def _perceive(self, pooled: Floats, at: float) -> Percept:
-        return Percept(at, self._head.embed(self._appearance.push(pooled, at)[None])[0])
+    def _perceive(self, pooled: Floats, at: float, region: Region | None = None) -> Percept:
+        return Percept(at, self._head.embed(self._appearance.push(pooled, at)[None])[0], region)

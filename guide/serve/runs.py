@@ -142,6 +142,7 @@ class Runs:
             if request.client is not None:
                 held.callback(self._headsets.remove, request.client)  # names come from outside: they must not pile up
             live = source.is_live
+            slow = session.keep_up() if live else ""
             gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
             options = replace(self._recording, person=request.person or self._recording.person)
             kept, recording, name = self._record(session, options, SourceFacts(source.name, live, gauge), notes)
@@ -149,7 +150,7 @@ class Runs:
             folder = options.data / name if recording is not None and options.record and options.pictures else None
             facts = RunFacts(
                 name, source.name, bundle.folder.name, options.person, request.client, request.realtime and not live,
-                networks.provider, networks.precision, networks.reason, folder,
+                networks.provider, networks.precision, networks.reason or slow, folder,
             )  # fmt: skip
             notes.run = run = Run(facts, session, source, self.metrics, recording)
             run.held.enter_context(held.pop_all())

@@ -67,7 +67,7 @@ def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str
         extractor = open_extractor(
             plan.recipe.backbone, options.cache / "trunks", options.backbone_weights, device=options.device
         )
-    cache = FeatureCache(options.cache / "features")
+    cache = FeatureCache(options.cache / "features", plan.recipe.region)
     return [see(each, extractor, plan.recipe, cache, console) for each in checked]
 
 

@@ -16,6 +16,8 @@ from guide.domain import Frame
 from guide.errors import InputError, OutputError
 from guide.ingest.files import VideoFile
 from guide.perceive.pace import Pace
+from guide.perceive.preprocess import to_network_input
+from guide.perceive.region import MovingRegion, RegionSettings, crop
 from offline import features as features_module
 from offline.backbones import load_trunk
 from offline.extraction import Extractor, TorchTrunk
@@ -252,3 +254,23 @@ def test_means_that_make_no_sense_are_refused(tmp_path: Path, means: object) -> 
     np.savez(tmp_path / "a.npz", features=np.zeros((4, 3), np.float32), rate=np.float64(1), means=means)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="how many of the 3 columns of features are means"):
         load_feature_file(Recording("a", tmp_path / "a.npz", "features"))
+
+
+def test_two_looks_stand_side_by_side(video: Recording, extractor: Extractor, cache: FeatureCache) -> None:
+    one = cache.features(video, extractor, 5.0, keep_maps=True)
+    two = FeatureCache(cache.folder, RegionSettings()).features(video, extractor, 5.0, keep_maps=True)
+    np.testing.assert_array_equal(two.times, one.times)
+    np.testing.assert_allclose(two.means, one.pooled, atol=1e-5)  # those of the whole picture come first
+    assert one.maps is not None
+    assert two.maps is not None
+    np.testing.assert_allclose(two.maps, one.maps, atol=1e-2)
+    region = MovingRegion(RegionSettings())
+    frames = list(VideoFile(video.path).frames(Pace(5.0).push))
+    parts = [crop(frame.image, region.push(frame.image, frame.at)) for frame in frames]
+    inputs = np.stack([to_network_input(part, extractor.preprocessing) for part in parts])
+    np.testing.assert_allclose(two.pooled[:, one.pooled.shape[1] :], extractor.runner.pool(inputs), atol=1e-5)
+
+
+def test_each_way_to_look_has_an_entry_of_its_own(video: Recording, extractor: Extractor, tmp_path: Path) -> None:
+    ways = (None, RegionSettings(), RegionSettings(side=0.35))
+    assert len({FeatureCache(tmp_path, way).key(video, extractor, 5.0) for way in ways}) == 3
