@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= .cache/demo
 
-.PHONY: demo demo-bundle test dashboard lint types pytest browser-note rtsp-note clean
+.PHONY: demo demo-bundle test dashboard lint types pytest fuzz browser-note rtsp-note clean
 .DEFAULT_GOAL := demo
 
 # The stamp is newer than what it depends on, so a second run installs nothing.
@@ -42,6 +42,10 @@ types: $(STAMP)
 
 pytest: $(STAMP)
 	$(BIN)/python -m pytest
+
+# 20,000 inputs: 7 x 2,200 to the server, 2 x 2,200 as files; half an hour on one core.
+fuzz: $(STAMP)
+	CNC_FUZZ=2200 $(BIN)/python -m pytest tests/faults/test_serve_fuzz.py tests/faults/test_files_fuzz.py
 
 # Browser tests are left out where there is no Chromium, unless REQUIRE_BROWSER=1 asks for them.
 browser-note:

@@ -52,6 +52,12 @@ class Bundle:
     folder: Path
     facts: Json
 
+    @property
+    def embedding_width(self) -> object:
+        """How many numbers an embedding has, as the manifest says; it may say anything."""
+        head = self.facts.get("head")
+        return head.get("embedding_width") if isinstance(head, dict) else None
+
     def path(self, name: str) -> Path:
         """Where the file `name` lies; raises BundleError if the manifest does not list it."""
         if name not in self.facts.get("files", {}):

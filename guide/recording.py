@@ -8,17 +8,18 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from guide import wire
 from guide.bundle import fingerprint
 from guide.domain import Alert, Frame, Guidance, Resolution, Update
-from guide.errors import InputError
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
+from guide.procedure.attended import AttendedTracker
 from guide.procedure.export import to_plain
+from guide.record.keeping import Keeping
 from guide.record.pictures import PictureSettings, PictureWriter
 from guide.record.store import Store
 from guide.record.values import (
@@ -32,6 +33,7 @@ from guide.record.values import (
 )
 from guide.record.webhook import Webhook, check_address
 from guide.record.writer import SessionWriter
+from guide.resuming import Earlier
 from guide.session import Session
 
 log = logging.getLogger(__name__)
@@ -56,21 +58,21 @@ class RecordingOptions:
     video: bool = True
     """Keep the video; stills are kept without it too."""
     keep_days: float = 30.0
-    """Days after which the pictures of the session are deleted; 0 keeps them for good."""
+    """Days after which the pictures and the replay data of the session are deleted; 0 keeps them for good."""
     keep_gb: float = 0.0
     """Gigabytes that all sessions may take; the oldest pictures make room. 0 is no limit."""
     webhook: str | None = None
     """An http or https address that gets each alert as JSON."""
 
-    @property
-    def most_bytes(self) -> float:
-        return self.keep_gb * 1e9
+    def heeding(self, keeping: Keeping | None) -> RecordingOptions:
+        """The same with what the dashboard was told for the folder; pictures are kept where both say so."""
+        if keeping is None:
+            return self
+        pictures = self.pictures and keeping.pictures
+        return replace(self, keep_days=keeping.keep_days, keep_gb=keeping.keep_gb, pictures=pictures)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.keep_days < 1e6:
-            raise InputError(f"pictures are kept for a number of days, 0 for good, got {self.keep_days}.")
-        if not 0 <= self.keep_gb < 1e6:
-            raise InputError(f"sessions take a number of gigabytes, 0 without limit, got {self.keep_gb}.")
+        Keeping(self.keep_days, self.keep_gb)  # refuses what is no number of days or gigabytes
         object.__setattr__(self, "person", _text(self.person))  # it is stored, sent and shown with every action
         if self.webhook is not None:
             check_address(self.webhook)
@@ -99,31 +101,44 @@ class ClosedRecording:
     frames: int
     at: float
 
-    def add(self, action: Action, said: tuple[Guidance, ...]) -> None:
+    def add(self, action: Action, said: tuple[Guidance, ...], tracker: AttendedTracker) -> None:
         """Stores an answer and what follows from it; raises OutputError where the disk refuses."""
         now = time.time()
+        rows = [_stored(action, now, self.frames + 1), *said, _outcome(tracker)]
         with Store(self.data, is_new=False) as store:
-            store.write(self.name, [_stored(action, now, self.frames + 1), *said], self.frames, self.at, now)
+            store.write(self.name, rows, self.frames, self.at, now)
 
 
 class Recording:
     """Listens to a session and keeps it. `name` is the session's, to be found again with `python -m guide sessions`."""
 
-    def __init__(self, session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell) -> None:
+    def __init__(
+        self, session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell,
+        earlier: Earlier | None = None,
+    ) -> None:  # fmt: skip
+        """One that goes on with what was stored `earlier`, if that is given."""
         started = time.time()
-        self.name = name_session(started)
+        stored = None if earlier is None else earlier.stored
+        self.name = name_session(started) if stored is None else stored.id
         self._session, self._source = session, source
-        self._frames, self._at, self._sampled_at = 0, 0.0, 0.0
-        self._began = time.monotonic()
+        self._frames, self._at = (0, 0.0) if stored is None else (stored.frames, stored.at)
+        self._sampled_at = self._at
+        self._began = time.monotonic() - (0.0 if earlier is None else earlier.at)
         self.is_finished = False
-        self._alerts: set[int] = set()
+        self._alerts = {alert.id for alert in earlier.contents.alerts} if earlier is not None else set[int]()
         self._writer: SessionWriter | None = None
         self._pictures: PictureWriter | None = None
         self._webhook = Webhook(options.webhook, tell=tell) if options.webhook else None
         self._person, self._data = options.person, options.data
         if options.record:
-            facts = _facts(self.name, started, session, options, source)
-            self._writer = writer = SessionWriter(options.data, facts, tell=tell, most_bytes=options.most_bytes)
+            facts = session_facts(self.name, started, session, options, source.name)
+            self._writer = writer = SessionWriter(
+                options.data, facts, tell=tell, most_bytes=options.keep_gb * 1e9, resumed=stored
+            )
+            if earlier is not None:
+                self.note(
+                    earlier.at, f"the server was killed; the session goes on after {earlier.at - self._at:.0f} s."
+                )
             if options.pictures and session.bundle.has("trunk.onnx"):
                 settings = PictureSettings(has_video=options.video, is_patient=not source.is_live)
                 self._pictures = PictureWriter(writer.folder, lambda picture: writer.put(picture), settings, tell)
@@ -154,14 +169,15 @@ class Recording:
         if self._writer is not None:
             # What comes after the end comes after one frame more than there are.
             after = self._frames + (1 if self.is_finished else 0)
-            self._writer.put(_stored(action, time.time(), after), *said)
+            outcome = [_outcome(self._session.tracker)] if self.is_finished else []
+            self._writer.put(_stored(action, time.time(), after), *said, *outcome)
         self._tell_alerts(said)
 
     def finished(self, updates: tuple[Update, ...]) -> None:
         self.is_finished = True
         if self._writer is not None:
             rows = _rows(updates)  # none where no frame ever came: such a session leaves no trace
-            self._writer.put(*rows, *([_outcome(self._session)] if rows else []))
+            self._writer.put(*rows, *([_outcome(self._session.tracker)] if rows else []))
         self._show(updates)
 
     def note(self, at: float, words: str) -> None:
@@ -226,28 +242,30 @@ class Recording:
 
 @contextmanager
 def recorded(
-    session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell = log.warning
-) -> Iterator[Recording | None]:
+    session: Session, options: RecordingOptions, source: SourceFacts, tell: Tell = log.warning,
+    earlier: Earlier | None = None,
+) -> Iterator[Recording | None]:  # fmt: skip
     """Within it the session is recorded, if that is wanted; it ends as finished only where its end was judged."""
     if not options.record and not options.webhook:
         yield None
         return
-    recording = Recording(session, options, source, tell)
+    recording = Recording(session, options, source, tell, earlier)
     session.listener = recording
     try:
         yield recording
     finally:
-        recording.close("finished" if recording.is_finished else "interrupted")
+        recording.close("finished" if recording.is_finished and not session.is_cut_off else "interrupted")
 
 
-def _facts(name: str, started: float, session: Session, options: RecordingOptions, source: SourceFacts) -> SessionFacts:
+def session_facts(name: str, started: float, session: Session, options: RecordingOptions, source: str) -> SessionFacts:
+    """What a session is stored under."""
     return SessionFacts(
         id=name,
         started=started,
         person=options.person,
         bundle=_text(str(session.bundle.folder)),
         bundle_hash=fingerprint(session.bundle),
-        source=_text(source.name),
+        source=_text(source),
         settings=json.dumps({**asdict(session.settings), "precision": session.precision}),
         procedure=json.dumps(to_plain(session.procedure)),
         keep_days=options.keep_days or None,
@@ -267,12 +285,12 @@ def _rows(updates: tuple[Update, ...]) -> list[Row]:
     return [row for update in updates for row in (update.label, *update.events, *update.guidance)]
 
 
-def _outcome(session: Session) -> StoredOutcome:
+def _outcome(tracker: AttendedTracker) -> StoredOutcome:
     """What the tracker holds as done; a turn at a step that a person called not done is none."""
-    state = session.tracker.state
+    state = tracker.state
     turns = [visit for visit in state.visits if visit.step not in state.denied]
     visits = [[one.step, round(one.start, 3), round(one.end, 3), round(one.busy_s, 3)] for one in turns]
-    return StoredOutcome(state.at, json.dumps(session.tracker.progress.done), json.dumps(visits))
+    return StoredOutcome(state.at, json.dumps(tracker.progress.done), json.dumps(visits))
 
 
 def _stored(action: Action, wall: float, after: int) -> StoredAction:

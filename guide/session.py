@@ -11,32 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guide.bundle import Bundle
-from guide.domain import BACKGROUND, UNKNOWN, Frame, Guidance, SettledLabel, StepEvent, Update
+from guide.domain import BACKGROUND, UNKNOWN, Belief, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError, InputError
 from guide.label.after_effects import AfterEffects, AfterEffectsWatch
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled
 from guide.label.prototypes import Prototypes, Unaries
-from guide.label.restarts import Restarts
+from guide.label.restarts import BEGINNING, MOST_RESTARTS, Restarts
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.window import WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk, is_quick_in_half
-from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
+from guide.perceive.perceiver import BlindPerceiver, Perceiver, Percept, PerceptionSettings
 from guide.perceive.region import RegionSettings
 from guide.procedure.actions import Action, in_force
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import news_of
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
+from guide.procedure.settings import TrackerSettings
 from guide.settings import LiveSettings, Precision
 from guide.task_model import histories_of, labeller_of
 
 log = logging.getLogger(__name__)
 
 MOST_BUSY = 0.8  # of the time between two frames for looking; the rest is for decoding and all that follows
+LIST = "list"  # the kind of input of a procedure from a written list of steps
+BY_HAND_RATE = 2.0  # times a second that such a session looks at the clock
 LARGEST = 1e6  # no rate, width, span of time or weight in a manifest is larger; beyond it arithmetic would overflow
 FARTHEST = 1e18  # no number of an embedding is larger, unless it is on its way to infinity
+OLD_RESTART = f"this restart cannot be taken back any more: the last {MOST_RESTARTS} of a session can be."
 LACKS: Mapping[Precision, str] = {
     "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
     "int8": "no 8-bit network: use --precision auto, or learn it again from pictures with --quantize.",
@@ -47,18 +51,20 @@ LACKS: Mapping[Precision, str] = {
 class Networks:
     """The exported networks of a bundle, started once and shared by all sessions."""
 
-    head: OnnxHead
-    trunk: OnnxTrunk | None
+    head: OnnxHead | None = None
+    """Nothing where steps are not recognised, but marked as done by hand."""
+    trunk: OnnxTrunk | None = None
     precision: Precision = "float"
 
     @property
     def provider(self) -> str:
-        return self.head.provider if self.trunk is None else self.trunk.provider
+        running = self.trunk or self.head
+        return "nothing: steps are marked by hand" if running is None else running.provider
 
     @property
     def reason(self) -> str:
         """Why a wanted accelerator does not run them, or nothing."""
-        return self.head.reason if self.trunk is None else self.trunk.reason or self.head.reason
+        return next((one.reason for one in (self.trunk, self.head) if one is not None and one.reason), "")
 
 
 def start_networks(
@@ -66,6 +72,8 @@ def start_networks(
     trunk_type: type[OnnxTrunk] = OnnxTrunk, head_type: type[OnnxHead] = OnnxHead,
 ) -> Networks:  # fmt: skip
     """Loads the networks of a bundle as precise as asked for; a wanted accelerator that is not used is told."""
+    if is_list(bundle):
+        return Networks()
     used = choose_precision(bundle, device, precision)
     if not has_networks(bundle, used):
         raise BundleError(f"{bundle.folder} has {LACKS[used]}")
@@ -77,6 +85,11 @@ def start_networks(
     if networks.reason:
         log.warning("%s", networks.reason)  # once for all networks: they share one fate
     return networks
+
+
+def is_list(bundle: Bundle) -> bool:
+    """Whether a bundle was made from a written list of steps: there is nothing to recognise them by."""
+    return bundle.facts.get("input") == {"kind": LIST}
 
 
 def network_name(name: str, precision: Precision) -> str:
@@ -112,34 +125,98 @@ class Listener(Protocol):
     def finished(self, updates: tuple[Update, ...]) -> None: ...
 
 
-class Session:
-    """One person's run through a task: push frames, get updates; `finish` at the end.
+class _Recogniser:
+    """What recognises steps in percepts, and can begin anew."""
 
-    An operator's actions come in by `act`, between two frames and from the same thread.
-    """
-
-    def __init__(self, bundle: Bundle, networks: Networks, settings: LiveSettings) -> None:
-        self.bundle, self.settings, self.precision = bundle, settings, networks.precision
-        self.procedure: Procedure = from_plain(bundle.json("procedure.json"))
-        self.tracker = AttendedTracker(self.procedure)
-        self.listener: Listener | None = None
-        self.perceiver = Perceiver(perception_settings(bundle), networks.head, networks.trunk)
-        self.perceiver.take_turns = settings.looks == "turns"
+    def __init__(self, bundle: Bundle, procedure: Procedure, settings: LiveSettings) -> None:
         arrays, rate = bundle.arrays("prototypes.npz"), float(bundle.facts["rate"])
         prototypes = Prototypes.from_arrays(arrays)
-        if strange := set(prototypes.steps) - {*self.procedure.numbers, BACKGROUND, UNKNOWN}:
+        if strange := set(prototypes.steps) - {*procedure.numbers, BACKGROUND, UNKNOWN}:
             raise BundleError(
                 f"{bundle.folder} recognises steps {sorted(strange)} that its procedure lacks: export again."
             )
         self._unaries = Unaries(prototypes)
         smoothing_s = perception_settings(bundle).appearance.smoothing_s
-        histories = histories_of(self.procedure, prototypes.steps, smoothing_s, rate, settings.priors)
+        histories = histories_of(procedure, prototypes.steps, smoothing_s, rate, settings.priors)
         track = StepTrack(StepSettings(confirm_s=settings.confirm_s, bridge_s=settings.bridge_s), prototypes.confidence)
         window = WindowSettings(settings.window_frames, settings.lag_s)
         self._labeller = labeller_of(histories, _links(bundle), rate, prototypes.clock, window, track)
         self._restarts = Restarts(self._labeller, _watch_effects(arrays, prototypes, settings))
+        self.restart, self.go_on_from, self.knows = (
+            self._restarts.restart,
+            self._restarts.go_on_from,
+            self._restarts.knows,
+        )
+        self.belief, self.finish, self.endings = self._labeller.belief, self._labeller.finish, self._restarts.endings
+
+    def push(self, percept: Percept) -> Labelled:
+        costs = self._unaries.push(percept.embedding, percept.at)
+        return self._restarts.push(costs, percept.embedding, percept.at)
+
+
+class _NoRecogniser:
+    """Recognises nothing: each moment is background, until an operator says what was done."""
+
+    def push(self, percept: Percept) -> Labelled:
+        return Labelled(None, ((SettledLabel(percept.at, BACKGROUND, 1.0), ()),))
+
+    def finish(self) -> tuple[Labelled, tuple[StepEvent, ...]]:
+        return Labelled(), ()
+
+    def restart(self, number: int) -> None:
+        """The tracker begins anew by itself."""
+
+    def knows(self, number: int) -> bool:
+        return True
+
+    def go_on_from(self, number: int) -> bool:
+        return False
+
+    def endings(self) -> dict[int, Belief]:
+        return {}
+
+    def belief(self) -> Belief:
+        raise AssertionError("nobody looks back where nothing is recognised")
+
+
+class Session:
+    """One person's run through a task: push frames, get updates; `finish` at the end.
+
+    An operator's actions come in by `act`, between two frames and from the same thread. Without networks nothing is
+    recognised: steps are done when an operator marks them so.
+    """
+
+    def __init__(self, bundle: Bundle, networks: Networks, settings: LiveSettings) -> None:
+        self.bundle, self.settings, self.precision = bundle, settings, networks.precision
+        self.procedure: Procedure = from_plain(bundle.json("procedure.json"))
+        self.tracker = AttendedTracker(self.procedure, TrackerSettings(is_by_hand=networks.head is None))
+        self.listener: Listener | None = None
         self._last: SettledLabel | None = None
         self._unsaid: tuple[Guidance, ...] = ()
+        self.is_cut_off = False
+        """Whether its recording ended before the work did."""
+        self.endings: Mapping[int, Belief] = {}
+        """Once it is over: what was done in all, by the restart since which that counts."""
+        self.perceiver: Perceiver | BlindPerceiver = BlindPerceiver(BY_HAND_RATE)
+        self._recogniser: _Recogniser | _NoRecogniser = _NoRecogniser()
+        if networks.head is not None:
+            self.perceiver = Perceiver(perception_settings(bundle), networks.head, networks.trunk)
+            self.perceiver.take_turns = settings.looks == "turns"
+            self._recogniser = _Recogniser(bundle, self.procedure, settings)
+
+    @property
+    def why_not_judged(self) -> str:
+        """Why there can be no verdict on what was done, or nothing."""
+        if self._last is None:
+            return "Nothing was seen: no picture came"
+        if self.is_cut_off:
+            return "Not judged: the recording ends early"
+        return "" if self.tracker.state.is_finished else "Not judged: broken off"
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether nothing is recognised, and steps are done when an operator says so."""
+        return isinstance(self._recogniser, _NoRecogniser)
 
     @property
     def last_label(self) -> SettledLabel | None:
@@ -183,52 +260,52 @@ class Session:
                 "the bundle's networks give numbers that are not finite: try --precision float, or train or export it "
                 "again."
             )
-        costs = self._unaries.push(percept.embedding, percept.at)
-        updates = self._take(self._restarts.push(costs, percept.embedding, percept.at))
+        updates = self._take(self._recogniser.push(percept))
         if self.listener is not None:
             self.listener.perceived(percept, updates)
         return updates
 
     def act(self, action: Action) -> tuple[Guidance, ...]:
         """What is said because of an operator's action, which counts at once; InputError where it makes no sense."""
-        self._require_memory(action)
-        said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
-        self._unsaid = ()
-        restarts = [one.number for one in in_force(self.tracker.actions) if one.kind == "restart"]
-        if action.kind == "restart":
-            self._restarts.restart(restarts[-1])
-        elif self._restarts.recount(restarts):
-            said += self.tracker.review(self._labeller.belief())
+        said = act_after_end(self.tracker, self.endings, action) if self.endings else self._act(action)
         if self.listener is not None:
             self.listener.acted(self.tracker.actions[-1], said)
         return said
 
-    def _require_memory(self, action: Action) -> None:
-        """Refuses to take back a restart, or to bring it back, of which all that was seen since is not at hand."""
-        taken, about = {one.number: one for one in self.tracker.actions}, action
-        while about.kind == "undo" and about.target in taken:
-            about = taken[about.target]
-        if about is not action and about.kind == "restart" and not self._restarts.knows(about.number):
-            raise InputError(f"the restart, action {about.number}, is too long ago to be taken back.")
+    def _act(self, action: Action) -> tuple[Guidance, ...]:
+        newest = _newest_restart(self.tracker.actions, action)
+        if not self._recogniser.knows(newest) and action.kind != "restart":
+            raise InputError(OLD_RESTART)
+        said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
+        self._unsaid = ()
+        if action.kind == "restart":
+            self._recogniser.restart(newest)
+        elif self._recogniser.go_on_from(newest):
+            said += self.tracker.review(self._recogniser.belief())
+        return said
 
-    def finish(self) -> tuple[Update, ...]:
+    def finish(self, is_cut_off: bool = False) -> tuple[Update, ...]:
         """Releases what was held back, ends the open step and judges the whole, as part of the last update.
 
         Where nothing was held back (no lag), that update repeats the last label; without any frame there is none.
+        What is lacking in a recording that is cut off is asked about: it may have been done since.
         """
+        self.is_cut_off = is_cut_off
         updates = self._finish()
         if self.listener is not None:
             self.listener.finished(updates)
         return updates
 
     def _finish(self) -> tuple[Update, ...]:
-        labelled, events = self._labeller.finish()
+        labelled, events = self._recogniser.finish()
         updates = list(self._take(labelled))
         if self._last is None:
             return ()
+        self.endings = self._recogniser.endings()
         last = updates.pop() if updates else Update(self._last)
         said, self._unsaid = self._unsaid, ()  # where no label was held back to bring it along
-        said += tuple(word for event in events for word in self._tell(event)) + self.tracker.finish(self._last.at)
+        said += tuple(word for event in events for word in self._tell(event))
+        said += self.tracker.finish(self._last.at, self.is_cut_off)
         return (*updates, replace(last, events=last.events + events, guidance=last.guidance + said))
 
     def _take(self, labelled: Labelled) -> tuple[Update, ...]:
@@ -246,6 +323,22 @@ class Session:
     def _tell(self, event: StepEvent) -> tuple[Guidance, ...]:
         news = news_of(event)
         return () if news is None else self.tracker.apply(news)
+
+
+def act_after_end(tracker: AttendedTracker, endings: Mapping[int, Belief], action: Action) -> tuple[Guidance, ...]:
+    """What is said because of an action when all is over: where it is about a restart, another past counts."""
+    before, after = _newest_restart(tracker.actions), _newest_restart(tracker.actions, action)
+    if after == before:
+        return tracker.act(action)
+    if after not in endings:
+        raise InputError(OLD_RESTART)
+    return tracker.act(action, endings[after])
+
+
+def _newest_restart(actions: tuple[Action, ...], *more: Action) -> int:
+    """The number of the newest restart that is not taken back, once another action was taken."""
+    numbered = (replace(action, number=number) for number, action in enumerate(more, len(actions) + 1))
+    return max((one.number for one in in_force((*actions, *numbered)) if one.kind == "restart"), default=BEGINNING)
 
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:
@@ -276,7 +369,7 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
             region=_region(bundle.facts["input"].get("region")),
         )
         spans = (settings.rate, *asdict(settings.appearance).values())
-        if not all(_number(span) > 0 for span in spans) or not 0 < settings.width <= LARGEST:
+        if not all(_number(span) >= 1 / LARGEST for span in spans) or not 0 < settings.width <= LARGEST:
             raise ValueError("a rate, a width or a span of time is not above 0, or out of all proportion")
         return settings
     except (KeyError, TypeError, ValueError) as cause:
@@ -322,6 +415,8 @@ def _links(bundle: Bundle) -> LinkSettings:
         links = LinkSettings(**bundle.facts["links"])
         for value in (links.weight, links.radius_s, links.decay_s, _count(links.most)):
             _number(value)
+        if links.decay_s < 1 / LARGEST:
+            raise ValueError("links that fade at once")
         return links
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} has no usable link settings ({cause}): export it again.") from cause

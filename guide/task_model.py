@@ -37,23 +37,27 @@ def histories_of(
     rate: float,
     priors: tuple[Prior, ...] = PRIORS,
 ) -> Histories:
-    """Follows histories of the columns in `steps`; `smoothing_s` is how long features look back for the present."""
+    """Follows histories of the columns in `steps`; `smoothing_s` is how long features look back for the present.
+
+    What the demonstrations suggest is expected whether it may alarm or not: so a session hears what rehearsals heard.
+    """
     known = {one.step: one for one in procedure.statistics if one.durations_s[2] > 0}
     average_s = float(np.mean([one.durations_s[2] for one in known.values()])) if known else DEFAULT_S
     usual = {step: average_s * (1 if step > BACKGROUND else PAUSE_SHARE) for step in steps}
     usual |= {step: one.durations_s[2] for step, one in known.items() if step in usual}
     place = {step: column for column, step in enumerate(steps)}
     before = np.zeros((len(steps), len(steps)), bool)
-    for first, then in (*procedure.rules.edges, *procedure.rules.asked_edges):
+    for _, then, first in procedure.rules.usual("out_of_order"):
         if first in place and then in place:
             before[place[first], place[then]] = True
+    needed, single = ({rule.step for rule in procedure.rules.usual(kind)} for kind in ("missed", "repeated"))
     model = HistoryModel(
         steps,
         np.array([usual[step] for step in steps]),
         _spread(procedure),
         before,
-        np.array([step in procedure.rules.required for step in steps]),
-        np.array([step in procedure.rules.single for step in steps]),
+        np.array([step in needed for step in steps]),
+        np.array([step in single for step in steps]),
         INDEPENDENT / smoothing_s,
         expectations(priors),
         effect_weight=LOOKED * SMOOTHED_STEPS / smoothing_s if "after_effects" in priors else 0.0,

@@ -41,7 +41,7 @@ class Recipe:
     head: HeadKind = "pooled"
     """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: a perceptron on pooled features."""
     heads: int = 5
-    """Heads that are trained side by side: one ends in different places with different first weights."""
+    """Heads, trained one after another: one ends in different places with different first weights and batches."""
     bottleneck: int = 0
     """Channels the head reduces its input to before anything else; 0 leaves them."""
     pool: int = 1

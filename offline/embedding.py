@@ -23,9 +23,9 @@ from offline.batches import Clip
 from offline.config import Recipe
 from offline.context import context_indices
 from offline.features import RecordingFeatures, collection_of
-from offline.losses.batch import Loss, MeanOverHeads
+from offline.losses.batch import Loss
 from offline.losses.registry import LossSettings, build_loss
-from offline.model import HeadSettings, HeadsSideBySide, build_head
+from offline.model import HeadSettings, build_head
 from offline.npy_file import GrowingNpy
 
 ROWS_AT_ONCE = 256
@@ -138,8 +138,8 @@ def context_stride_s(inputs: Inputs, recipe: Recipe) -> float:
     return recipe.context_stride_s or inputs.step_s / 10
 
 
-def build_embedder(inputs: Inputs, recipe: Recipe, seed: int) -> nn.Module:
-    """Untrained heads for these inputs, side by side; the seed decides their weights."""
+def build_head_for(inputs: Inputs, recipe: Recipe, seed: int) -> nn.Module:
+    """An untrained head for these inputs; the seed decides its weights."""
     torch.manual_seed(seed)
     rank = inputs.rows[0].ndim - 1
     settings = HeadSettings(
@@ -150,8 +150,8 @@ def build_embedder(inputs: Inputs, recipe: Recipe, seed: int) -> nn.Module:
         embedding=recipe.embedding_width,
         dropout=recipe.dropout,
     )
-    heads = HeadsSideBySide(build_head(settings, rank) for _ in range(recipe.heads))
-    return heads if rank == 1 else StandardHead(heads, *_statistics(inputs.rows))
+    head = build_head(settings, rank)
+    return head if rank == 1 else StandardHead(head, *_statistics(inputs.rows))
 
 
 def window_s(inputs: Inputs, recipe: Recipe) -> float:
@@ -178,7 +178,7 @@ def make_loss(inputs: Inputs, recipe: Recipe) -> Loss:
         trust=recipe.trust,
         trust_width=recipe.trust_width,
     )
-    return MeanOverHeads(build_loss(recipe.loss, settings), recipe.heads)
+    return build_loss(recipe.loss, settings)
 
 
 @torch.inference_mode()

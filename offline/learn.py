@@ -48,9 +48,8 @@ def find_steps(
         _keep(found, kept)
     steps = _numbered_steps(found, recipe) if given is None else given.steps
     own = [] if given is None else given.labels(demonstrations.items)
-    labelled = [place for place, labels in enumerate(own) if labels is not None]
-    is_slipping = len(labelled) < len(demonstrations.items)
-    return describe(demonstrations, found.labels, steps, found.notes, is_slipping, labelled)
+    is_carried = sum(labels is not None for labels in own) < len(demonstrations.items)
+    return describe(demonstrations, found.labels, steps, found.notes, is_carried)
 
 
 def _find(collection: Collection, recipe: Recipe, seed: int) -> Found:

@@ -87,7 +87,7 @@ class FeatureHead(nn.Module):
 
 
 class HeadsSideBySide(nn.Module):
-    """Heads that differ in their first weights, their embeddings side by side: they depend less on chance than one.
+    """Heads whose embeddings stand side by side.
 
     >>> heads = HeadsSideBySide([FeatureHead(HeadSettings(channels=8, embedding=3)) for _ in range(2)])
     >>> tuple(heads(torch.zeros(5, 1, 8)).shape)

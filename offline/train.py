@@ -24,23 +24,23 @@ from guide.errors import InputError, OutputError
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
 from guide.teach.given import Given, read_given
-from offline.batches import Batches
 from offline.config import PRESETS, PresetName, Recipe, resolve
-from offline.embedding import Inputs, build_embedder, embed, make_loss, prepare_inputs, window_s
+from offline.embedding import Inputs, embed, prepare_inputs, window_s
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import FeatureCache, RecordingFeatures
 from offline.gather import find_task, require_change, require_k, see_task, seen_of
 from offline.learn import find_steps
-from offline.loop import LoopSettings, Trained, train
 from offline.loop import Progress as LoopProgress
+from offline.loop import Trained
 from offline.pictures import EmbeddedRecording, draw_pictures, draw_stills
 from offline.processes import Group, joined, lock_run
 from offline.progress import progress, working
+from offline.training import head_folders, train_embedder
 from offline.training_report import print_curves, print_learned, print_resumed, print_written, settings_lines
 from offline.videos import RecordingFacts, ends_of
 
-RUN_VERSION = 6  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
+RUN_VERSION = 7  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
 ROWS_AT_ONCE = 4096
 
 
@@ -263,19 +263,16 @@ def _require_cache(folder: Path) -> None:
 def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) -> tuple[nn.Module, Trained]:
     device = torch.device("cuda" if options.device != "cpu" and torch.cuda.is_available() else "cpu")
     inputs = task.inputs
-    head = build_embedder(inputs, recipe, options.seed).to(device)
-    batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, options.seed)
-    settings = LoopSettings.of(recipe, options.seed)
-    print_resumed(task.folder, console)
-    with progress(console, f"training ({recipe.loss})", recipe.most_iterations) as advance:
+    print_resumed(head_folders(task.folder, recipe), console)
+    with progress(console, f"training ({recipe.loss})", recipe.heads * recipe.most_iterations) as advance:
 
         def report(state: LoopProgress, loss: float, rate: float) -> None:
             advance(state.iteration, f"loss {loss:.4f}, held out {state.smoothed:.4f}, {rate:.1f} a second")
 
-        trained = train(head, make_loss(inputs, recipe), batches, settings, task.folder, report)
+        embedder, trained = train_embedder(inputs, recipe, options.seed, device, task.folder, report)
     console.print(f"training ended after {trained.iterations} iterations: {trained.why_ended}", soft_wrap=True)
     console.print(f"weights {trained.weights_hash}, C-IDM window {window_s(inputs, recipe):.1f} s")
-    return head, trained
+    return embedder, trained
 
 
 def _export(options: TrainOptions, recipe: Recipe, task: Task, result: Result, out: Path) -> Written:

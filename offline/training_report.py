@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -40,11 +41,11 @@ def _window_rule(recipe: Recipe) -> str:
     )
 
 
-def print_resumed(folder: Path, console: Console) -> None:
-    """Says so where training resumes from the checkpoint of an earlier run."""
-    points = read_points(folder)
-    if points and (folder / CHECKPOINT).is_file():
-        console.print(f"resuming from the checkpoint of an earlier run, at about iteration {points[-1].iteration}")
+def print_resumed(folders: Sequence[Path], console: Console) -> None:
+    """Says so where training resumes from the checkpoints of an earlier run, in the folders of its heads."""
+    ends = [read_points(folder)[-1:] for folder in folders if (folder / CHECKPOINT).is_file()]
+    if reached := sum(point.iteration for points in ends for point in points):
+        console.print(f"resuming from the checkpoint of an earlier run, at about iteration {reached}")
 
 
 def print_learned(learned: Learned, console: Console) -> None:
@@ -76,10 +77,9 @@ def print_written(written: Written, console: Console) -> None:
 
 def print_curves(folder: Path, console: Console) -> None:
     """Says where the training curves are, with TensorBoard or without it."""
+    lines = folder / "head-*" / METRICS
     if has_tensorboard():
-        console.print(f"training curves: tensorboard --logdir {folder}, or {folder / METRICS}", soft_wrap=True)
+        console.print(f"training curves: tensorboard --logdir {folder}, or {lines}", soft_wrap=True)
     else:
-        console.print(
-            f"training curves: {folder / METRICS} (note: tensorboard is not installed, so there are no event files)",
-            soft_wrap=True,
-        )
+        note = "(note: tensorboard is not installed, so there are no event files)"
+        console.print(f"training curves: {lines} {note}", soft_wrap=True)

@@ -29,6 +29,7 @@ RECIPE = """
 backbone = "random-tiny"
 fps = 5
 least_frames = 16
+heads = 2
 head_width = 16
 sampled_frames = 8
 most_iterations = 6

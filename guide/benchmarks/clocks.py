@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from guide import wire
+from guide.benchmarks.frames import frames_of
 from guide.perceive.embedder import Device, Floats, OnnxHead, OnnxModel, OnnxTrunk
+from guide.session import Session
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,22 @@ class Span:
 
     def __add__(self, other: Span) -> Span:
         return Span(self.wall_s + other.wall_s, self.cpu_s + other.cpu_s)
+
+
+def timed(act: Callable[[], Result]) -> tuple[float, Result]:
+    """The seconds that something took by the clock, and what it gave."""
+    began = time.perf_counter()
+    result = act()
+    return time.perf_counter() - began, result
+
+
+def see_frames(session: Session, video: Path | None, count: int) -> Iterator[Span]:
+    """Frames of a video or drawn ones through the loop to its lines; what each took, decoding left out."""
+    for frame in frames_of(video, session.perceiver.rate, count, session.perceiver.is_due):
+        began = now()
+        for update in session.see(frame):
+            list(wire.lines(update, session.procedure, with_labels=True))
+        yield now() - began
 
 
 def now() -> Span:
@@ -66,11 +88,7 @@ class Stopwatch:
 
 
 class Timed(OnnxModel):
-    """A network that knows how long it ran.
-
-    >>> issubclass(TimedTrunk, Timed)
-    True
-    """
+    """A network that knows how long it ran."""
 
     def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
         super().__init__(path, device, threads)
@@ -82,23 +100,11 @@ class Timed(OnnxModel):
 
 
 class TimedTrunk(Timed, OnnxTrunk):
-    """A trunk that knows how long it ran.
-
-    >>> TimedTrunk("trunk.onnx")
-    Traceback (most recent call last):
-    ...
-    guide.errors.BundleError: a network was expected in trunk.onnx, but the file does not exist: export again.
-    """
+    """A trunk that knows how long it ran."""
 
 
 class TimedHead(Timed, OnnxHead):
-    """A head that knows how long it ran.
-
-    >>> TimedHead("head.onnx")
-    Traceback (most recent call last):
-    ...
-    guide.errors.BundleError: a network was expected in head.onnx, but the file does not exist: export again.
-    """
+    """A head that knows how long it ran."""
 
 
 @contextmanager

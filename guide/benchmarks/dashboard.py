@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -25,10 +24,12 @@ from typing import Any, ClassVar
 
 from rich.console import Console
 
+from guide.benchmarks.clocks import Span
 from guide.benchmarks.figures import Figure, Part, machine, processor
+from guide.benchmarks.headsets import read_metrics, stage_times
 from guide.commands.entry import entry
 from guide.errors import InputError, OutputError
-from guide.ui.client import LOCAL, Client, open_directly
+from guide.ui.client import LOCAL, Client
 from guide.ui.server import ServerKeeper
 
 MOST_USEFUL_S = 3.0
@@ -74,43 +75,24 @@ class DashboardBenchmarkOptions:
                 raise InputError(f"{path} was expected: run make demo first, or give --bundle and --video.")
 
 
-@dataclass(frozen=True, slots=True)
-class FrameCost:
-    """Milliseconds a frame: wall clock of the loop, and processor time of the whole server.
-
-    >>> FrameCost(40.0, 60.0).clock_ms
-    40.0
-    """
-
-    clock_ms: float
-    processor_ms: float
-
-
-@dataclass(frozen=True, slots=True)
-class RunningDashboard:
-    """A running dashboard: its address and process.
-
-    >>> RunningDashboard("http://127.0.0.1:8501", 4711).pid
-    4711
-    """
-
-    address: str
-    pid: int
-
-
 def main(options: DashboardBenchmarkOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(machine())
-    with tempfile.TemporaryDirectory() as folder, _dashboard(options, Path(folder)) as running, _browser() as browser:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _dashboard(options, Path(folder)) as (address, pid),
+        _browser() as browser,
+    ):
         keeper = ServerKeeper(options.bundle.parent, Path(folder))
-        measure = _memory if options.hours else _times
-        part = measure(options, running, browser, keeper)
+        if options.hours:
+            part = _memory(options, address, pid, browser, keeper)
+        else:
+            part = _times(options, address, browser, keeper)
     console.print("\n" + part.text())
 
 
-def _times(options: DashboardBenchmarkOptions, running: RunningDashboard, browser: Any, keeper: ServerKeeper) -> Part:
-    address = running.address
+def _times(options: DashboardBenchmarkOptions, address: str, browser: Any, keeper: ServerKeeper) -> Part:
     first, *others = (_useful_s(browser, address) for _ in range(options.openings + 1))
     client = keeper.connect()
     session = _start(client, options.video, options)
@@ -126,10 +108,10 @@ def _times(options: DashboardBenchmarkOptions, running: RunningDashboard, browse
             Figure("first page of use, later, median", median(others), "s", most=MOST_USEFUL_S),
             Figure("a click is seen, median", median(clicks), "ms", most=MOST_CLICK_MS),
             Figure("a click is seen, slowest", max(clicks), "ms"),
-            Figure("time a frame, page closed", median(one.clock_ms for one in closed), "ms"),
-            Figure("time a frame, page open", median(one.clock_ms for one in open_), "ms"),
-            Figure("open over closed, clock", _ratio(closed, open_, "clock_ms"), most=MOST_SLOWER),
-            Figure("open over closed, processor", _ratio(closed, open_, "processor_ms")),
+            Figure("time a frame, page closed", 1e3 * median(one.wall_s for one in closed), "ms"),
+            Figure("time a frame, page open", 1e3 * median(one.wall_s for one in open_), "ms"),
+            Figure("open over closed, clock", _ratio(closed, open_, "wall_s"), most=MOST_SLOWER),
+            Figure("open over closed, processor", _ratio(closed, open_, "cpu_s")),
         ),
         (
             f"{options.rounds} rounds of {options.seconds:g} s closed and as long open, by turns; ratios are medians",
@@ -138,7 +120,7 @@ def _times(options: DashboardBenchmarkOptions, running: RunningDashboard, browse
     )  # fmt: skip
 
 
-def _ratio(closed: list[FrameCost], open_: list[FrameCost], what: str) -> float:
+def _ratio(closed: list[Span], open_: list[Span], what: str) -> float:
     """Open over closed, each round by itself: what else the machine does changes from round to round."""
     return float(
         median(getattr(second, what) / getattr(first, what) for first, second in zip(closed, open_, strict=True))
@@ -167,7 +149,7 @@ def _clicks_ms(page: Any, count: int) -> list[float]:
 
 def _loop_ms(
     options: DashboardBenchmarkOptions, address: str, browser: Any, client: Client, keeper: ServerKeeper
-) -> tuple[list[FrameCost], list[FrameCost]]:
+) -> tuple[list[Span], list[Span]]:
     """What the loop spends on a frame in every round, without a page and with one."""
     closed, open_ = [], []
     pid = int(json.loads(keeper.note.read_text(encoding="utf-8"))["pid"])
@@ -183,19 +165,16 @@ def _loop_ms(
     return closed, open_
 
 
-def _frame_cost(client: Client, pid: int, seconds: float) -> FrameCost:
-    (count, clock_s), processor_s = _stage(client), _processor_s(pid)
+def _frame_cost(client: Client, pid: int, seconds: float) -> Span:
+    """What a frame takes: wall clock of the loop, and processor time of the whole server."""
+
+    def read() -> tuple[float, float, float]:
+        return *stage_times(read_metrics(client.port, client.token), "see"), _processor_s(pid)
+
+    before = read()
     time.sleep(seconds)
-    (more, clock_later_s), processor_later_s = _stage(client), _processor_s(pid)
-    frames = max(more - count, 1.0)
-    return FrameCost(1e3 * (clock_later_s - clock_s) / frames, 1e3 * (processor_later_s - processor_s) / frames)
-
-
-def _stage(client: Client) -> tuple[float, float]:
-    """Frames the loop has looked at so far, and the seconds it took."""
-    text = _metrics(client)
-    count, total = (_value(text, f'guide_stage_seconds_{what}{{stage="see"}}') for what in ("count", "sum"))
-    return count, total
+    frames, clock_s, processor_s = (later - early for early, later in zip(before, read(), strict=True))
+    return Span(clock_s / max(frames, 1.0), processor_s / max(frames, 1.0))
 
 
 def _processor_s(pid: int) -> float:
@@ -204,19 +183,7 @@ def _processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _metrics(client: Client) -> str:
-    request = urllib.request.Request(f"http://{LOCAL}:{client.port}/metrics")
-    request.add_header("Authorization", f"Bearer {client.token}")
-    with open_directly(request, 10.0) as answer:
-        return str(answer.read().decode())
-
-
-def _value(text: str, name: str) -> float:
-    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else 0.0
-
-
-def _memory(options: DashboardBenchmarkOptions, running: RunningDashboard, browser: Any, keeper: ServerKeeper) -> Part:
+def _memory(options: DashboardBenchmarkOptions, address: str, pid: int, browser: Any, keeper: ServerKeeper) -> Part:
     """Memory of server, dashboard and tab after the first tenth and at the end, one session after another.
 
     The video is shown at full speed, and the page stays open: it is led from one session to the next.
@@ -226,12 +193,12 @@ def _memory(options: DashboardBenchmarkOptions, running: RunningDashboard, brows
     page = None
     while seen_s < 3600 * options.hours:
         session = _start(client, options.video, options, realtime=False)
-        page = page or _follow(browser, running.address)
-        page.goto(f"{running.address}/?session={session}") if seen_s else None
+        page = page or _follow(browser, address)
+        page.goto(f"{address}/?session={session}") if seen_s else None
         while (state := client.state(session))["state"] == "running":
             time.sleep(0.5)
         seen_s += float(state["at"])
-        last = MemoryHeld.now(client, running, browser, page)
+        last = MemoryHeld.now(client, pid, browser, page)
         first = last if first is None and seen_s >= 360 * options.hours else first
         sys.stderr.write(f"{seen_s / 3600:.2f} h: {last.words()}\n")
     rows = [
@@ -263,14 +230,14 @@ class MemoryHeld:
     renderer: float = 0.0
 
     @classmethod
-    def now(cls, client: Client, running: RunningDashboard, browser: Any, page: Any) -> MemoryHeld:
+    def now(cls, client: Client, pid: int, browser: Any, page: Any) -> MemoryHeld:
         tab = _tab_mb(page)  # first: it collects rubbish
         tool = browser.new_browser_cdp_session()
         processes = tool.send("SystemInfo.getProcessInfo")["processInfo"]
         tool.detach()
         renderers = [_resident_mb(int(one["id"])) for one in processes if one["type"] == "renderer"]
-        server = _value(_metrics(client), "process_resident_memory_bytes") / 1e6
-        return cls(server, _resident_mb(running.pid), tab, max(renderers, default=0.0))
+        server = read_metrics(client.port, client.token)["process_resident_memory_bytes"] / 1e6
+        return cls(server, _resident_mb(pid), tab, max(renderers, default=0.0))
 
     def words(self) -> str:
         return ", ".join(f"{name} {getattr(self, name):.0f} MB" for name in self.NAMES)
@@ -307,7 +274,8 @@ def _follow(browser: Any, address: str) -> Any:
 
 
 @contextmanager
-def _dashboard(options: DashboardBenchmarkOptions, data: Path) -> Iterator[RunningDashboard]:
+def _dashboard(options: DashboardBenchmarkOptions, data: Path) -> Iterator[tuple[str, int]]:
+    """A running dashboard: its address and process."""
     with socket.socket() as free:
         free.bind((LOCAL, 0))
         port = free.getsockname()[1]
@@ -317,7 +285,7 @@ def _dashboard(options: DashboardBenchmarkOptions, data: Path) -> Iterator[Runni
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         try:
             _wait(lambda: _answers(f"http://{LOCAL}:{port}/_stcore/health"), process)
-            yield RunningDashboard(f"http://{LOCAL}:{port}", process.pid)
+            yield f"http://{LOCAL}:{port}", process.pid
         finally:
             process.terminate()
             try:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import resource
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from rich.console import Console
+
+from guide.errors import OutputError
 
 Verdict = Literal["", "ok", "MISSED"]
 
@@ -73,6 +79,27 @@ class Part:
         """The part for machines: each figure with its limit and verdict."""
         figures = [{**asdict(figure), "verdict": figure.verdict} for figure in self.figures]
         return {"title": self.title, "where": self.where, "figures": figures, "notes": list(self.notes)}
+
+
+def tell(machine: str, parts: Iterable[Part], console: Console, path: Path | None) -> None:
+    """Prints figures as they come, and writes them to a file where one is named."""
+    console.print(machine)
+    done = []
+    for part in parts:
+        console.print("\n" + part.text())
+        done.append(part.as_json())
+    write_figures({"machine": machine, "parts": done}, console, path)
+
+
+def write_figures(figures: Mapping[str, object], console: Console, path: Path | None) -> None:
+    """Writes figures as JSON where a file is named; raises OutputError where it cannot be."""
+    if path is None:
+        return
+    try:
+        path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"figures cannot be written to {path} ({error.strerror}): give another --json.") from error
+    console.print(f"\nWrote {path}.")
 
 
 def machine() -> str:

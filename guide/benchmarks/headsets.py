@@ -17,17 +17,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 import websockets
 from rich.console import Console
 
-from guide.benchmarks.headset_figures import HeadsetFigures
 from guide.errors import InputError, OutputError
 from guide.ingest.source import open_source
-from guide.ui.client import open_directly
+from guide.ui.client import LOCAL, open_directly
+
+if TYPE_CHECKING:
+    from guide.commands.benchmark import LiveBenchmarkOptions
 
 PATIENCE_S = 60.0
 PROMPT_S = 0.6
@@ -35,16 +37,14 @@ PICTURES = 120
 IN_FLIGHT = 2
 MOST_TRIED = 64
 END_S = 0.5
+AGE_NOISE_S = 0.1
+MEMORY_NOISE_BYTES = 16 * 2**20
 SETTLE_S = 5.0  # the first seconds hold the loading of networks and the start of sessions
 
 
 @dataclass(frozen=True)
 class ServerBenchmarkOptions:
-    """Measure the server with simulated headsets.
-
-    >>> ServerBenchmarkOptions().clients
-    16
-    """
+    """Measure the server with simulated headsets."""
 
     bundle: Path = Path("exported/demo")
     """The trained bundle."""
@@ -68,23 +68,77 @@ class ServerBenchmarkOptions:
             )
 
 
-class ServerBenchmarkRequest(Protocol):
-    """The options of `python -m guide bench` that concern the server."""
+@dataclass(frozen=True, slots=True)
+class HeadsetFigures:
+    """What a run of the simulated headsets showed; seconds and bytes.
+
+    >>> HeadsetFigures(2, 5.0, 20.0, 200, 198, 2, (0.1, 0.2), (0.01, 0.01), (1e8, 1e8)).is_steady
+    True
+    """
+
+    clients: int
+    fps: float
+    seconds: float
+    sent: int
+    seen: int
+    unsent: int
+    """Frames that could not be sent in time, because two were in flight."""
+    replies_s: tuple[float, ...]
+    ages_s: tuple[float, float]
+    """The mean age of frames when they are taken, in the first and the last third."""
+    memory_bytes: tuple[float, float]
+    """The server's memory at the end of the first third and at the end."""
+    silent: int = 0
+    """Clients that got no reply."""
 
     @property
-    def bundle(self) -> Path: ...
+    def p50_s(self) -> float:
+        return float(np.quantile(self.replies_s, 0.5)) if self.replies_s else float("inf")
 
     @property
-    def also(self) -> tuple[Path, ...]: ...
+    def p95_s(self) -> float:
+        return float(np.quantile(self.replies_s, 0.95)) if self.replies_s else float("inf")
 
     @property
-    def video(self) -> Path | None: ...
+    def is_met(self) -> tuple[bool, bool, bool]:
+        """Whether every client was answered, and neither age nor memory grew by more than noise."""
+        (young, old), (few, many) = self.ages_s, self.memory_bytes
+        return not self.silent, old <= young + AGE_NOISE_S, many <= 1.1 * few + MEMORY_NOISE_BYTES
 
     @property
-    def seconds(self) -> float: ...
+    def is_steady(self) -> bool:
+        return all(self.is_met)
+
+    def verdicts(self) -> list[str]:
+        """What was wanted of the crowd, a line each, and whether it was so."""
+        grown_ms = 1e3 * (self.ages_s[1] - self.ages_s[0])
+        grown_mb = (self.memory_bytes[1] - self.memory_bytes[0]) / 1e6
+        answered, age, memory = ("met" if is_so else "MISSED" for is_so in self.is_met)
+        return [
+            f"  every client answered: {self.clients - self.silent} of {self.clients}: {answered}",
+            f"  age of frames does not grow: {grown_ms:+.0f} ms from the first third to the last: {age}",
+            f"  memory does not grow: {grown_mb:+.1f} MB since the first third: {memory}",
+            f"  frame to reply: p95 {1e3 * self.p95_s:.0f} ms",
+        ]
+
+    def as_json(self) -> dict[str, object]:
+        """The figures without the single replies."""
+        plain = {name: getattr(self, name) for name in self.__slots__ if name != "replies_s"}
+        return {**plain, "p50_s": self.p50_s, "p95_s": self.p95_s, "is_steady": self.is_steady}
+
+    def line(self) -> str:
+        """One line for people."""
+        ages, memory = self.ages_s, self.memory_bytes
+        return (
+            f"{self.clients} clients at {self.fps:g} a second for {self.seconds:.0f} s: {self.seen} of {self.sent} "
+            f"frames seen, {self.unsent} not sent in time, {self.silent} clients without a reply; reply after "
+            f"{1e3 * self.p50_s:.0f} ms (half), {1e3 * self.p95_s:.0f} ms (95 %); age {1e3 * ages[0]:.0f} -> "
+            f"{1e3 * ages[1]:.0f} ms, memory {memory[0] / 1e6:.0f} -> {memory[1] / 1e6:.0f} MB: "
+            f"{'steady' if self.is_steady else 'NOT steady'}"
+        )
 
 
-def run(options: ServerBenchmarkRequest, console: Console | None = None) -> list[HeadsetFigures]:
+def run(options: LiveBenchmarkOptions, console: Console | None = None) -> list[HeadsetFigures]:
     """The server's figures, printed as they come: 16 headsets at 5 frames a second, then how many at 1 a second.
 
     The first runs for `seconds`, on the first other bundle if there is one, such as one with a small trunk.
@@ -108,7 +162,7 @@ def run(options: ServerBenchmarkRequest, console: Console | None = None) -> list
 
 def measure(options: ServerBenchmarkOptions, tell: Callable[[str], None] = lambda _: None) -> list[HeadsetFigures]:
     """One run of `clients` headsets; or, with `most_clients`, as many runs as the search for the limit takes."""
-    pictures = _pictures(options.video)
+    pictures = sent_pictures(options.video)
     if not options.most_clients:
         return [_measure(options, options.clients, pictures, tell)]
     return _search(options, pictures, tell)
@@ -138,14 +192,14 @@ def _search(
 def _measure(
     options: ServerBenchmarkOptions, clients: int, pictures: list[bytes], tell: Callable[[str], None]
 ) -> HeadsetFigures:
-    with tempfile.TemporaryDirectory() as data, _server(options, clients, Path(data)) as (port, token):
-        measured = asyncio.run(_Crowd(options, clients, pictures, port, token).run())
+    with tempfile.TemporaryDirectory() as data, served(options, clients, Path(data)) as (port, token):
+        measured = asyncio.run(Crowd(options, clients, pictures, port, token).run())
     tell(measured.line())
     return measured
 
 
 @contextmanager
-def _server(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
+def served(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
     """A server as a user starts it, recording without pictures."""
     command = [sys.executable, "-m", "guide", "serve", "--bundle", str(options.bundle), "--port", "0",
                "--data", str(data), "--no-pictures", "--most-clients", str(clients + 1),
@@ -178,7 +232,7 @@ class _Tally:
     replies: list[tuple[float, float]] = field(default_factory=list)  # when sent since the start, seconds to the ack
 
 
-class _Crowd:
+class Crowd:
     """So many headsets at once, each with its own phase; and somebody who reads the metrics."""
 
     def __init__(
@@ -219,19 +273,9 @@ class _Crowd:
         for share in range(4):
             moment = self._began + SETTLE_S + share * (self._options.seconds - END_S - SETTLE_S) / 3
             await asyncio.sleep(max(0.0, moment - time.monotonic()))
-            text = await asyncio.to_thread(self._metrics)
-            count, total = _value(text, 'guide_stage_seconds_count{stage="wait"}'), _value(
-                text, 'guide_stage_seconds_sum{stage="wait"}'
-            )  # fmt: skip
-            self._waits.append((count, total))
-            self._memory.append(_value(text, "process_resident_memory_bytes"))
-
-    def _metrics(self) -> str:
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self._port}/metrics", headers={"Authorization": f"Bearer {self._token}"}
-        )
-        with open_directly(request, PATIENCE_S) as answer:
-            return str(answer.read().decode())
+            metrics = await asyncio.to_thread(read_metrics, self._port, self._token)
+            self._waits.append(stage_times(metrics, "wait"))
+            self._memory.append(metrics["process_resident_memory_bytes"])
 
     async def _headset(self, number: int) -> None:
         address = f"ws://127.0.0.1:{self._port}/frames"
@@ -267,11 +311,22 @@ class _Crowd:
                 tally.replies.append((sent - self._began, time.monotonic() - sent))
 
 
-def _value(text: str, name: str) -> float:
-    return next((float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name + " ")), 0.0)
+def read_metrics(port: int, token: str) -> dict[str, float]:
+    """What the server on this machine counts, by the name and labels of each figure."""
+    address = f"http://{LOCAL}:{port}/metrics"
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})
+    with open_directly(request, PATIENCE_S) as answer:
+        lines = answer.read().decode().splitlines()
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[:1] != "#")}
 
 
-def _pictures(video: Path | None) -> list[bytes]:
+def stage_times(metrics: dict[str, float], stage: str) -> tuple[float, float]:
+    """How often a stage ran so far, and the seconds it took."""
+    count, total = (metrics.get(f'guide_stage_seconds_{what}{{stage="{stage}"}}', 0.0) for what in ("count", "sum"))
+    return count, total
+
+
+def sent_pictures(video: Path | None) -> list[bytes]:
     """The JPEG pictures that are sent: of a recording, or blobs on noise."""
     if video is None:
         return [_made_up(number) for number in range(PICTURES)]

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from guide import wire
-from guide.benchmarks.clocks import Span, TimedHead, TimedTrunk, now, on_cores, percentile_ms
+from guide.benchmarks.clocks import Span, TimedHead, TimedTrunk, now, on_cores, percentile_ms, see_frames
 from guide.benchmarks.figures import Figure, Part, processor
-from guide.benchmarks.frames import frames_of
 from guide.bundle import Bundle
 from guide.errors import InputError
 from guide.session import Networks, Session, start_networks
@@ -73,9 +71,7 @@ def time_frames(session: Session, networks: Networks, video: Path | None, count:
         raise InputError("this bundle was learned from features: the benchmark needs one learned from pictures.")
     whole, parts = [], []
     began, before = now(), trunk.watch.total + head.watch.total
-    for frame in frames_of(video, session.perceiver.rate, count, session.perceiver.is_due):
-        for update in session.see(frame):
-            list(wire.lines(update, session.procedure, with_labels=True))
+    for _ in see_frames(session, video, count):
         ended, after = now(), trunk.watch.total + head.watch.total
         whole.append(ended - began)
         parts.append(after - before)

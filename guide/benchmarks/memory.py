@@ -1,4 +1,4 @@
-"""Memory over hours of video: the real loop at full speed, a stand-in for the trunk so that it ends in minutes."""
+"""Memory over hours of video, and undo at their end: the real loop, with a stand-in for the trunk for speed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from guide.benchmarks.frames import frames_of
 from guide.bundle import Bundle
 from guide.errors import InputError
 from guide.perceive.embedder import Floats, OnnxTrunk, TrunkOutput
+from guide.procedure.actions import Action
 from guide.session import Networks, Session, start_networks
 from guide.settings import LiveSettings
 
 MOST_MB = 20.0
 SETTLED_S = 600.0  # of media time: what is set up once is set up by then
+UNDO_S = 1800.0  # how long before the end the actions are taken that are taken back there
+MOST_UNDO_S = 0.3
 MOST_RECORDINGS = 4  # whose features the stand-in gives, over and over
 
 Say = Callable[[str], None]
@@ -29,11 +32,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The memory held at a moment of the recording, after so many frames and lines of steps and guidance.
-
-    >>> Sample(at=600.0, held_mb=180.0, frames=3000, lines=12).at
-    600.0
-    """
+    """The memory held at a moment of the recording, after so many frames and lines of steps and guidance."""
 
     at: float
     held_mb: float
@@ -65,13 +64,14 @@ class StandInTrunk(OnnxTrunk):
 def measure_memory(bundle: Bundle, hours: float, video: Path | None = None, say: Say | None = None) -> Part:
     """The memory held over `hours` of media, told every ten minutes of it."""
     began = time.monotonic()
-    samples = sample_memory(bundle, hours, video, say)
+    samples, undo_s = sample_memory(bundle, hours, video, say)
     settled = next((one for one in samples if one.at >= SETTLED_S - 1), samples[0])
     later = [one.held_mb for one in samples if one.at >= settled.at]
     figures = (
         Figure(f"held after {settled.at / 60:.0f} min", settled.held_mb, "MB"),
         Figure(f"held after {samples[-1].at / 60:.0f} min", samples[-1].held_mb, "MB"),
         Figure("growth since, at most", max(later) - settled.held_mb, "MB", most=MOST_MB),
+        Figure(f"undo after {min(UNDO_S, samples[-1].at / 2) / 60:.0f} min", undo_s, "s", most=MOST_UNDO_S),
     )
     took_s = time.monotonic() - began
     rows = ", ".join(f"{one.at / 60:.0f} min {one.held_mb:.1f}" for one in samples)
@@ -83,24 +83,38 @@ def measure_memory(bundle: Bundle, hours: float, video: Path | None = None, say:
     )
 
 
-def sample_memory(bundle: Bundle, hours: float, video: Path | None, say: Say | None = None) -> list[Sample]:
-    """Frames through the whole loop to its lines, a sample now and then."""
+def sample_memory(
+    bundle: Bundle, hours: float, video: Path | None, say: Say | None = None
+) -> tuple[list[Sample], float]:
+    """Frames through the whole loop to its lines, a sample now and then; and the longest undo, in processor time."""
     session = Session(bundle, stand_in(bundle), LiveSettings())
     rate = session.perceiver.rate
     count = max(1, round(hours * 3600 * rate))
     every = max(1, min(round(SETTLED_S * rate), count // 12 or 1))
     samples: list[Sample] = []
     lines = 0
+    acting = count - min(count // 2, round(UNDO_S * rate))
     for number, frame in enumerate(frames_of(video, rate, count, session.perceiver.is_due), start=1):
         for update in session.see(frame):
             lines += sum(1 for _ in wire.lines(update, session.procedure))
+        if number == acting:
+            session.act(Action("mark_done", frame.at, step=session.procedure.numbers[-1]))
+            session.act(Action("restart", frame.at))
         if number % every == 0 or number == count:
             gc.collect()
             samples.append(Sample(number / rate, held_mb(), number, lines))
             if say is not None:
                 say(f"  {samples[-1].at / 60:5.0f} min  {samples[-1].held_mb:7.1f} MB")
+    undo_s = max(_undo(session, target) for target in (2, 1))
     session.finish()
-    return samples
+    return samples, undo_s
+
+
+def _undo(session: Session, target: int) -> float:
+    """The processor time of taking an action back."""
+    began = time.process_time()
+    session.act(Action("undo", session.tracker.state.at, target=target))
+    return time.process_time() - began
 
 
 def stand_in(bundle: Bundle) -> Networks:

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from guide import wire
-from guide.benchmarks.clocks import now, on_cores, percentile_ms
+from guide.benchmarks.clocks import now, on_cores, percentile_ms, see_frames
 from guide.benchmarks.figures import Figure, Part, processor
-from guide.benchmarks.frames import frames_of
 from guide.bundle import Bundle
 from guide.errors import BundleError
 from guide.session import Session, start_networks
@@ -29,7 +27,8 @@ def measure_rates(bundles: Sequence[Bundle], video: Path | None, count: int, cor
                 except BundleError as lack:
                     notes.append(f"{name}: {lack}")
     source = "drawn frames" if video is None else f"{video.name}, decoding included"
-    notes.append(f"{count} frames a row, as fast as they go: {source}; a line is printed {_lag_s():g} s of media later")
+    lag = f"a line is printed {LiveSettings().lag_s:g} s of media later"
+    notes.append(f"{count} frames a row, as fast as they go: {source}; {lag}")
     return Part(f"Sustained rate and frame to line, {cores} cores", processor(), tuple(figures), tuple(notes))
 
 
@@ -38,20 +37,11 @@ def _measure(
 ) -> list[Figure]:
     networks = start_networks(bundle, "cpu", threads, precision)
     session = Session(bundle, networks, LiveSettings(precision=precision))
-    took: list[float] = []
     began = now()
-    for frame in frames_of(video, session.perceiver.rate, count, session.perceiver.is_due):
-        seen = now()
-        for update in session.see(frame):
-            list(wire.lines(update, session.procedure, with_labels=True))
-        took.append((now() - seen).wall_s)
+    took = [span.wall_s for span in see_frames(session, video, count)]
     whole = now() - began
     return [
         Figure(f"{name}: rate", len(took) / whole.wall_s, "fps"),
         Figure(f"{name}: frame to line, p95", percentile_ms(took, 95), "ms"),
         Figure(f"{name}: processor a frame", 1000 * whole.cpu_s / len(took), "ms"),
     ]
-
-
-def _lag_s() -> float:
-    return LiveSettings().lag_s

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from guide import wire
-from guide.benchmarks.clocks import Span, now, on_cores, percentile_ms
+from guide.benchmarks.clocks import Span, now, on_cores, percentile_ms, see_frames
 from guide.benchmarks.figures import Figure, Part, processor
-from guide.benchmarks.frames import frames_of
 from guide.bundle import Bundle
 from guide.perceive.batching import BatchedHead, BatchedTrunk
 from guide.perceive.embedder import OnnxHead, OnnxTrunk
@@ -72,7 +68,7 @@ def replay_together(
     replays = [ReplayTimes() for _ in range(streams)]
     sessions = [Session(bundle, networks, LiveSettings()) for _ in range(streams)]
     threads = [
-        threading.Thread(target=_caught(_replay, each, session, video, count), name=f"replay {number}")
+        threading.Thread(target=_replay, args=(each, session, video, count), name=f"replay {number}")
         for number, (each, session) in enumerate(zip(replays, sessions, strict=True))
     ]
     for thread in threads:
@@ -85,30 +81,13 @@ def replay_together(
     return replays
 
 
-def _caught(
-    act: Callable[[ReplayTimes, Session, Path | None, int], None],
-    each: ReplayTimes,
-    session: Session,
-    video: Path | None,
-    count: int,
-) -> Callable[[], None]:
-    def run() -> None:
-        try:
-            act(each, session, video, count)
-        except Exception as error:  # kept for the thread that waits
-            each.error = error
-
-    return run
-
-
 def _replay(each: ReplayTimes, session: Session, video: Path | None, count: int) -> None:
-    began = time.perf_counter()
-    for frame in frames_of(video, session.perceiver.rate, count, session.perceiver.is_due):
-        seen = time.perf_counter()
-        for update in session.see(frame):
-            list(wire.lines(update, session.procedure, with_labels=True))
-        each.took_s.append(time.perf_counter() - seen)
-    each.whole_s = time.perf_counter() - began
+    began = now()
+    try:
+        each.took_s = [span.wall_s for span in see_frames(session, video, count)]
+    except Exception as error:  # kept for the thread that waits
+        each.error = error
+    each.whole_s = (now() - began).wall_s
 
 
 def _figures(name: str, replays: list[ReplayTimes], whole: Span) -> tuple[Figure, ...]:

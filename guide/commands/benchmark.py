@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from guide.benchmarks.figures import Part, machine
+from guide.benchmarks import headsets
+from guide.benchmarks.endurance import EnduranceOptions, measure_endurance
+from guide.benchmarks.figures import Part, machine, tell, write_figures
 from guide.benchmarks.loop import measure_loop
 from guide.benchmarks.memory import Say, measure_memory
 from guide.benchmarks.rates import measure_rates
 from guide.benchmarks.shared import measure_shared
 from guide.bundle import read_bundle
-from guide.errors import InputError, OutputError
+from guide.errors import InputError
 from guide.session import choose_precision
 
 FEWEST_FRAMES = 2
@@ -43,13 +43,15 @@ class LiveBenchmarkOptions:
     """Measure memory over so many hours of video instead; 2 take some minutes."""
     serve: bool = False
     """Measure the server instead: a crowd of headsets (on the first of --also, if given), then how many are held."""
+    endure: float = 0.0
+    """Measure the server's memory instead: 16 headsets for so many seconds (say 600), 50 reconnecting for a tenth."""
     seconds: float = 120.0
     """With --serve: how long the crowd sends."""
     json: Path | None = None
     """Write all figures to this file as well."""
 
     def __post_init__(self) -> None:
-        least = {"frames": FEWEST_FRAMES, "streams": 1, "cores": 1, "hours": 0, "seconds": SHORTEST_S}
+        least = {"frames": FEWEST_FRAMES, "streams": 1, "cores": 1, "hours": 0, "endure": 0, "seconds": SHORTEST_S}
         for name, lowest in least.items():
             if not lowest <= getattr(self, name) < 1e9:
                 raise InputError(f"--{name} needs a number from {lowest} up, got {getattr(self, name)}: give another.")
@@ -58,25 +60,19 @@ class LiveBenchmarkOptions:
 def main(options: LiveBenchmarkOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    told = machine()
-    console.print(told)
-    if options.serve:
-        figures = _serve(options)
-        if options.json is not None:
-            _write({"machine": told, "serve": figures}, options.json)
-            console.print(f"\nWrote {options.json}.")
+    if not options.serve:
+        tell(machine(), measure(options, console.print), console, options.json)
         return
-    parts = []
-    for part in measure(options, console.print):
-        console.print("\n" + part.text())
-        parts.append(part)
-    if options.json is not None:
-        _write({"machine": told, "parts": [part.as_json() for part in parts]}, options.json)
-        console.print(f"\nWrote {options.json}.")
+    console.print(told := machine())
+    figures = [one.as_json() for one in headsets.run(options)]
+    write_figures({"machine": told, "serve": figures}, console, options.json)
 
 
 def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[Part]:
     """The parts that were asked for, one by one."""
+    if options.endure:
+        yield measure_endurance(EnduranceOptions(options.bundle, options.endure))
+        return
     bundle = read_bundle(options.bundle)
     if options.hours:
         yield measure_memory(bundle, options.hours, options.video, say)
@@ -91,18 +87,3 @@ def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[P
     yield measure_shared(
         bundle, options.video, max(1, options.frames // options.streams), options.streams, options.cores
     )
-
-
-def _serve(options: LiveBenchmarkOptions) -> list[dict[str, object]]:
-    try:
-        bench = importlib.import_module("guide.benchmarks.headsets")
-    except ModuleNotFoundError as lack:
-        raise InputError("the server's own measurements are not installed here: leave --serve out.") from lack
-    return [one.as_json() for one in bench.run(options)]
-
-
-def _write(figures: dict[str, object], path: Path) -> None:
-    try:
-        path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"figures cannot be written to {path} ({error.strerror}): give another --json.") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,14 @@ from rich.console import Console
 from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import Frame
 from guide.errors import BundleError
+from guide.ingest.base import NO_PICTURES
 from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
-from guide.session import Session, has_networks, start_networks
+from guide.procedure.explain import explain
+from guide.procedure.model import Procedure
+from guide.session import Networks, Session, has_networks, is_list, start_networks
 from guide.settings import LiveSettings, Precision
+from guide.words import count_of
 
 RUNS = 5
 PRECISIONS: Mapping[Precision, str] = {"float": "full precision", "mixed": "mixed precision", "int8": "8 bits"}
@@ -41,6 +46,11 @@ def main(options: CheckOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False)
     bundle = read_bundle(options.bundle)
+    if is_list(bundle):
+        steps = count_of(len(Session(bundle, Networks(), LiveSettings()).procedure.steps), "step")
+        console.print(f"{options.bundle} is sound: a written list of {steps}, guided by hand", soft_wrap=True)
+        console.print(f"next: python -m guide watch {NO_PICTURES} --bundle {options.bundle}", soft_wrap=True)
+        return
     networks = start_networks(bundle, options.device, precision=options.precision)
     session = Session(bundle, networks, LiveSettings())
     latency_ms = measure_latency_ms(session, bundle)
@@ -58,7 +68,19 @@ def main(options: CheckOptions) -> None:
         f"runs on {networks.provider} in {PRECISIONS[networks.precision]}, {latency_ms:.1f} ms a frame here",
         soft_wrap=True,
     )
+    for line in _rules(procedure):
+        console.print(line, soft_wrap=True)
     console.print(f"next: python -m guide watch SOURCE --bundle {options.bundle}", soft_wrap=True)
+
+
+def _rules(procedure: Procedure) -> list[str]:
+    """How many rules alarm, ask and are silent, and why each of them."""
+    rules = explain(procedure)
+    if not rules:
+        return ["why rules alarm or not is not in this bundle: teach it again with python -m guide review to see"]
+    counts = Counter(one.verdict for one in rules)
+    total = f"rules: {counts['alarms']} alarm, {counts['asks']} ask, {counts['silent'] + counts['off']} are silent"
+    return [total, *(f"  {one.verdict:7s} {one.rule}: {one.reason}" for one in rules)]
 
 
 def measure_latency_ms(session: Session, bundle: Bundle) -> float:

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from textwrap import fill
 
 from rich.console import Console
 
@@ -14,6 +15,7 @@ from guide.ingest.live import LiveSource
 from guide.ingest.mailbox import SourceHealth
 
 REPORT_EVERY_S = 10.0
+HANGING = " " * 14  # under the words, beside the time
 SLOW = 0.8  # below this share of the rate it could have, a loop counts as too slow
 
 
@@ -49,6 +51,13 @@ class ThroughputReport:
             f"{rate:.1f} of {came:.1f} frames a second processed, {health.dropped} dropped so far, "
             f"the last one {1000 * health.age_s:.0f} ms old{slow}"
         )
+
+
+def print_line(console: Console, text: str, style: str | None = None) -> None:
+    """Prints a line; brackets in names are no markup. A terminal gets it broken between words, a file gets it whole."""
+    if console.is_terminal:
+        text = fill(text, console.width, subsequent_indent=HANGING, break_long_words=False, break_on_hyphens=False)
+    console.print(text, style=style, markup=False, emoji=False, soft_wrap=True)
 
 
 class SourceConsole:
@@ -98,7 +107,7 @@ class SourceConsole:
             self._print(f"  {self.source.name}: {counts} for newer ones")
 
     def _print(self, text: str, style: str | None = None) -> None:
-        self._console.print(text, style=style, markup=False, emoji=False, soft_wrap=True)
+        print_line(self._console, text, style)
 
 
 @contextmanager

@@ -11,23 +11,25 @@ import threading
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from guide.domain import Alert, Guidance, Question
 from guide.errors import InputError
-from guide.procedure.actions import Action, ActionKind, in_force, read_action
+from guide.procedure.actions import Action, in_force, read_action
+from guide.procedure.wording import KEYS as SHARED_KEYS
+from guide.procedure.wording import KeyAction
 from guide.session import Session
 
-KeyAction: TypeAlias = ActionKind | Literal["yes", "no", "help", "quit"]
-
-KEYS: dict[str, KeyAction] = {
-    "a": "acknowledge", "d": "was_done", "f": "false_alarm", "s": "snooze", "y": "yes", "x": "no", "m": "mark_done",
-    "t": "not_yet", "n": "next", "b": "previous", " ": "pause", "u": "undo", "r": "restart", "q": "quit", "?": "help",
-}  # fmt: skip
+_HERE = {key: known for key, known in SHARED_KEYS.items() if known[0] != "mute"}  # a terminal makes no sound
+KEYS: dict[str, KeyAction] = {" " if key == "space" else key: action for key, (action, _) in _HERE.items()}
 HELP = (
-    "keys: a seen, d it was done, f false alarm, s snooze, y yes, x no, n next, b back, m mark done, t not yet, "
-    "space pause, u undo, r restart, q end, ? help; a number first chooses the alert, step or action"
+    f"keys: {', '.join(f'{key} {words}' for key, (_, words) in _HERE.items())}; "
+    "a number first chooses the alert, step or action"
 )
+ASKS: dict[KeyAction, str] = {
+    "restart": "begin anew? Nothing counts as done then: press b again to do it, any other key not to.",
+    "quit": "end the session? What is not done counts as missed: press q again to do it, any other key not to.",
+}
 LARGEST = 10_000  # no alert, step or action has a longer number
 MOST_KEYS = 256  # taken at once
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?")
@@ -44,8 +46,8 @@ class OperatorKeys:
     The loop holds `lock` while it changes the session or shows it, and sets `at`. Keys are taken one by one by `press`,
     which gives words for the person, or none where the action itself was shown.
 
-    >>> OperatorKeys(session=None).press("?")[:12]
-    'keys: a seen'
+    >>> OperatorKeys(session=None).press("?")[:17]
+    'keys: n next step'
     """
 
     def __init__(self, session: Session, person: str = "") -> None:
@@ -58,6 +60,7 @@ class OperatorKeys:
         """Ends the session properly."""
         self._session, self._person = session, person
         self._number = 0
+        self._asked: KeyAction | None = None
 
     def press(self, key: str) -> str:
         """Handles a key; digits are kept as the target of the next one."""
@@ -66,8 +69,12 @@ class OperatorKeys:
             return ""
         number, self._number = self._number or None, 0
         kind = KEYS.get(key.lower())
+        asked, self._asked = self._asked, None
         if kind is None or kind == "help":
             return HELP if kind or key.isprintable() else ""
+        if kind in ASKS and asked != kind:
+            self._asked = kind
+            return ASKS[kind]
         if kind == "quit":
             self.end()
             return "the session is being ended"

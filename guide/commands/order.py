@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from guide.domain import Precedence
+from guide.domain import Alert, Precedence
 from guide.errors import InputError
 from guide.procedure.learn import FALSE_ALARM_RATE
 from guide.procedure.model import Procedure
-from guide.procedure.scores import Checked, Scores, check, learn_names, never_flag, score, score_missed
+from guide.procedure.scores import Checked, Scores, check, learn_names, never_flag, score, score_missed, unseen_names
 from guide.procedure.sequences import NamedSequence, parse_sequences
 from guide.procedure.verdicts import Blame
 from guide.words import count_of
 
 MOST_TOLD = 40  # lines of a terminal; a file of many sequences is read as JSON
+BUDGETS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)  # false alarms a sequence, for the curve
 
 
 @dataclass(frozen=True, slots=True)
 class OrderConfig:
     """Learn the order of steps from one file of sequences and check those of another.
 
-    A step that follows itself is one step that was interrupted, however long the pause, and not done twice.
+    Prints scores, what each budget of false alarms would find, and what is told. A step that follows itself is one
+    step that was interrupted, however long the pause, and not done twice.
     """
 
     train: Path
@@ -50,12 +52,15 @@ def report(config: OrderConfig) -> str:
     procedure = learn_names(given, config.rate)
     if not procedure.steps:
         raise InputError(f"steps to learn from were expected in {config.train}, its sequences hold none: give others.")
-    checked = [check(procedure, sequence, config.blame) for sequence in read_sequences(config.test)]
+    tested = read_sequences(config.test)
+    checked = [check(procedure, sequence, config.blame) for sequence in tested]
+    curve = {budget: _at_budget(given, tested, budget, config.blame) for budget in BUDGETS}
     if config.json:
-        return json.dumps(_plain(procedure, checked), ensure_ascii=False, allow_nan=False)
+        return json.dumps(_plain(procedure, checked, curve), ensure_ascii=False, allow_nan=False)
     aside = len(given) - procedure.demonstrations
     lines = [
         *_table(procedure, checked, aside),
+        *_curve(curve, checked),
         *_told(procedure, checked),
         *(_graph(procedure) if config.graph else ()),
     ]
@@ -78,7 +83,12 @@ def read_sequences(path: Path) -> list[NamedSequence]:
     return found
 
 
-def _plain(procedure: Procedure, checked: Sequence[Checked]) -> dict[str, Any]:
+def _at_budget(given: Sequence[NamedSequence], tested: Sequence[NamedSequence], budget: float, blame: Blame) -> Scores:
+    procedure = learn_names(given, budget)
+    return score([check(procedure, sequence, blame) for sequence in tested])
+
+
+def _plain(procedure: Procedure, checked: Sequence[Checked], curve: Mapping[float, Scores]) -> dict[str, Any]:
     return {
         "demonstrations": procedure.demonstrations,
         "leave_one_out_false_alarms": procedure.rules.false_alarms,
@@ -87,6 +97,7 @@ def _plain(procedure: Procedure, checked: Sequence[Checked]) -> dict[str, Any]:
         "mistakes": sum(step.is_mistake for one in checked for step in one.sequence.done),
         "ours": asdict(score(checked)),
         "never_flag": asdict(score([never_flag(one) for one in checked])),
+        "curve": [{"budget": budget, **asdict(scores)} for budget, scores in curve.items()],
         "missed": asdict(score_missed(checked)),
         "graph": [_edge(procedure, edge) for edge in procedure.graph],
         "results": [_result(procedure, one) for one in checked],
@@ -99,16 +110,19 @@ def _edge(procedure: Procedure, edge: Precedence) -> dict[str, Any]:
 
 
 def _result(procedure: Procedure, one: Checked) -> dict[str, Any]:
-    steps = zip(one.sequence.done, one.flagged, strict=True)
+    steps, unseen = zip(one.sequence.done, one.flagged, strict=True), unseen_names(procedure, one.sequence)
     return {
         "id": one.sequence.id,
-        "steps": [{"name": step.name, "start": step.start, "flagged": flag} for step, flag in steps],
+        "steps": [
+            {"name": step.name, "start": step.start, "flagged": flag, "unseen": step.name in unseen}
+            for step, flag in steps
+        ],
         "missed": list(one.missed),
         "alerts": [
             {
                 "at": alert.at,
                 "kind": alert.kind,
-                "name": procedure.name(alert.step),
+                "name": _name(procedure, one, alert),
                 "before": None if alert.before is None else procedure.name(alert.before),
                 "severity": alert.severity,
                 "evidence": alert.evidence,
@@ -137,6 +151,7 @@ def _table(procedure: Procedure, checked: Sequence[Checked], aside: int) -> list
         _row("never flag", never, mistakes > 0),
         "",
         _missed(checked, left_out),
+        *_unseen(procedure, checked),
     ]
 
 
@@ -156,10 +171,39 @@ def _missed(checked: Sequence[Checked], left_out: int) -> str:
     return f"missed steps: precision {missed.precision:.3f}, recall {missed.recall:.3f}, F1 {missed.f1:.3f}"
 
 
+def _unseen(procedure: Procedure, checked: Sequence[Checked]) -> list[str]:
+    """Steps that no training sequence holds: a kind of mistake of its own, told where that stays in the budget."""
+    names = [unseen_names(procedure, one.sequence) for one in checked]
+    found = [step for one, each in zip(checked, names, strict=True) for step in one.sequence.done if step.name in each]
+    marked = sum(step.is_mistake for step in found)
+    told = "told" if procedure.rules.is_unknown_flagged else "not told: right sequences left out hold such steps too"
+    return [f"steps never seen in training: {len(found)}, {marked} marked as mistakes ({told})"] if found else []
+
+
+def _curve(curve: Mapping[float, Scores], checked: Sequence[Checked]) -> list[str]:
+    """A row for each budget; what was asked for by --rate is in the table above."""
+    has_mistakes = any(step.is_mistake for one in checked for step in one.sequence.done)
+    rows = [
+        f"{budget:6.2f}  {judged[0]:>9s}  {judged[1]:>6s}  {scores.false_alarms_per_sequence:12.2f}  "
+        f"{scores.false_alarms_per_clean_sequence:8.2f}"
+        for budget, scores in curve.items()
+        for judged in [[f"{each:.3f}" if has_mistakes else "-" for each in (scores.precision, scores.recall)]]
+    ]
+    return ["", "budget  precision  recall  false alarms  on clean", *rows]
+
+
+def _name(procedure: Procedure, one: Checked, alert: Alert) -> str:
+    """The step an alert is about; one that no training sequence holds has no number, but a moment."""
+    if alert.kind != "unknown":
+        return procedure.name(alert.step)
+    unseen = unseen_names(procedure, one.sequence)
+    return next((step.name for step in one.sequence.done if step.name in unseen and step.start == alert.at), "unknown")
+
+
 def _told(procedure: Procedure, checked: Sequence[Checked]) -> list[str]:
     """What an operator would have heard, one line an alert."""
     told = [
-        f"{one.sequence.id}  {alert.at:.1f} s  {alert.kind.replace('_', ' ')}: {procedure.name(alert.step)}"
+        f"{one.sequence.id}  {alert.at:.1f} s  {alert.kind.replace('_', ' ')}: {_name(procedure, one, alert)}"
         f"{'' if alert.before is None else f', before {procedure.name(alert.before)}'} ({alert.evidence})"
         for one in checked
         for alert in one.alerts

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from guide.commands import benchmark, cameras, check, order, replay, report, review, sessions, tokens, watch
+from guide import __version__
+from guide.commands import (
+    benchmark,
+    cameras,
+    check,
+    order,
+    replay,
+    report,
+    review,
+    sessions,
+    show,
+    steps,
+    tokens,
+    watch,
+)
 from guide.commands.entry import run
 from guide.serve.options import ServeOptions
 
@@ -14,11 +30,13 @@ Command = (
     Annotated[watch.WatchOptions, tyro.conf.subcommand("watch")]
     | Annotated[cameras.CamerasOptions, tyro.conf.subcommand("cameras")]
     | Annotated[check.CheckOptions, tyro.conf.subcommand("check")]
+    | Annotated[show.ShowOptions, tyro.conf.subcommand("show")]
     | Annotated[order.OrderConfig, tyro.conf.subcommand("order")]
     | Annotated[replay.ReplayOptions, tyro.conf.subcommand("replay")]
     | Annotated[report.ReportOptions, tyro.conf.subcommand("report")]
     | Annotated[review.ReviewOptions, tyro.conf.subcommand("review")]
     | Annotated[sessions.SessionsOptions, tyro.conf.subcommand("sessions")]
+    | Annotated[steps.StepsOptions, tyro.conf.subcommand("steps")]
     | Annotated[benchmark.LiveBenchmarkOptions, tyro.conf.subcommand("bench")]
     | Annotated[tokens.TokensOptions, tyro.conf.subcommand("tokens")]
     | Annotated[ServeOptions, tyro.conf.subcommand("serve")]
@@ -27,7 +45,11 @@ Command = (
 
 def main() -> None:
     """Reads the command and runs it; settings are checked while they are read, so that is done inside too."""
-    run(lambda: _run(tyro.cli(Command, prog="python -m guide")))
+    if sys.argv[1:] == ["--version"]:
+        print(f"cnc-guide {__version__}")
+        return
+    program = "guide" if Path(sys.argv[0]).name == "guide" else "python -m guide"
+    run(lambda: _run(tyro.cli(Command, prog=program)))
 
 
 def _run(options: Command) -> None:
@@ -38,6 +60,8 @@ def _run(options: Command) -> None:
             cameras.main(options)
         case check.CheckOptions():
             check.main(options)
+        case show.ShowOptions():
+            show.main(options)
         case order.OrderConfig():
             print(order.report(options))
         case replay.ReplayOptions():
@@ -48,6 +72,8 @@ def _run(options: Command) -> None:
             review.main(options)
         case sessions.SessionsOptions():
             sessions.main(options)
+        case steps.StepsOptions():
+            steps.main(options)
         case benchmark.LiveBenchmarkOptions():
             benchmark.main(options)
         case tokens.TokensOptions():

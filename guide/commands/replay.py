@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,14 +15,14 @@ from guide.bundle import fingerprint, read_bundle
 from guide.commands.watch import JsonLines, Terminal
 from guide.domain import Alert, Question, Resolution, Update
 from guide.errors import BundleError, InputError
+from guide.ingest.base import BY_HAND
 from guide.perceive.embedder import Device
-from guide.perceive.perceiver import Percept
-from guide.procedure.actions import Action
 from guide.procedure.reading import from_plain
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import Store
-from guide.record.values import Contents, StoredAction, StoredPercept, StoredSession
-from guide.session import Session, start_networks
+from guide.record.values import Contents, StoredPercept, StoredSession
+from guide.resuming import play_back
+from guide.session import Networks, Session, start_networks
 from guide.settings import LiveSettings
 
 DIFFERS = 1
@@ -55,36 +55,26 @@ class Replay:
 
     def updates(self) -> Iterator[Update]:
         """All updates, actions in their places; the end is judged only where it was."""
-        actions = list(self.contents.actions)
-        frames = 0
-        for one in _in_order(read_percepts(self.seen), self.stored.frames):
-            yield from self._act(actions, until=one.number)
-            self._require_fit(one)
-            yield from self.session.perceived(Percept(one.at, one.embedding))
-            frames = one.number + 1
-        yield from self._act(actions, until=frames)
-        if self.stored.state == "finished":
-            yield from self.session.finish()
-            yield from self._act(actions, until=frames + 1)
+        actions, end = self.contents.actions, self.stored.frames
+        seen = (self._require_fit(one) for one in _in_order(read_percepts(self.seen), end))
+        yield from play_back(self.session, seen, [one for one in actions if one.after <= end])
+        if self.stored.state == "finished" or self.contents.outcomes:
+            yield from self.session.finish(is_cut_off=self.stored.state == "interrupted")
+            yield from play_back(self.session, (), [replace(one, after=0) for one in actions if one.after > end])
 
-    def _require_fit(self, seen: StoredPercept) -> None:
+    def _require_fit(self, seen: StoredPercept) -> StoredPercept:
         bundle = self.session.bundle
-        if len(seen.embedding) != bundle.facts["head"].get("embedding_width"):
+        width = 1 if self.session.is_by_hand else bundle.embedding_width
+        if len(seen.embedding) != width:
             raise InputError(
                 f"{bundle.folder} sees with another network than session {self.stored.id} did: replay its video with "
                 "`python -m guide watch` instead."
             )
+        return seen
 
     def missing(self) -> int:
         """Frames that the loop processed but that were not stored."""
         return self.stored.frames - sum(1 for _ in _in_order(read_percepts(self.seen), self.stored.frames))
-
-    def _act(self, actions: list[StoredAction], until: int) -> Iterator[Update]:
-        while actions and actions[0].after <= until:
-            said = self.session.act(_action(actions.pop(0)))
-            label = self.session.last_label
-            if label is not None:
-                yield Update(label, guidance=said)
 
 
 def open_replay(options: ReplayOptions) -> Replay:
@@ -102,7 +92,8 @@ def open_replay(options: ReplayOptions) -> Replay:
             f"{bundle.folder} is not the bundle that session {stored.id} was recorded with "
             f"({stored.facts.bundle_hash}): give that one, or this one as --bundle {bundle.folder} to try it."
         )
-    session = Session(bundle, start_networks(bundle, options.device), _settings(stored))
+    networks = Networks() if stored.facts.source == BY_HAND else start_networks(bundle, options.device)
+    session = Session(bundle, networks, _settings(stored))
     session.rename(_names(stored))
     return Replay(stored, contents, session, seen)
 
@@ -171,16 +162,3 @@ def _names(stored: StoredSession) -> dict[int, str]:
         return {step.number: step.name for step in from_plain(json.loads(stored.facts.procedure)).steps}
     except (ValueError, BundleError):  # stored by another version: the bundle's own names will do
         return {}
-
-
-def _action(stored: StoredAction) -> Action:
-    return Action(
-        stored.kind,  # type: ignore[arg-type]  # looked at by Action itself
-        stored.at,
-        stored.target,
-        stored.step,
-        stored.answer,
-        stored.snooze_s,
-        stored.person,
-        stored.comment,
-    )

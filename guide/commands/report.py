@@ -89,13 +89,22 @@ def read_stills(report: SessionReport, folder: Path) -> dict[str, bytes]:
 
 
 def _step_facts(procedure: str) -> list[StepFacts]:
+    plain: Any = {}
     try:
-        plain: Any = json.loads(procedure)
+        plain = json.loads(procedure)
         learned = from_plain(plain)
-    except (ValueError, BundleError):  # stored by another version: the report does without
-        return []
+    except (ValueError, BundleError):  # stored by another version: the report tells names without durations
+        return _names(plain)
     found = {step.number: learned.statistics_of(step.number) for step in learned.steps}
     return [
         StepFacts(step.number, step.name, seen.durations_s if (seen := found[step.number]) else ())
         for step in learned.steps
     ]
+
+
+def _names(plain: Any) -> list[StepFacts]:
+    """The names of the steps in a procedure that this version cannot read otherwise."""
+    try:
+        return [StepFacts(int(one["number"]), str(one["name"]), ()) for one in plain["steps"]]
+    except (KeyError, TypeError, ValueError):
+        return []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +11,12 @@ import tyro
 from rich.console import Console
 
 from guide.bundle import read_bundle, require_place
+from guide.commands.steps import read_list_file
+from guide.domain import KeyStep
 from guide.errors import InputError
+from guide.procedure.given_rules import Stance, read_rule
 from guide.teach.edited import Review
-from guide.teach.edits import Drop, Edit, Label, Mark, Merge, Name, Split, Switch
+from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split, edit_of
 from guide.teach.given import Given, read_given
 from guide.teach.relearn import begin_review, relearn, version_of, write_version
 from guide.teach.review_store import ReviewStore, teach_in_place
@@ -39,8 +43,17 @@ class ReviewOptions:
     """A step that may be left out."""
     repeatable: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
     """A step that may be done again."""
-    off: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N,N")]] = ()
-    """Two steps whose order is not watched, such as 1,2."""
+    add: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
+    """A rule that holds whatever was learned, with names or numbers of steps: "A before B" (where both are done),
+    "B needs A" (B is not begun before A is done), "A or B" (one of them, not both), "optional A"."""
+    forbid: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
+    """A rule whose opposite holds: B before A, both A and B, or A must be done."""
+    relax: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
+    """A learned rule of which nobody is told any more, such as "1 before 2"."""
+    list: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """A written list of steps, as `guide steps` takes it, whose order is to hold; steps are found by their names."""
+    learned: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
+    """A rule that was added or relaxed and is to be as it was learned again."""
     videos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """Where the demonstrations' videos lie, for pictures of new steps."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
@@ -98,7 +111,27 @@ def _edits(options: ReviewOptions, review: Review) -> list[Edit]:
     edits += [_name(text) for text in options.name]
     edits += [Mark(number, "optional") for number in options.optional]
     edits += [Mark(number, "repeatable") for number in options.repeatable]
-    return edits + [_switch(text) for text in options.off]
+    steps = review.edited(*edits).result.steps
+    if options.list is not None:
+        edits += list_edits(options.list, steps)
+    rules: list[tuple[Stance, tuple[str, ...]]] = [
+        ("add", options.add), ("forbid", options.forbid), ("relax", options.relax),
+    ]  # fmt: skip
+    edits += [edit_of(rule) for stance, texts in rules for text in texts for rule in read_rule(text, stance, steps)]
+    return edits + [Give(rule, is_on=False) for text in options.learned for rule in read_rule(text, "add", steps)]
+
+
+def list_edits(path: Path, steps: Sequence[KeyStep]) -> list[Edit]:
+    """What a written list says of the steps of the same names, as rules and marks."""
+    listed, numbers = read_list_file(path), {step.name.casefold(): step.number for step in steps}
+    if strange := next((step.name for step in listed.steps if step.name.casefold() not in numbers), None):
+        known = ", ".join(step.label for step in steps)
+        raise InputError(
+            f"{path} lists {strange!r}, which no step is called; there are {known:.400}: use --name first."
+        )
+    place = {step.number: numbers[step.name.casefold()] for step in listed.steps}
+    rules = [replace(one, steps=tuple(place[number] for number in one.steps)) for one in listed.rules.given]
+    return [*(Mark(place[one.number], "optional") for one in listed.steps if one.is_optional), *map(Give, rules)]
 
 
 def label_edits(given: Given) -> list[Edit]:
@@ -129,10 +162,3 @@ def _name(text: str) -> Name:
     if not mark or not step.strip().isdecimal():
         raise InputError(f'--name takes a step and its name, such as 3="fit board", got {text!r:.60}: correct it.')
     return Name(_numbers(step, "--name")[0], name)
-
-
-def _switch(text: str) -> Switch:
-    pair = _numbers(text, "--off")
-    if len(pair) != 2:
-        raise InputError(f"--off takes two steps, such as 1,2, got {text!r:.60}: correct it.")
-    return Switch(*pair, is_on=False)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import errno
 import io
 import json
 import os
 import secrets
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,6 +22,7 @@ from rich.console import Console
 
 from guide.errors import InputError, OutputError
 from guide.ingest.capture import CaptureSettings
+from guide.record.keeping import read_keeping
 from guide.record.lock import SessionLock, is_alive
 from guide.record.retention import tidying
 from guide.serve.app import make_app
@@ -77,6 +80,8 @@ def main(options: ServeOptions) -> None:
     console = Console(highlight=False)
     with serving(options) as (server, sock, address):
         console.print(*_greeting(options, address), sep="\n", markup=False, emoji=False, soft_wrap=True)
+        if options.end_with_input:
+            threading.Thread(target=_end_with_input, args=(server,), name="input", daemon=True).start()
         with _ending_quietly():
             server.run(sockets=[sock])
     console.print("Stopped; all sessions were ended.", markup=False)
@@ -108,7 +113,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     server = Listeners(config)
     with ExitStack() as held:
         if options.recording.record:
-            held.enter_context(tidying(options.recording.data, options.recording.most_bytes))
+            held.enter_context(tidying(options.recording.data, options.recording.keep_gb * 1e9))
         sock = held.enter_context(connections.listen(_listen(options.host, options.port)))
         inside = sock
         if options.local and certificate is not None:
@@ -185,6 +190,11 @@ def _listen(host: str, port: int) -> socket.socket:
         return sock
     except (OSError, UnicodeError) as cause:
         number = getattr(cause, "errno", None) or 0  # its own words repeat the address
+        if number == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} of {host} is taken, perhaps by a guide that runs already: end that one, or choose "
+                f"another, such as --port {port + 1}, or --port 0 for any that is free."
+            ) from cause
         words = os.strerror(number) if number > 0 else getattr(cause, "strerror", None) or cause
         raise InputError(
             f"nothing can listen on {host} port {port} ({words}): choose another --port or --host."
@@ -218,7 +228,7 @@ def _greeting(options: ServeOptions, address: str) -> Iterator[str]:
         yield "Only this machine can connect: --host 0.0.0.0 --tls auto lets phones and headsets in."
     elif not is_secure:
         yield "Browsers give no camera to an address without HTTPS: add --tls auto."
-    kept = options.recording
+    kept = options.recording.heeding(read_keeping(options.recording.data))
     if kept.record:
         days = f"pictures for {kept.keep_days:g} days" if kept.keep_days else "pictures for good"
         what = days if kept.pictures else "no pictures"
@@ -236,6 +246,12 @@ def qr_code(text: str) -> str:
     drawn = io.StringIO()
     segno.make(text, error="l", micro=False).terminal(drawn, compact=True, border=2)
     return drawn.getvalue().rstrip("\n")
+
+
+def _end_with_input(server: uvicorn.Server) -> None:
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
+    server.should_exit = True
 
 
 @contextmanager

@@ -111,13 +111,15 @@ def _show(found: tuple[StoredSession, ...], options: SessionsOptions, console: C
         console.print("no session fits: leave out a filter." if is_filtered else record, markup=False, soft_wrap=True)
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("session", "length", "state", "person", "bundle", "alerts"):
-        is_free = name in ("person", "bundle")
+    for name in ("session", "length", "state", "source", "person", "bundle", "alerts"):
+        is_free = name in ("source", "person", "bundle")
         justify: Literal["left", "right"] = "right" if name in ("length", "alerts") else "left"
         table.add_column(name, overflow="fold", no_wrap=not is_free, justify=justify)
     for one in found:
-        bundle = Path(one.facts.bundle).name
-        cells = (one.id, f"{one.at:.0f} s", one.state, one.facts.person, bundle, str(one.alerts))
+        facts = one.facts
+        source = facts.source if "://" in facts.source else Path(facts.source).name
+        names = (source, facts.person, Path(facts.bundle).name)
+        cells = (one.id, f"{one.at:.0f} s", one.state, *names, str(one.alerts))
         table.add_row(*(Text(cell) for cell in cells))  # names are the user's: brackets in them are no markup
     console.print(table)
     folder = "" if options.data == SessionsOptions().data else f" --data {shlex.quote(str(options.data))}"

@@ -21,26 +21,31 @@ from rich.console import Console
 
 from guide import wire
 from guide.bundle import read_bundle
-from guide.commands.console import SourceConsole, ending_on_signals
+from guide.commands.console import SourceConsole, ending_on_signals, print_line
 from guide.commands.keys import OperatorKeys, reading_keys
 from guide.domain import UNSURE_BELOW, Alert, Guidance, Question, Resolution, StepEvent, Update
 from guide.errors import InputError
-from guide.ingest.base import FrameSource
+from guide.ingest.base import NO_PICTURES, FrameSource
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
-from guide.ingest.source import SourceOptions, open_source, require_rate
+from guide.ingest.source import SourceOptions, open_source, require_rate, tell_cut_off
 from guide.ingest.streams import is_address
 from guide.perceive.embedder import Device
 from guide.procedure.actions import Action
+from guide.procedure.ending import judge
+from guide.procedure.model import Procedure
+from guide.procedure.progress import Progress
+from guide.procedure.wording import title_of
 from guide.record.private_folder import require_writable_folder
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
-from guide.session import Session, follow_features, start_networks
+from guide.session import Networks, Session, follow_features, start_networks
 from guide.settings import LiveSettings
 
 Row = NDArray[np.float32]  # (P,)
 
 FEATURE_SUFFIXES = frozenset({".npy", ".npz"})
 LEAST_SIDE = 16  # points of a picture: no hand can be made out in fewer
+ENDING_STYLES = {"complete": "green", "look": "yellow", "not_complete": "bold red", "not_judged": None}
 MARKS = {"alarm": "✖", "warning": "▲", "info": "●"}
 
 
@@ -49,8 +54,8 @@ class WatchOptions:
     """Follow a recording or a camera and guide: current step, next step, timeline, alerts."""
 
     source: Annotated[str, tyro.conf.Positional]
-    """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address, or
-    features (.npy with --rate, .npz with features and rate)."""
+    """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address,
+    features (.npy with --rate, .npz with features and rate), or none: then the key d says that a step is done."""
     bundle: Path = Path("exported/demo")
     """The trained bundle."""
     rate: float | None = None
@@ -85,6 +90,8 @@ def main(options: WatchOptions) -> None:
         _attended(operator, view, source_console),
     ):
         source_console.heard = None if recording is None else recording.note
+        if session.is_by_hand and isinstance(view, Terminal):
+            view.tell_next()
         for update in updates:
             view.show(update)
     source_console.end()
@@ -121,7 +128,8 @@ def _data(options: WatchOptions) -> str:
 def watch(options: WatchOptions, source_console: SourceConsole) -> tuple[Session, OperatorKeys, Iterator[Update]]:
     """A session on the bundle, who may act on it, and the updates of the source."""
     bundle = read_bundle(options.bundle)
-    networks = start_networks(bundle, options.device, precision=options.live.precision)
+    is_by_hand = options.source == NO_PICTURES
+    networks = Networks() if is_by_hand else start_networks(bundle, options.device, precision=options.live.precision)
     session = Session(bundle, networks, options.live)
     operator = OperatorKeys(session, options.recording.person)
     path = Path(options.source)
@@ -164,8 +172,9 @@ def _follow(
             operator.at = frame.at
             yield from session.perceived(percept)
         source_console.frame_processed(frame.at, session.perceiver.rate)
+    is_cut_off = tell_cut_off(source, operator.at, source_console.note)
     with operator.lock:
-        yield from session.finish()
+        yield from session.finish(is_cut_off)
 
 
 def _keep_pace(rows: Iterable[Row], rate: float) -> Iterator[Row]:
@@ -232,6 +241,16 @@ class JsonLines:
         self._console.out(wire.dump(summary), highlight=False)
 
 
+def next_words(progress: Progress, procedure: Procedure) -> str:
+    """What comes next, and how many demonstrations that did the same so far went on so."""
+    if not progress.next_steps:
+        return ""
+    first = progress.next_steps[0]
+    counts = f" ({first.count} of {first.total} who did this)" if first.count else ""
+    is_strange = progress.current in progress.strange
+    return f"{'   (of another variant)' if is_strange else ''}   next: {procedure.name(first.step)}{counts}"
+
+
 class Terminal:
     """The terminal view: a line whenever something changes, and a timeline of the whole at the end."""
 
@@ -239,6 +258,8 @@ class Terminal:
         self._console, self._session = console, session
         self._ends: dict[tuple[float, int], float | None] = {}  # by start and step, of the steps that were confirmed
         self._standing: dict[int, Alert] = {}  # by id, as grave as they grew, at the time they were raised
+        self._said: dict[int, str] = {}  # by id, alerts and questions in words
+        self._at = 0.0  # labels wait to settle, so a step may come after what was said of a later moment
 
     def show(self, update: Update) -> None:
         for event in update.events:
@@ -249,16 +270,25 @@ class Terminal:
     def end(self) -> None:
         self._print(f"  timeline: {self._timeline()}")
         count = len(self._standing)
-        self._print(f"  {count} alert{'s stand' if count > 1 else ' stands'}" if count else "  no alert stands")
+        stands = f"{count} alert{'s stand' if count > 1 else ' stands'}" if count else "no alert stands"
+        ending = judge(self._session.tracker, self._session.why_not_judged)
+        self._print(f"  {ending.words}; {stands}", ENDING_STYLES[ending.kind])
 
     def acted(self, action: Action, said: tuple[Guidance, ...]) -> None:
         """Shows what somebody did at the terminal, and what was said because of it."""
         about = "" if action.step is None else f": {self._session.procedure.name(action.step)}"
         about += "" if action.target is None else f" {action.target}"
         answer = {True: ": yes", False: ": no", None: ""}[action.answer]
-        self._print(f"  {action.at:6.1f} s  ☞ {action.number} {action.kind.replace('_', ' ')}{about}{answer}", "blue")
+        self._tell(action.at, f"☞ {action.number} {action.kind.replace('_', ' ')}{about}{answer}", "blue")
         for one in said:
             self._show_guidance(one)
+        if self._session.is_by_hand:
+            self.tell_next()
+
+    def tell_next(self) -> None:
+        """What comes next, where nothing is seen that could lead to it."""
+        words = next_words(self._session.tracker.progress, self._session.procedure).strip()
+        self._print(f"           {words or 'all steps are done'}")
 
     def _timeline(self) -> str:
         """The confirmed steps with their seconds, and the alerts that stand, in the order of time."""
@@ -271,6 +301,8 @@ class Terminal:
             (alert.at, f"{MARKS[alert.severity]} {alert.kind.replace('_', ' ')} {name(alert.step)}")
             for alert in self._standing.values()
         ]
+        marked = self._session.tracker.state.visits if self._session.is_by_hand else ()
+        steps += [(visit.start, f"{name(visit.step)} {visit.start:.0f}") for visit in marked]
         in_time = sorted(steps + alerts, key=lambda entry: entry[0])
         return " | ".join(text for _, text in in_time) or "no step was confirmed"
 
@@ -280,27 +312,30 @@ class Terminal:
             self._ends[key] = event.end
         if event.state == "confirmed":
             self._ends[key] = None
-            following = self._session.tracker.progress.next_steps
-            hint = f"   next: {self._session.procedure.name(following[0].step)}" if following else ""
+            hint = next_words(self._session.tracker.progress, self._session.procedure)
             doubt = f" (unsure, {100 * event.confidence:.0f} %)" if event.confidence < UNSURE_BELOW else ""
-            self._print(f"  {event.at:6.1f} s  ▶ {name}{doubt}{hint}")
+            self._tell(event.at, f"▶ {name}{doubt}{hint}")
 
     def _show_guidance(self, said: Guidance) -> None:
         match said:
             case Alert():
                 raised = self._standing.get(said.id, said)
                 self._standing[said.id] = replace(said, at=raised.at)
-                name = self._session.procedure.name(said.step)
-                what = f"{MARKS[said.severity]} {said.kind.replace('_', ' ')}: {name} ({said.evidence})"
-                text = f"  {said.at:6.1f} s  {what}"
-                self._print(text, "bold red" if said.severity == "alarm" else "yellow")
+                self._said[said.id] = title_of(said.kind, self._session.procedure.name(said.step))
+                text = f"{MARKS[said.severity]} {said.id} {self._said[said.id]} ({said.evidence})"
+                self._tell(said.at, text, "bold red" if said.severity == "alarm" else "yellow")
             case Resolution():
                 self._standing.pop(said.id, None)
                 word = "withdrawn" if said.is_withdrawn else "settled"
-                self._print(f"  {said.at:6.1f} s  ✔ alert {said.id} {word}", "green")
+                self._tell(said.at, f"✔ {said.id} {word}: {self._said.get(said.id, '')}", "green")
             case Question():
-                self._print(f"  {said.at:6.1f} s  ? {said.text}", "cyan")
+                self._said[said.id] = said.text
+                self._tell(said.at, f"? {said.id} {said.text}", "cyan")
+
+    def _tell(self, at: float, text: str, style: str | None = None) -> None:
+        """A line with the time at which it is said, which never goes back."""
+        self._at = max(self._at, at)
+        self._print(f"  {self._at:6.1f} s  {text}", style)
 
     def _print(self, text: str, style: str | None = None) -> None:
-        # Names are the user's: brackets in them are no markup, colons no pictures.
-        self._console.print(text, style=style, markup=False, emoji=False, soft_wrap=True)
+        print_line(self._console, text, style)

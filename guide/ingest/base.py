@@ -11,8 +11,11 @@ from guide.domain import Frame, Image
 
 log = logging.getLogger(__name__)
 
+NO_PICTURES = "none"  # the source without pictures, as a user writes it
+BY_HAND = "by hand"  # the same as it is shown and stored
+
 Wanted = Callable[[float], bool]
-NoticeKind = Literal["lost", "reopened", "gone", "frozen", "moving", "clock", "damaged"]
+NoticeKind = Literal["lost", "reopened", "gone", "frozen", "moving", "clock", "damaged", "cut_off"]
 
 
 class FrameSource(Protocol):
@@ -37,7 +40,7 @@ class FrameSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceNotice:
-    """Something happened to a live source, in plain words; the session goes on unless it is gone.
+    """Something happened to a source, in plain words; the session goes on unless it is gone.
 
     >>> SourceNotice(12.5, "lost", "camera 0 was lost (unplugged); trying again.").kind
     'lost'

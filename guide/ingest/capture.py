@@ -57,8 +57,8 @@ class Stamper:
     (0, 0.0)
     """
 
-    def __init__(self, name: str, settings: CaptureSettings) -> None:
-        self._name = name
+    def __init__(self, name: str, settings: CaptureSettings, begin: float = 0.0) -> None:
+        self._name, self._begin = name, begin
         self._clock = CaptureClock()
         self._still = FreezeDetector(settings.freeze_s)
         self._origin: float | None = None
@@ -67,8 +67,8 @@ class Stamper:
         self._leaps = 0
 
     def at(self, now: float) -> float:
-        """Session time at the reading `now`; 0 before the first frame."""
-        return 0.0 if self._origin is None else now - self._origin
+        """Session time at the reading `now`; where it begins before the first frame."""
+        return self._begin if self._origin is None else now - self._origin
 
     @property
     def behind_s(self) -> float:
@@ -88,7 +88,7 @@ class Stamper:
         """The frame, after the notices about it; `leaps` counts those of our own clock so far."""
         resets = self._clock.resets
         moment = self._clock.push(now, shot.stamp)
-        self._origin = moment if self._origin is None else self._origin
+        self._origin = moment - self._begin if self._origin is None else self._origin
         self._number += 1
         pending = PendingFrame(self._number, moment - self._origin, moment, shot.picture)
         if self._clock.resets > resets:

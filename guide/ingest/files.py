@@ -49,7 +49,8 @@ class VideoFile:
 
     A file that cannot be read, or holds no picture, raises InputError. What is damaged in the middle is lived
     through with a warning: `damaged` counts the packets that could not be decoded, `turned_back` the timestamps
-    that went back. `frames(wanted)` converts to RGB only the frames whose time is wanted, which is the dear part.
+    that went back, `missing_s` says how much of the stated length was lacking at the end. `frames(wanted)` converts
+    to RGB only the frames whose time is wanted, which is the dear part.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile(suffix=".mp4") as empty:
@@ -66,6 +67,7 @@ class VideoFile:
         self.name = str(path)
         self.damaged = 0
         self.turned_back = 0
+        self.missing_s = 0.0
         self._container: Any = None
 
     def __enter__(self) -> VideoFile:
@@ -89,7 +91,7 @@ class VideoFile:
     def frames(self, wanted: Wanted | None = None) -> Iterator[Frame]:
         """The frames whose time `wanted` approves (all without it); it is asked once for each, in order."""
         self.close()
-        self.damaged = self.turned_back = 0
+        self.damaged, self.turned_back, self.missing_s = 0, 0, 0.0
         try:
             yield from self._frames(wanted)
         finally:
@@ -121,7 +123,8 @@ class VideoFile:
             if wanted is None or wanted(at):
                 yield Frame(number, at, to_rgb(decoded, reformatter))
         self.turned_back = clock.turned_back
-        self._report(number + 1, clock)
+        self.missing_s = clock.missing_s if clock.missing_s > RESTART_S else 0.0
+        self._report(number + 1)
 
     def _open(self) -> Any:
         """The video stream of the newly opened file."""
@@ -159,7 +162,7 @@ class VideoFile:
             self.damaged += 1
             log.debug("%s: the file ends in the middle (%s)", self.path, reason(error))
 
-    def _report(self, count: int, clock: _Clock) -> None:
+    def _report(self, count: int) -> None:
         if count == 0:
             raise InputError(
                 f"a video was expected, but not one frame of {self.path} can be decoded: it is empty or damaged; "
@@ -170,10 +173,10 @@ class VideoFile:
                 "%s is damaged or cut off: %s could not be decoded whole, going on with the %s it gave.",
                 self.path, count_of(self.damaged, "packet"), count_of(count, "frame"),
             )  # fmt: skip
-        elif clock.missing_s > RESTART_S:
+        elif self.missing_s:
             log.warning(
                 "%s ends %.1f s before the length it states: it was cut off, going on with the %s it has.",
-                self.path, clock.missing_s, count_of(count, "frame"),
+                self.path, self.missing_s, count_of(count, "frame"),
             )  # fmt: skip
         if self.turned_back:
             held = "was" if self.turned_back == 1 else "were"

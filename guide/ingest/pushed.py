@@ -18,7 +18,8 @@ class PushedFrames:
     """A source fed from outside: `push` from any thread, `frames` in one; the newest frame wins.
 
     `stamp` is the sender's capture time in seconds, counted from anywhere; it may jump. `at` counts from the first
-    frame pushed. A sender that falls silent is reported lost, and reported back with its next frame; `end` ends it.
+    frame pushed, which is at `begin`. A sender that falls silent is reported lost, and reported back with its next
+    frame; `end` ends it.
 
     >>> import numpy as np
     >>> headset = PushedFrames("helmet", clock=lambda: 50.0)
@@ -33,13 +34,13 @@ class PushedFrames:
 
     def __init__(
         self, name: str, settings: CaptureSettings | None = None, tell: Tell = log_notice,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.monotonic, begin: float = 0.0,
     ) -> None:  # fmt: skip
         self.name = f"headset:{name}"
         self._settings, self._tell = settings or CaptureSettings(), tell
         self._clock = SteadyClock(clock)
         self._mailbox = Mailbox(self._clock)
-        self._stamper = Stamper(self.name, self._settings)
+        self._stamper = Stamper(self.name, self._settings, begin)
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._seen: float | None = None
@@ -122,12 +123,14 @@ class Headsets:
         self._lock = threading.Lock()
         self._sources: dict[str, PushedFrames] = {}
 
-    def register(self, name: str, settings: CaptureSettings | None = None, tell: Tell = log_notice) -> PushedFrames:
+    def register(
+        self, name: str, settings: CaptureSettings | None = None, tell: Tell = log_notice, begin: float = 0.0
+    ) -> PushedFrames:
         """A new source under this name; an earlier one of the same name is ended."""
         with self._lock:
             if (earlier := self._sources.get(name)) is not None:
                 earlier.end()
-            self._sources[name] = source = PushedFrames(name, settings, tell)
+            self._sources[name] = source = PushedFrames(name, settings, tell, begin=begin)
             return source
 
     def remove(self, name: str) -> None:

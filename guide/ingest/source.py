@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guide.errors import InputError
-from guide.ingest.base import FrameSource, Tell, log_notice
+from guide.ingest.base import BY_HAND, NO_PICTURES, FrameSource, SourceNotice, Tell, log_notice
 from guide.ingest.camera import OpenCvCamera, find_camera, list_cameras
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.files import VideoFile
 from guide.ingest.live import LiveSource
+from guide.ingest.no_pictures import NEVER_FROZEN, Timer
 from guide.ingest.pushed import Headsets
 from guide.ingest.stills import StillFolder, list_stills
 from guide.ingest.streams import NetworkStream, is_address, redacted, require_address
 
 MOST_DIGITS = 4  # of a camera's number; a longer one is the name of a file
-FORMS = "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, or headset:NAME"
+FORMS = (
+    "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, headset:NAME or none"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class SourceOptions:
     """How patient a live source is."""
     headsets: Headsets = field(default_factory=Headsets)
     """The headsets connected here."""
+    machine: str | None = None
+    """The number of the machine that an address may lead to, where its name was looked up already."""
 
 
 def open_source(text: str, options: SourceOptions | None = None, tell: Tell = log_notice) -> FrameSource:
@@ -47,9 +52,11 @@ def open_source(text: str, options: SourceOptions | None = None, tell: Tell = lo
     guide.errors.InputError: an address beginning with rtsp://, rtsps://, http://, https:// was expected, got ftp://camera/1.
     """
     options = options or SourceOptions()
+    if text == NO_PICTURES:
+        return LiveSource(BY_HAND, Timer, NEVER_FROZEN, tell)
     if is_address(text):
         address, silent_s = require_address(text), options.live.silent_s
-        return LiveSource(redacted(text), lambda: NetworkStream(address, silent_s), options.live, tell)
+        return LiveSource(redacted(text), lambda: NetworkStream(address, silent_s, options.machine), options.live, tell)
     if text.isdecimal() and text.isascii() and len(text) <= MOST_DIGITS:
         return LiveSource(f"camera {text}", lambda: OpenCvCamera(int(text)), options.live, tell)
     kind, colon, name = text.partition(":")
@@ -59,6 +66,15 @@ def open_source(text: str, options: SourceOptions | None = None, tell: Tell = lo
     if colon and kind == "headset" and name.strip():
         return options.headsets.find(name)
     return _recording(text, options.rate)
+
+
+def tell_cut_off(source: FrameSource, at: float, tell: Tell) -> bool:
+    """Whether a recording that was read to its end lacks the rest; `tell` hears of it then."""
+    is_cut_off = isinstance(source, VideoFile) and source.missing_s > 0
+    if isinstance(source, VideoFile) and is_cut_off:
+        words = f"the recording ends {source.missing_s:.0f} s early: what is not done by then is asked about."
+        tell(SourceNotice(at, "cut_off", words))
+    return is_cut_off
 
 
 def _recording(text: str, rate: float | None) -> FrameSource:

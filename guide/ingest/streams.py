@@ -55,11 +55,15 @@ class NetworkStream:
     guide.ingest.base.SourceLostError: it cannot be opened (Connection refused)
     """
 
-    def __init__(self, address: str, silent_s: float) -> None:
+    def __init__(self, address: str, silent_s: float, machine: str | None = None) -> None:
+        """Opens it, on the `machine` of this number where one is given, whatever its name means by now."""
         self._name = redacted(address)
+        options = _options(address)
+        if machine is not None:
+            address, options = on_machine(address, machine), {**options, **_staying(address)}
         try:
             self._container: Any = av.open(
-                address, timeout=(OPEN_S, silent_s), options=_options(address), metadata_errors="ignore"
+                address, timeout=(OPEN_S, silent_s), options=options, metadata_errors="ignore"
             )
         except (av.FFmpegError, OSError, ValueError) as error:
             # The cause is left out: its text holds the whole address, password included.
@@ -126,6 +130,28 @@ def _options(address: str) -> dict[str, str]:
     if address.lower().startswith("rtsp"):
         return {**common, "rtsp_transport": "tcp", "protocol_whitelist": "rtsp,rtsps,rtp,tcp,tls"}
     return {**common, "protocol_whitelist": "http,https,httpproxy,tcp,tls"}
+
+
+def on_machine(address: str, machine: str) -> str:
+    """The address with the number of a machine in place of its name.
+
+    >>> on_machine("http://user:secret@camera.example:81/video?x=1", "203.0.113.7")
+    'http://user:secret@203.0.113.7:81/video?x=1'
+    """
+    parts = urlsplit(address)
+    login, at, _ = parts.netloc.rpartition("@")
+    port = f":{parts.port}" if parts.port is not None else ""
+    shown = f"[{machine}]" if ":" in machine else machine
+    return parts._replace(netloc=f"{login}{at}{shown}{port}").geturl()
+
+
+def _staying(address: str) -> dict[str, str]:
+    """For FFmpeg: the name is told to a machine that is asked by its number, and no redirection is followed."""
+    if address.lower().startswith("rtsp"):
+        return {}
+    place = urlsplit(address).netloc.rpartition("@")[2]
+    host = urlsplit(address).hostname or ""
+    return {"headers": f"Host: {place}\r\n", "verifyhost": host, "max_redirects": "0"}
 
 
 def _reason_without(address: str, error: Exception) -> str:

@@ -98,3 +98,27 @@ class Perceiver:
 
     def _perceive(self, pooled: Floats, at: float, region: Region | None = None) -> Percept:
         return Percept(at, self._head.embed(self._appearance.push(pooled, at)[None])[0], region)
+
+
+class BlindPerceiver:
+    """Looks at the clock alone, where steps are marked by hand; a percept (1,) says that time has passed.
+
+    >>> BlindPerceiver(2.0).see(Frame(0, 3.0, np.zeros((4, 4, 3), np.uint8))).at
+    3.0
+    """
+
+    take_turns = False
+    time_needed = 0.0
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self._pace = Pace(rate)
+
+    def is_due(self, at: float) -> bool:
+        return self._pace.push(at)
+
+    def see(self, frame: Frame) -> Percept:
+        return Percept(frame.at, np.zeros(1, np.float32))
+
+    def take(self, row: Floats, at: float) -> Percept:
+        return Percept(at, np.zeros(1, np.float32))

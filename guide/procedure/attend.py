@@ -6,8 +6,10 @@ An action takes effect at the tracker's own time, which lags behind the clock by
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TypeAlias
 
 from guide.domain import Alert, AlertKind, Guidance, Question, Severity
@@ -77,6 +79,31 @@ def attend(
     return turn.now, tuple(turn.said)
 
 
+def pass_time(
+    procedure: Procedure, settings: TrackerSettings, attended: Attended, times: Iterable[float]
+) -> tuple[Attended, tuple[Guidance, ...]]:
+    """The same for ticks at these times with nothing in between; most only let time pass, and are not worked off.
+
+    What a tick leads to, it leads to at any later time as well: the first that leads to anything is found by halving.
+    """
+    left, said = list(accumulate(times, max)), list[Guidance]()
+
+    def take(at: float) -> tuple[Attended, tuple[Guidance, ...]]:
+        return attend(procedure, settings, attended, Ticked(at))
+
+    def is_news(later: Attended) -> bool:
+        return replace(later, state=replace(later.state, at=attended.state.at)) != attended
+
+    while left:
+        later, words = take(left[-1])
+        quiet = len(left)
+        if is_news(later):
+            quiet = bisect_left(left, True, key=lambda at: is_news(take(at)[0]))
+            later, words = take(left[quiet])
+        attended, said, left = later, [*said, *words], left[quiet + 1 :]
+    return attended, tuple(said)
+
+
 class _Turn:
     """One entry being worked off."""
 
@@ -114,6 +141,8 @@ class _Turn:
                 self._snooze(deed.cause, at + action.snooze_s)
             case "answer" if deed.cause is not None:
                 self._answer(deed.cause, bool(action.answer))
+            case "mark_done" if action.step is not None and self.settings.is_by_hand:
+                self._do(action.step, max(at, action.at))
             case "mark_done" | "not_yet" if action.step is not None:
                 self._advance(Marked(action.step, at, action.kind == "mark_done"))
             case "next":
@@ -171,7 +200,6 @@ class _Turn:
             self._dismiss(cause)
             return
         self._advance(Marked(cause[1], self.state.at, is_done=True))
-        self._settle([cause], is_withdrawn=True)  # after the end the tracker listens no more
 
     def _dismiss(self, cause: Cause) -> None:
         self._settle([cause], is_withdrawn=True)
@@ -202,6 +230,11 @@ class _Turn:
         finding = Finding(_kind(kind), step, _SEVERITY.get(kind, "warning"), evidence, before)
         voice, said = speak.tell(self.state.voice, finding, self.state.known_at, self.procedure, self.settings)
         self._say(replace(self.state, voice=voice), said)
+
+    def _do(self, step: int, at: float) -> None:
+        """The step was done until now: all that a person says where nobody looks."""
+        self._advance(Confirmed(step, at))
+        self._advance(Ended(step, at))
 
     def _go_on(self) -> None:
         """The step that is advised is being done from now on; one cut short by a person was not too short."""
@@ -276,6 +309,8 @@ def _is_passed(running: Confirmed, state: State) -> bool:
 def _without_short(state: State, said: Sequence[Guidance], steps: Sequence[int]) -> tuple[State, list[Guidance]]:
     """The same without new words on how short these steps were: a person had a hand in that."""
     short = [one for one in said if isinstance(one, Alert) and one.kind == "too_short" and one.step in steps]
+    if not short:
+        return state, list(said)
     voice, _ = speak.settle(state.voice, [("too_short", one.step) for one in short], state.at, is_withdrawn=True)
     return replace(state, voice=voice), [one for one in said if one not in short]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
 
-from guide.domain import Alert, Guidance, Question, Resolution
+from guide.domain import Alert, Belief, Guidance, Question, Resolution
 from guide.errors import InputError
 from guide.procedure.actions import ABOUT_STEPS, ABOUT_WORDS, Action, in_force
-from guide.procedure.attend import Attended, Deed, Entry, attend
-from guide.procedure.events import Event
+from guide.procedure.attend import Attended, Deed, Entry, attend, pass_time
+from guide.procedure.events import Event, Finished, Reviewed, Ticked
 from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress, progress_of
 from guide.procedure.settings import TrackerSettings
@@ -99,9 +99,15 @@ class AttendedTracker(Tracker):
     def apply(self, event: Event) -> tuple[Guidance, ...]:
         return self._publish(self._enter(event))
 
-    def act(self, action: Action) -> tuple[Guidance, ...]:
-        """What is said because of an action; it stands in `actions` then. InputError where its target is unknown."""
+    def act(self, action: Action, ending: Belief | None = None) -> tuple[Guidance, ...]:
+        """What is said because of an action; it stands in `actions` then. InputError where its target is unknown.
+
+        An undo after the end may change what was done in all, which is `ending` then.
+        """
         self._require_sense(action)
+        if ending is not None:
+            end = next(place for place, entry in enumerate(self._log) if isinstance(entry, Finished))
+            self._log.insert(end, Reviewed(ending.at, ending))
         taken = replace(action, number=len(self.actions) + 1)
         cause = self._known[action.target].cause if action.kind in ABOUT_WORDS and action.target else None
         before, self.actions = in_force(self.actions), (*self.actions, taken)
@@ -157,12 +163,18 @@ class AttendedTracker(Tracker):
         """Where these entries lead from a mark, those taken back left out, and what was asked until then."""
         valid = {action.number for action in in_force(self.actions)}
         attended, asked = mark.attended, mark.asked
-        for place, entry in enumerate(entries, mark.place):
-            if isinstance(entry, Deed):
-                self._marks[entry.action.number] = _Mark(place, attended, asked)
-            if not isinstance(entry, Deed) or entry.action.number in valid:
-                attended, said = attend(self.procedure, self.settings, attended, entry)
+        for is_tick, run in groupby(enumerate(entries, mark.place), lambda one: isinstance(one[1], Ticked)):
+            if is_tick:
+                times = [entry.at for _, entry in run if isinstance(entry, Ticked)]
+                attended, said = pass_time(self.procedure, self.settings, attended, times)
                 asked = _with_questions(asked, said)
+                continue
+            for place, entry in run:
+                if isinstance(entry, Deed):
+                    self._marks[entry.action.number] = _Mark(place, attended, asked)
+                if not isinstance(entry, Deed) or entry.action.number in valid:
+                    attended, said = attend(self.procedure, self.settings, attended, entry)
+                    asked = _with_questions(asked, said)
         return attended, asked
 
     def _retrace(self, first: int | None) -> tuple[Guidance, ...]:

@@ -53,9 +53,13 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The recording is over; without a time it ends with the last news."""
+    """The recording is over; without a time it ends with the last news.
+
+    One that is cut off ends before the work does: what is lacking then may have been done since.
+    """
 
     at: float | None = None
+    is_cut_off: bool = False
 
 
 Event: TypeAlias = Confirmed | Ended | Ticked | Reviewed | Marked | Finished

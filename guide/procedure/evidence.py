@@ -1,137 +1,116 @@
-"""Every rule that demonstrations suggest, each with its risk, and those that hold when risks are cut off somewhere."""
+"""Every rule that demonstrations suggest, each with its risk: the chance that the next right recording breaks it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 
-from guide.domain import KeyStep
+from guide.domain import Belief, KeyStep
 from guide.procedure.counts import longest_pause_s, shrunk_rates, step_statistics
-from guide.procedure.model import Rules, StepStatistics
+from guide.procedure.model import Rule, StepStatistics
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import Edge, without_circles
 from guide.procedure.visits import Visit, first_order
 
 Demonstrations: TypeAlias = Sequence[tuple[Visit, ...]]
 
-T = TypeVar("T", int, Edge)
-
-NEVER = -1.0
-LEAST_PATIENCE_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Cutoffs:
-    """The greatest risk at which each kind of rule still alarms, or asks; NEVER switches it off, None a duration limit.
-
-    >>> Cutoffs(order=0.02).absence
-    -1.0
-    """
-
-    absence: float = NEVER
-    repeat: float = NEVER
-    order: float = NEVER
-    variant: float = NEVER
-    """Of rules that hold in some variants of the task."""
-    asked_absence: float = NEVER
-    asked_order: float = NEVER
-    long_factor: float | None = None
-    short_factor: float | None = None
-    is_unknown_flagged: bool = True
-
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The rules that a set of demonstrations suggests, with the risk of each, weighed once and cut off in many ways."""
+    """What a set of demonstrations suggests, and what rehearsals of them seemed to break."""
 
-    steps: tuple[KeyStep, ...]
     statistics: tuple[StepStatistics, ...]
     orders: Orders
-    order: tuple[tuple[float, Edge], ...]
-    """The second step comes after the first, where both are done; these draw no circle."""
-    need: tuple[tuple[float, Edge], ...]
-    """The second step is begun only when the first was: some of the above."""
-    absence: tuple[tuple[float, int], ...]
-    repeat: tuple[tuple[float, int], ...]
+    counted: Mapping[Rule, float]
+    """Risks by what was done; pairs of steps draw no circle."""
+    risks: Mapping[Rule, float]
+    """Risks by what was done and by what was seen."""
     pause_s: float
     has_variants: bool
     """Whether what holds in some variants of the task is looked for."""
 
-    def rules(self, cutoffs: Cutoffs) -> Rules:
-        """The rules that hold under these cut-offs; between both a question is allowed."""
-        repeatable = {step.number for step in self.steps if step.is_repeatable}
-        required = set(_between(self.absence, NEVER, cutoffs.absence))
-        sure, asked = (NEVER, cutoffs.order), (cutoffs.order, cutoffs.asked_order)
-        needs, asked_needs = _between(self.need, *sure), _between(self.need, *asked)
-        edges = tuple(sorted({*_between(self.order, *sure), *needs}))
-        return Rules(
-            edges=edges,
-            asked_edges=tuple(sorted({*_between(self.order, *asked), *asked_needs} - {*edges})),
-            needs=tuple(edge for edge in needs if edge[0] not in required),
-            asked_needs=tuple(edge for edge in asked_needs if edge[0] not in required),
-            required=tuple(sorted(required)),
-            asked_steps=_between(self.absence, cutoffs.absence, cutoffs.asked_absence),
-            single=tuple(step for step in _between(self.repeat, NEVER, cutoffs.repeat) if step not in repeatable),
-            variant_risk=cutoffs.variant if cutoffs.variant > NEVER else None,
-            shortest_s=_limits(self.statistics, cutoffs.short_factor, is_long=False),
-            longest_s=_limits(self.statistics, cutoffs.long_factor, is_long=True),
-            patience_s=max(LEAST_PATIENCE_S, 2 * self.pause_s),
-            is_unknown_flagged=cutoffs.is_unknown_flagged,
-        )
 
+def weigh(
+    demonstrations: Demonstrations,
+    steps: Sequence[KeyStep],
+    has_variants: bool = False,
+    beliefs: Sequence[Belief] = (),
+) -> Evidence:
+    """The evidence about the given steps; those that no demonstration holds give none.
 
-def weigh(demonstrations: Demonstrations, steps: Sequence[KeyStep], has_variants: bool = False) -> Evidence:
-    """The evidence of these demonstrations about the given steps; steps none of them holds give none."""
+    `beliefs` are how rehearsals ended. Live, a rule is broken where a right recording does otherwise or where it seems
+    so: the mean chance of that over the rehearsals adds to what is counted.
+    """
     found = step_statistics(demonstrations, [step.number for step in steps])
     statistics = tuple(one for one in found if one.present)
-    count = len(demonstrations)
     orders = Orders(tuple(first_order(visits) for visits in demonstrations))
-    optional = {step.number for step in steps if step.is_optional}
-    order = _edges(orders)
-    absence = shrunk_rates({one.step: count - one.present for one in statistics}, count)
-    need = {edge: orders.need_risk[orders.column[edge[0]], orders.column[edge[1]]] for _, edge in order}
+    counted = {**_presence(statistics, steps, len(demonstrations), has_variants), **_pairs(orders, steps)}
     return Evidence(
-        tuple(steps),
         statistics,
         orders,
-        order,
-        tuple((float(risk), edge) for edge, risk in need.items() if edge[0] not in optional),
-        _by_risk({step: risk for step, risk in absence.items() if step not in optional}),
-        _by_risk(shrunk_rates({one.step: one.repeated for one in statistics}, count)),
+        counted,
+        {rule: 1 - (1 - risk) * (1 - seen_broken(rule, beliefs)) for rule, risk in counted.items()}
+        if beliefs
+        else counted,
         longest_pause_s(demonstrations),
         has_variants,
     )
 
 
-def _edges(orders: Orders) -> tuple[tuple[float, Edge], ...]:
-    """Every pair in its usual direction with its risk, the surest first, less those that would close a circle."""
+def seen_broken(rule: Rule, beliefs: Sequence[Belief]) -> float:
+    """The mean chance, over the ends of rehearsals, that the rule was broken."""
+    return sum(chance_broken(rule, belief) for belief in beliefs) / max(len(beliefs), 1)
+
+
+def chance_broken(rule: Rule, belief: Belief) -> float:
+    """How probably a recording broke the rule."""
+    match rule:
+        case Rule("missed", step):
+            return belief.chance_lacking(step)
+        case Rule("repeated", step):
+            return belief.chance_again(step)
+        case Rule("needs", step, int(first)):  # at least so probably the one was done and the other was not
+            return max(belief.chance_lacking(first) - belief.chance_lacking(step), 0.0)
+        case Rule("out_of_order", step, int(first)):
+            return belief.chance_swapped(first, step)
+    return 0.0
+
+
+def _presence(
+    statistics: Sequence[StepStatistics], steps: Sequence[KeyStep], count: int, are_true: bool
+) -> dict[Rule, float]:
+    """Risks of leaving a step out and of doing it twice.
+
+    What several leave out is done as often as one likes, unless steps are true: labels may lack a second time.
+    """
+    optional = {step.number for step in steps if step.is_optional}
+    repeatable = {step.number for step in steps if step.is_repeatable}
+    repeatable |= {one.step for one in statistics if not are_true and count - one.present > 1}
+    absence = shrunk_rates({one.step: count - one.present for one in statistics}, count)
+    repeats = shrunk_rates({one.step: one.repeated for one in statistics}, count)
+    missed = {Rule("missed", step): risk for step, risk in absence.items() if step not in optional}
+    return missed | {Rule("repeated", step): risk for step, risk in repeats.items() if step not in repeatable}
+
+
+def _pairs(orders: Orders, steps: Sequence[KeyStep]) -> dict[Rule, float]:
+    """Risks of pairs in their usual direction, as an order and as a need, less pairs that would close a circle."""
+    optional = {step.number for step in steps if step.is_optional}
+    found = {}
+    for edge, risk in _edges(orders).items():
+        first, then = edge
+        found[Rule("out_of_order", then, first)] = risk
+        if first not in optional:
+            need = orders.need_risk[orders.column[first], orders.column[then]]
+            found[Rule("needs", then, first)] = float(need)
+    return found
+
+
+def _edges(orders: Orders) -> dict[Edge, float]:
     steps, risks = orders.steps, orders.order_risk
     usual = np.argwhere((orders.first >= orders.first.T) & (orders.first > 0))
     ranked = sorted((float(risks[one, other]), (steps[one], steps[other])) for one, other in usual.tolist())
     risk_of = {edge: risk for risk, edge in ranked}
-    return tuple((risk_of[edge], edge) for edge in without_circles(risk_of))
-
-
-def _by_risk(risks: dict[int, float]) -> tuple[tuple[float, int], ...]:
-    return tuple(sorted((risk, step) for step, risk in risks.items()))
-
-
-def _between(risks: Iterable[tuple[float, T]], above: float, until: float) -> tuple[T, ...]:
-    """What has a risk above the one and until the other."""
-    return tuple(sorted(item for risk, item in risks if above < risk <= until))
-
-
-def _limits(statistics: Sequence[StepStatistics], factor: float | None, is_long: bool) -> tuple[tuple[int, float], ...]:
-    """Seconds beyond which a visit is too long (or too short), wider where few demonstrations hold the step.
-
-    The extremes of a few samples understate the true spread: 2 samples double the factor, 12 add a sixth.
-    """
-    if factor is None:
-        return ()
-    wide = {one.step: factor * (1 + 2 / one.present) for one in statistics}
-    return tuple(
-        (one.step, one.longest_s * wide[one.step] if is_long else one.shortest_s / wide[one.step]) for one in statistics
-    )
+    return {edge: risk_of[edge] for edge in without_circles(risk_of)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guide.domain import KeyStep
+from guide.domain import KeyStep, Precedence
 from guide.procedure.model import Procedure, Rules, StepStatistics
 
 SCHEMA = 2
@@ -26,6 +26,7 @@ def to_plain(procedure: Procedure) -> dict[str, Any]:
         "transitions": [[one.first, one.then, one.count] for one in procedure.transitions],
         "longest_pause_s": procedure.longest_pause_s,
         "rules": _rules(procedure.rules),
+        "learned": None if procedure.learned is None else _rules(procedure.learned),
     }
 
 
@@ -67,14 +68,20 @@ def _rules(rules: Rules) -> dict[str, Any]:
         "unknown": rules.is_unknown_flagged,
         "false_alarms": rules.false_alarms,
         "questions": rules.questions,
+        "decisions": [[*one.rule, one.verdict, one.reason] for one in rules.decisions],
+        "given": [{"kind": one.kind, "steps": list(one.steps), "holds": one.holds} for one in rules.given],
     }
 
 
 def to_dot(procedure: Procedure) -> str:
     """The learnt order as a Graphviz graph: a box a step, dashed where optional, double where repeatable."""
     nodes = [f"  {step.number} [label={_quote(step.label)}{_shape(step)}];" for step in procedure.steps]
-    edges = [f'  {one.first} -> {one.then} [label="{one.support} of {one.total}"];' for one in procedure.graph]
+    edges = [f'  {one.first} -> {one.then} [label="{_support(one, procedure.rules)}"];' for one in procedure.graph]
     return "\n".join(["digraph procedure {", "  rankdir=LR;", "  node [shape=box];", *nodes, *edges, "}", ""])
+
+
+def _support(one: Precedence, rules: Rules) -> str:
+    return "given" if (one.first, one.then) in rules.given_edges else f"{one.support} of {one.total}"
 
 
 def _quote(text: str) -> str:

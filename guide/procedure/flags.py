@@ -20,6 +20,7 @@ from guide.procedure.progress import rank_next
 from guide.procedure.state import Cause, Fault, State
 
 PASSING: tuple[AlertKind, ...] = ("unknown", "too_long", "stalled")  # these end by themselves
+GIVEN = "by a rule that was given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,10 @@ def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool)
     """
     rules = procedure.rules
     surely_named = {fault.lacking for fault in state.faults if fault.is_sure}
-    sure = _open(state, surely_named, rules.needed_by(step)) if is_sure else []
+    done = rules.fulfilled(state.done)
+    sure = _open({*done, *surely_named}, rules.needed_by(step)) if is_sure else []
     named = {fault.lacking for fault in state.faults}
-    found = sure or _open(state, named, rules.needed_by(step, is_asked=True))
+    found = sure or _open({*done, *named}, rules.needed_by(step, is_asked=True))
     if found:
         usual = procedure.usual_rank()
         ranked = sorted(found, key=lambda first: (usual.get(first, 0.0), first))
@@ -64,21 +66,29 @@ def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool)
     return None if variant is None else Fault(step, variant.step, is_sure, because=variant)
 
 
-def _open(state: State, named: set[int], needed: Iterable[int]) -> list[int]:
+def _open(closed: set[int], needed: Iterable[int]) -> list[int]:
     """The needed steps that are not done and not named yet."""
-    closed = {*state.done, *named}
     return [step for step in needed if step not in closed]
 
 
 def lacking_in_variant(procedure: Procedure, done: Collection[int], step: int) -> list[Lacking]:
     """What came first in variants of the task, the surest first."""
-    risk = procedure.rules.variant_risk
-    return [] if risk is None else procedure.orders.lacking(step, done, risk)
+    rules = procedure.rules
+    found = [] if rules.variant_risk is None else procedure.orders.lacking(step, done, rules.variant_risk)
+    is_free = {first for first, then in rules.relaxed_edges if then == step} | rules.fulfilled(done)
+    return [one for one in found if one.step not in is_free]
 
 
 def other_variant(procedure: Procedure, done: Collection[int], step: int) -> Finding | None:
-    """The step is one that nobody did who did all that was done so far."""
-    risk = procedure.rules.variant_risk
+    """The step is one that nobody did who did all that was done so far, or that a given alternative stands for."""
+    rules, risk = procedure.rules, procedure.rules.variant_risk
+    for pair in (one for one in rules.alternatives if step in one):
+        other = pair[1 - pair.index(step)]
+        if other in done:
+            evidence = f'either it or "{procedure.name(other)}" is to be done, {GIVEN}'
+            return Finding("out_of_order", step, "warning", evidence)
+    if any(rules.is_relaxed("either", (step, other)) for other in done):
+        return None
     if risk is None or not done or step not in procedure.orders.column:
         return None
     total, both = procedure.orders.kin(step, done)
@@ -90,7 +100,8 @@ def other_variant(procedure: Procedure, done: Collection[int], step: int) -> Fin
 
 def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
     """The fault that shows when `step` is done only now: the first step done too early, told of or not."""
-    told = [fault for fault in state.faults if not fault.is_made_up(state.done) and fault.is_made_up([step])]
+    done, now = procedure.rules.fulfilled(state.done), procedure.rules.fulfilled([step])
+    told = [fault for fault in state.faults if not fault.is_made_up(done) and fault.is_made_up(now)]
     late = procedure.rules.successors(step)
     if told:
         # What was only asked about, since the step need not be done, is an alarm once it is done too late.
@@ -107,12 +118,19 @@ def not_yet(procedure: Procedure, fault: Fault) -> Finding:
     if not _is_wanted(procedure, fault.lacking):
         evidence = f"{_came_first(procedure, fault)}, and is not done"
         return Finding("out_of_order", fault.early, "warning", evidence, fault.lacking, fault.is_sure)
-    pair = procedure.precedence(fault.lacking, fault.early)
     evidence = (
         f'"{procedure.name(fault.lacking)}" has not been seen, though "{procedure.name(fault.early)}" is being done: '
-        f"it came first in {pair.support} of {pair.total} demonstrations"
+        f"it {_first_so(procedure, fault)}"
     )
     return Finding("missed", fault.lacking, "warning", evidence, is_sure=fault.is_sure)
+
+
+def _first_so(procedure: Procedure, fault: Fault) -> str:
+    """Why the lacking step comes first."""
+    if (fault.lacking, fault.early) in procedure.rules.given_edges:
+        return f"comes first {GIVEN}"
+    pair = procedure.precedence(fault.lacking, fault.early)
+    return f"came first in {pair.support} of {pair.total} demonstrations"
 
 
 def _is_wanted(procedure: Procedure, step: int) -> bool:
@@ -123,6 +141,8 @@ def _is_wanted(procedure: Procedure, step: int) -> bool:
 def _came_first(procedure: Procedure, fault: Fault) -> str:
     """In how many of the demonstrations that did the early step the lacking one came first."""
     early, lacking, because = procedure.name(fault.early), procedure.name(fault.lacking), fault.because
+    if (fault.lacking, fault.early) in procedure.rules.given_edges:
+        return f'"{lacking}" comes before "{early}" {GIVEN}'
     if because is None:
         held = procedure.statistics_of(fault.early)
         support = procedure.precedence(fault.lacking, fault.early).support
@@ -133,11 +153,8 @@ def _came_first(procedure: Procedure, fault: Fault) -> str:
 
 
 def out_of_order(procedure: Procedure, fault: Fault, is_sure: bool) -> Finding:
-    pair = procedure.precedence(fault.lacking, fault.early)
-    evidence = (
-        f'"{procedure.name(fault.early)}" was done before "{procedure.name(fault.lacking)}", '
-        f"which came first in {pair.support} of {pair.total} demonstrations"
-    )
+    early, lacking = procedure.name(fault.early), procedure.name(fault.lacking)
+    evidence = f'"{early}" was done before "{lacking}", which {_first_so(procedure, fault)}'
     return Finding("out_of_order", fault.early, "alarm", evidence, before=fault.lacking, is_sure=is_sure)
 
 
@@ -147,10 +164,10 @@ def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
     That is what everybody does, and what something that was done needs.
     """
     usual = procedure.usual_rank()
-    needed = {fault.lacking: fault for fault in open_faults(state)}
+    done = procedure.rules.fulfilled(state.done)
+    needed = {fault.lacking: fault for fault in state.faults if not fault.is_made_up(done)}
     wanted = {step: fault.is_sure for step, fault in needed.items()}
     wanted |= dict.fromkeys(procedure.rules.asked_steps, False) | dict.fromkeys(procedure.rules.required, True)
-    done = state.done
     lacking = sorted((step for step in wanted if step not in done), key=lambda step: (usual.get(step, 0.0), step))
 
     def why(step: int) -> str:
@@ -161,12 +178,6 @@ def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
         Finding("missed", step, "alarm", f"not seen until the end: {why(step)}", is_sure=wanted[step])
         for step in lacking
     ]
-
-
-def open_faults(state: State) -> list[Fault]:
-    """The faults whose lacking step was not done since."""
-    done = state.done
-    return [fault for fault in state.faults if not fault.is_made_up(done)]
 
 
 def repeated(procedure: Procedure, state: State, event: Confirmed, is_sure: bool) -> Finding | None:
@@ -203,8 +214,7 @@ def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:
     patience_s = procedure.rules.patience_s
     if patience_s is None or state.current is not None or not state.visits or at - state.visits[-1].end <= patience_s:
         return None
-    done = state.done
-    rest = [step for step in procedure.rules.required if step not in done]
+    rest = procedure.rules.required_but(state.done)
     if not rest:
         return None
     choices = rank_next(procedure, state)
@@ -215,6 +225,11 @@ def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:
 
 
 def _presence(procedure: Procedure, step: int) -> str:
+    others = [procedure.name(other) for first, other in procedure.rules.alternatives if first == step]
+    if others:
+        return f'it or "{others[0]}" is to be done, {GIVEN}'
+    if procedure.rules.is_given("required", (step,)):
+        return f"it is to be done, {GIVEN}"
     found = procedure.statistics_of(step)
     return f"done in {found.present if found else 0} of {procedure.demonstrations} demonstrations"
 

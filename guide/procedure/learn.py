@@ -12,7 +12,7 @@ from guide.procedure.model import Procedure, Rules, StepStatistics, Transition
 from guide.procedure.orderings import ordering_of_segments, rank_orderings
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import count_precedence, count_transitions
-from guide.procedure.thresholds import choose_rules
+from guide.procedure.rule_selection import Rehearsals, choose_rules, silence_limits
 from guide.procedure.visits import first_order, visits_of
 
 FALSE_ALARM_RATE = 0.2  # per recording: one needless alert in five sessions
@@ -23,13 +23,16 @@ def learn_procedure(
     steps: Sequence[KeyStep] | None = None,
     rate: float = FALSE_ALARM_RATE,
     are_true: bool = False,
+    rehearsals: Rehearsals | None = None,
+    is_carried: bool = False,
 ) -> Procedure:
     """The procedure behind some demonstrations, each given as its segments.
 
     Steps not given are named by number. A step given as optional or repeatable stays so; any other becomes so where the
     demonstrations leave it out or repeat it. The rules keep false alarms on clean recordings within `rate` each. Where
     steps `are_true`, and not recognised, rules of variants hold too, and a step met in one demonstration alone counts
-    as unknown activity there, else it is passed over.
+    as unknown activity there, else it is passed over. Where there are `rehearsals` of demonstrations, by number, these
+    tell the false alarms; where labels were found or `carried` over they tell about half of them.
 
     >>> task = learn_procedure([[Segment(1, 0.0, 2.0), Segment(2, 2.0, 4.0)]] * 3)
     >>> task.rules.edges, task.rules.required
@@ -38,7 +41,9 @@ def learn_procedure(
     known = tuple(steps) if steps is not None else number_steps(sequences)
     _check(sequences, known)
     demonstrations = [visits_of(segments) for segments in sequences]
-    return describe(sequences, known, choose_rules(demonstrations, known, rate, are_true))
+    rules = choose_rules(demonstrations, known, rate, are_true, rehearsals, is_carried)
+    procedure = describe(sequences, known, rules)
+    return silence_limits(procedure, rehearsals) if rehearsals else procedure
 
 
 def describe(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], rules: Rules) -> Procedure:
@@ -62,25 +67,6 @@ def describe(sequences: Sequence[Sequence[Segment]], steps: Sequence[KeyStep], r
         ),
         rules=rules,
     )
-
-
-def loosened(procedure: Procedure) -> Procedure:
-    """The procedure with less to alarm about steps that some leave out, where labels were found or carried over.
-
-    A step that more than one demonstration lacks, so that it is not required, may be done twice, also where none shows
-    it twice; that a single one lacks it may be a slip of its labels. One that some lack and some do again is done at
-    will: labels hold it where it usually is and lose it elsewhere, so that it seems to have a place. Its order is asked
-    about.
-    """
-    rules, count = procedure.rules, procedure.demonstrations
-    optional = {one.step for one in procedure.statistics if one.present < count - 1 and one.step not in rules.required}
-    at_will = {one.step for one in procedure.statistics if one.present < count and one.repeated}
-    kept = tuple(edge for edge in rules.edges if not at_will & set(edge))
-    asked = tuple(edge for edge in rules.edges if at_will & set(edge))
-    needs, asked_needs = (tuple(e for e in rules.needs if bool(at_will & set(e)) == is_so) for is_so in (False, True))
-    single = tuple(step for step in rules.single if step not in optional)
-    loose = replace(rules, edges=kept, asked_edges=(*rules.asked_edges, *asked), single=single)
-    return replace(procedure, rules=replace(loose, needs=needs, asked_needs=(*rules.asked_needs, *asked_needs)))
 
 
 def number_steps(sequences: Sequence[Sequence[Segment]]) -> tuple[KeyStep, ...]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 from guide.domain import KeyStep, Ordering, Precedence
 from guide.procedure.orders import Orders
-from guide.procedure.precedence import Edge, reduce_edges, strict_edges
+from guide.procedure.precedence import Edge, close_edges, reduce_edges, strict_edges, without_circles
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,66 @@ class Transition:
     count: int
 
 
+Verdict: TypeAlias = Literal["alarms", "asks", "silent", "off"]  # off is what a person does not want
+RuleKind: TypeAlias = Literal["missed", "repeated", "needs", "out_of_order"]
+
+
+class Rule(NamedTuple):
+    """What may be broken: a step `missed` or `repeated`, done though it `needs` another first, or `out_of_order`.
+
+    >>> Rule("needs", 3, before=1).cause
+    Rule(kind='missed', step=1, before=None)
+    """
+
+    kind: RuleKind
+    step: int
+    before: int | None = None
+
+    @property
+    def is_pair(self) -> bool:
+        return self.before is not None
+
+    @property
+    def cause(self) -> Rule:
+        """What is told of once, however many rules it breaks."""
+        if self.kind == "needs" and self.before is not None:
+            return Rule("missed", self.before)
+        return Rule(self.kind, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a rule alarms, asks, is silent or switched off, and why, in words."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: str
+
+
+GivenKind = Literal["before", "needs", "either", "required"]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRule:
+    """What a trainer says of steps, whatever the demonstrations say; where it does not hold, nobody is told of it.
+
+    `before`: the first step comes before the second where both are done; `needs`: the second is begun only when the
+    first was done; `either`: one of the two is done, and not both; `required`: the one step must be done.
+
+    >>> GivenRule("needs", (1, 2)).holds
+    True
+    """
+
+    kind: GivenKind
+    steps: tuple[int, ...]
+    holds: bool = True
+
+    @property
+    def about(self) -> tuple[GivenKind, tuple[int, ...]]:
+        """What it is about: of two rules about the same, the later one stands."""
+        return self.kind, tuple(sorted(self.steps)) if self.kind == "either" else self.steps
+
+
 @dataclass(frozen=True)
 class Rules:
     """Which deviations may raise a flag, fixed on the demonstrations so that false alarms stay rare.
@@ -54,7 +115,7 @@ class Rules:
     `edges` are pairs whose second step comes after the first where both are done; `needs` those of them whose second is
     begun only when the first was, though the first is not `required`. These may raise alerts; what is `asked_` rests on
     less evidence and may only raise a question. `single` holds the steps that must not be done twice. Limits are
-    seconds per visit; no limit, no flag.
+    seconds per visit; no limit, no flag. `decisions` says why, and holds rules that are silent as well.
 
     >>> Rules(edges=((1, 2),), required=(1, 2)).predecessors(2)
     (1,)
@@ -77,6 +138,55 @@ class Rules:
     """Leave-one-out false alarms per demonstration under these rules."""
     questions: float = 0.0
     """Leave-one-out questions per demonstration under these rules."""
+    decisions: tuple[Decision, ...] = ()
+    given: tuple[GivenRule, ...] = ()
+    """What a trainer gave; the rules above follow it."""
+
+    def decided(self) -> Rules:
+        """The rules with those that the decisions let alarm or ask."""
+        told = {
+            (kind, verdict): [one.rule for one in self.decisions if (one.rule.kind, one.verdict) == (kind, verdict)]
+            for kind in ("missed", "repeated", "needs", "out_of_order")
+            for verdict in ("alarms", "asks")
+        }
+        needs, asked_needs = (_edges(told["needs", verdict]) for verdict in ("alarms", "asks"))
+        edges = tuple(sorted({*_edges(told["out_of_order", "alarms"]), *needs}))
+        return replace(
+            self,
+            edges=edges,
+            asked_edges=tuple(sorted({*_edges(told["out_of_order", "asks"]), *asked_needs} - {*edges})),
+            needs=needs,
+            asked_needs=asked_needs,
+            required=tuple(rule.step for rule in told["missed", "alarms"]),
+            asked_steps=tuple(rule.step for rule in told["missed", "asks"]),
+            single=tuple(rule.step for rule in told["repeated", "alarms"]),
+        )
+
+    def without(self, is_off: Callable[[Rule], bool], reason: str) -> Rules:
+        """The rules less some that a person does not want."""
+        decisions = tuple(
+            replace(one, verdict="off", reason=reason) if is_off(one.rule) else one for one in self.decisions
+        )
+        pairs = {
+            name: tuple(edge for edge in getattr(self, name) if not is_off(Rule(kind, edge[1], edge[0])))
+            for name, kind in _PAIRS.items()
+        }
+        steps = {
+            name: tuple(step for step in getattr(self, name) if not is_off(Rule(kind, step)))
+            for name, kind in _STEPS.items()
+        }
+        return replace(self, decisions=decisions, **pairs, **steps)  # type: ignore[arg-type]
+
+    @property
+    def watched(self) -> frozenset[Rule]:
+        """What alarms or asks."""
+        pairs = (Rule(kind, edge[1], edge[0]) for name, kind in _PAIRS.items() for edge in getattr(self, name))
+        return frozenset((*pairs, *(Rule(kind, step) for name, kind in _STEPS.items() for step in getattr(self, name))))
+
+    def usual(self, kind: str) -> frozenset[Rule]:
+        """What the demonstrations suggest of a kind, whether it alarms or not."""
+        told = {*self.watched, *(one.rule for one in self.decisions if one.verdict != "off")}
+        return frozenset(rule for rule in told if rule.kind == kind)
 
     def predecessors(self, step: int) -> tuple[int, ...]:
         return self._indexed["edges", 1].get(step, ())
@@ -97,8 +207,42 @@ class Rules:
         if is_asked:
             firsts, wanted = (*firsts, *self._indexed["asked_edges", 1].get(step, ())), {*wanted, *self.asked_steps}
         asked = self._indexed["asked_needs", 1].get(step, ()) if is_asked else ()
-        needed = (first for first in firsts if first in wanted)
+        needed = (first for first in firsts if first in wanted and (first, step) not in self.relaxed_edges)
         return tuple(dict.fromkeys((*self._indexed["needs", 1].get(step, ()), *needed, *asked)))
+
+    def fulfilled(self, done: Iterable[int]) -> set[int]:
+        """The steps that are done, and those in whose place a given alternative is."""
+        steps = set(done)
+        return steps.union(*(pair for pair in self.alternatives if not steps.isdisjoint(pair)))
+
+    def required_but(self, done: Iterable[int]) -> tuple[int, ...]:
+        """What must be done and is not."""
+        found = self.fulfilled(done)
+        return tuple(step for step in self.required if step not in found)
+
+    @cached_property
+    def alternatives(self) -> tuple[Edge, ...]:
+        """Pairs of steps one of which is done, by given rules."""
+        pairs = (one.steps for one in self.given if one.kind == "either" and one.holds)
+        return tuple((first, other) for first, other in pairs)
+
+    @cached_property
+    def given_edges(self) -> frozenset[Edge]:
+        """The pairs whose order was given, or follows from what was."""
+        pairs = (one.steps for one in self.given if one.kind in ("before", "needs") and one.holds)
+        return close_edges((first, then) for first, then in pairs)
+
+    @cached_property
+    def relaxed_edges(self) -> frozenset[Edge]:
+        """The pairs of which nobody is told that the second was begun without the first."""
+        pairs = (one.steps for one in self.given if one.kind in ("before", "needs") and not one.holds)
+        return frozenset((first, then) for first, then in pairs)
+
+    def is_given(self, kind: GivenKind, steps: tuple[int, ...]) -> bool:
+        return any(one.holds and one.about == GivenRule(kind, steps).about for one in self.given)
+
+    def is_relaxed(self, kind: GivenKind, steps: tuple[int, ...]) -> bool:
+        return any(not one.holds and one.about == GivenRule(kind, steps).about for one in self.given)
 
     @cached_property
     def _indexed(self) -> Mapping[tuple[str, int], Mapping[int, tuple[int, ...]]]:
@@ -110,6 +254,19 @@ class Rules:
                 for edge in getattr(self, name):
                     others[edge[place]] = (*others.get(edge[place], ()), edge[1 - place])
         return found
+
+
+_PAIRS: Mapping[str, RuleKind] = {
+    "edges": "out_of_order",
+    "asked_edges": "out_of_order",
+    "needs": "needs",
+    "asked_needs": "needs",
+}
+_STEPS: Mapping[str, RuleKind] = {"required": "missed", "asked_steps": "missed", "single": "repeated"}
+
+
+def _edges(rules: Iterable[Rule]) -> tuple[Edge, ...]:
+    return tuple((rule.before, rule.step) for rule in rules if rule.before is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +287,8 @@ class Procedure:
     longest_pause_s: float = 0.0
     reasons: tuple[tuple[int, str], ...] = ()
     rules: Rules = Rules()
+    learned: Rules | None = None
+    """The rules as learnt, where given ones have changed them."""
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -137,8 +296,9 @@ class Procedure:
 
     @property
     def graph(self) -> tuple[Precedence, ...]:
-        """The order that the demonstrations keep, transitively reduced; the rules trust part of it for alerts."""
-        return tuple(self.precedence(first, then) for first, then in reduce_edges(strict_edges(self.precedences)))
+        """The order that was given and that the demonstrations keep, transitively reduced; rules trust part of it."""
+        edges = without_circles([*sorted(self.rules.given_edges), *strict_edges(self.precedences)])
+        return tuple(self.precedence(first, then) for first, then in reduce_edges(edges))
 
     def name(self, step: int) -> str:
         """The step's name; a number that is no key-step gives a word for it."""

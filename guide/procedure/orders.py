@@ -102,7 +102,7 @@ class Orders:
     def order_risk(self) -> Floats:
         """The chance (S, S) that the row comes after the column where both are done; 1 where none does both."""
         both = self.first + self.first.T
-        risk = (self.first.T + PRIOR_GAP * self.doubt) / (both + PRIOR_GAP)
+        risk = (self.first.T + PRIOR_BREACHES + PRIOR_GAP * self.doubt) / (both + PRIOR_TOTAL + PRIOR_GAP)
         return np.where(both > 0, risk, 1.0)
 
     @cached_property

@@ -12,7 +12,18 @@ from msgspec.structs import asdict
 from guide.domain import KeyStep, Ordering, Precedence
 from guide.errors import BundleError
 from guide.procedure.export import SCHEMA
-from guide.procedure.model import Procedure, Rules, StepStatistics, Transition
+from guide.procedure.model import (
+    Decision,
+    GivenKind,
+    GivenRule,
+    Procedure,
+    Rule,
+    RuleKind,
+    Rules,
+    StepStatistics,
+    Transition,
+    Verdict,
+)
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import find_cycle
 from guide.validation import misfit
@@ -27,6 +38,7 @@ Seconds: TypeAlias = Annotated[float, Meta(ge=0, lt=1e12)]
 Text: TypeAlias = Annotated[str, Meta(max_length=1_000)]
 Steps: TypeAlias = Annotated[tuple[Count, ...], Meta(max_length=MOST)]
 Edges: TypeAlias = Annotated[tuple[tuple[Count, Count], ...], Meta(max_length=MOST)]
+_Decision: TypeAlias = tuple[RuleKind, Positive, Positive | None, Verdict, Text]
 Limits: TypeAlias = Annotated[tuple[tuple[Count, Seconds], ...], Meta(max_length=MOST)]
 
 
@@ -51,6 +63,12 @@ class _Ordering(Struct, forbid_unknown_fields=True):
     count: Positive
 
 
+class _Given(Struct, forbid_unknown_fields=True):
+    kind: GivenKind
+    steps: Annotated[tuple[Count, ...], Meta(min_length=1, max_length=2)]
+    holds: bool
+
+
 class _Rules(Struct, forbid_unknown_fields=True):
     edges: Edges
     asked_edges: Edges
@@ -66,6 +84,8 @@ class _Rules(Struct, forbid_unknown_fields=True):
     is_unknown_flagged: bool = field(name="unknown")
     false_alarms: Seconds
     questions: Seconds
+    decisions: Annotated[tuple[_Decision, ...], Meta(max_length=MOST)] = ()
+    given: Annotated[tuple[_Given, ...], Meta(max_length=MOST)] = ()
 
 
 class _Procedure(Struct, forbid_unknown_fields=True):
@@ -78,6 +98,7 @@ class _Procedure(Struct, forbid_unknown_fields=True):
     transitions: Annotated[tuple[tuple[Count, Count, Count], ...], Meta(max_length=MOST)]
     longest_pause_s: Seconds
     rules: _Rules
+    learned: _Rules | None = None
 
 
 def from_plain(plain: Any) -> Procedure:
@@ -111,13 +132,13 @@ def from_plain(plain: Any) -> Procedure:
         longest_pause_s=read.longest_pause_s,
         reasons=tuple((step.number, step.reason) for step in read.steps if step.reason),
         rules=_checked_rules(read.rules, known),
+        learned=None if read.learned is None else _checked_rules(read.learned, known),
     )
 
 
 def _key_step(step: _Step) -> KeyStep:
-    for what, text in (("a step's name", step.name), ("a reason", step.reason)):
-        is_shown = not any(unicodedata.category(character) in _UNSHOWN for character in text)
-        _require(is_shown, what, "text without control characters", text)
+    _require_shown(step.name, "a step's name")
+    _require_shown(step.reason, "a reason")
     return KeyStep(step.number, step.name, step.optional, step.repeatable)
 
 
@@ -139,7 +160,28 @@ def _checked_rules(rules: _Rules, known: frozenset[int]) -> Rules:
         _require_known((step for step, _ in getattr(rules, name)), known, name)
     circle = find_cycle([*rules.edges, *rules.asked_edges, *rules.needs, *rules.asked_needs])
     _require(circle is None, "edges", "a partial order", f"a circle through step {circle}")
-    return Rules(**asdict(rules))
+    decisions = tuple(_decision(one, known) for one in rules.decisions)
+    given = tuple(GivenRule(one.kind, one.steps, one.holds) for one in rules.given)
+    for one in given:
+        _require_known(one.steps, known, "a given rule")
+        _require(len(set(one.steps)) == (1 if one.kind == "required" else 2), "given", "rules of two steps", one.steps)
+    return Rules(**(asdict(rules) | {"decisions": decisions, "given": given}))
+
+
+def _decision(read: _Decision, known: frozenset[int]) -> Decision:
+    kind, step, before, verdict, reason = read
+    is_pair = kind in ("needs", "out_of_order")
+    _require(
+        is_pair == (before is not None) and before != step, "decisions", "about one step, or two of an order", read
+    )
+    _require_known((step,) if before is None else (step, before), known, "decisions")
+    _require_shown(reason, "a reason")
+    return Decision(Rule(kind, step, before), verdict, reason)
+
+
+def _require_shown(text: str, what: str) -> None:
+    is_shown = not any(unicodedata.category(character) in _UNSHOWN for character in text)
+    _require(is_shown, what, "text without control characters", text)
 
 
 def _require_known(steps: Iterable[int], known: frozenset[int], what: str) -> None:

@@ -1,217 +1,344 @@
-"""Which rules may alarm: those that demonstrations, followed as live, bear out with few false alarms."""
+"""The one place that decides whether a rule alarms, asks or is silent, and says why.
+
+Every rule has a risk, the chance that a right recording breaks it, or seems to (`evidence.py`). Each demonstration is
+right, so what the others say against it, or against a rehearsal of it, is a false alarm; and each is made wrong in
+several ways (`folds.py`). Rules are taken in the order of their risk up to where they find most for their false alarms,
+as long as those stay within the rate. Rules a little riskier may ask, as long as that is rare; the rest are silent.
+"""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TypeAlias
 
-from guide.domain import Alert, Belief
+import numpy as np
+from numpy.typing import NDArray
+
+from guide.domain import Belief, KeyStep
 from guide.procedure.events import Event, Reviewed
-from guide.procedure.model import Procedure, Rules
-from guide.procedure.precedence import Edge
+from guide.procedure.evidence import Demonstrations, Evidence, chance_broken, weigh
+from guide.procedure.folds import MOST_RISK, TOLD, Breach, Fold, folds_of
+from guide.procedure.model import Decision, Procedure, Rule, Rules, StepStatistics, Verdict
+from guide.procedure.orders import PRIOR_GAP
+from guide.procedure.precedence import without_circles
 from guide.procedure.replay import standing_alerts
-from guide.procedure.thresholds import expected
 from guide.procedure.tracker import Tracker
 
-# Of the demonstrations in which one rule may be wrong. Faults are rare: a rule that is wrong more often than this is
-# wrong more often than people are.
-MOST_SHARE = 0.05
-# Chances of having been broken, at the end of any rehearsal, beyond which a rule alarms no more. Tried from bold to
-# timid: the first silences nothing, 0 all that any rehearsal held for possible, the last everything.
-LIMITS = (math.inf, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5, 1e-6, 0.0, -1.0)
+NEVER = -1.0
+# Cut-offs on risk at which rules may ask, and rules of variants alarm.
+RISKS = (
+    NEVER,
+    0.0,
+    *(number / 1000 for number in (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 25, 30, 35, 40)),
+    MOST_RISK,
+)
+ASKED_RISK = 0.15  # beyond it nothing is a rule
+FACTORS = (2.0, 3.0, 5.0)  # times the longest visit seen, or into the shortest; from bold to timid
+QUESTION_RATE = 0.25  # questions per right recording, out of the rules too weak for an alert
+WORTH = 2.0  # false alarms a recording that are borne where they let all faults be found instead of none
+# False alarms that few recordings may have hidden: half a one, live for each kind of rule, so that two demonstrations
+# without any just meet the default rate where steps are true.
+PRIOR_ALARMS = 0.5
+# False alarms to expect for each that rehearsals raise once the rules that raised them do not alarm: others will.
+LOUD_COST = 0.5
+MOST_SHARE = 0.05  # of the rehearsals in which a limit on time, or on what is known, may be wrong
+LEAST_PATIENCE_S = 30.0
+# Rehearsals by labels that were carried over are quieter than recordings of strangers: labels agree with what is seen.
+CARRIED_WEIGHT = 2.0
 
-Breach: TypeAlias = tuple[str, int, int | None]  # kind, step, and the step that should have come before
+Floats: TypeAlias = NDArray[np.float64]
+Rehearsals: TypeAlias = Mapping[int, Sequence[Event]]
 
 
-def silence_rules(
-    procedure: Procedure,
-    rehearsals: Sequence[Sequence[Event]],
+@dataclass(frozen=True, slots=True)
+class Cutoffs:
+    """The greatest risk at which rules of each kind alarm (see `Breach`), and all of them ask; None is no time limit.
+
+    >>> Cutoffs(pair=0.02).verdict(Rule("out_of_order", 2, 1), 0.03)
+    'silent'
+    """
+
+    alone: float = NEVER
+    pair: float = NEVER
+    variant: float = NEVER
+    asked: float = NEVER
+    long_factor: float | None = None
+    short_factor: float | None = None
+    is_unknown_flagged: bool = True
+
+    @property
+    def kinds(self) -> tuple[float, float, float]:
+        return self.alone, self.pair, self.variant
+
+    def limit(self, rule: Rule) -> float:
+        return self.pair if rule.is_pair else self.alone
+
+    def verdict(self, rule: Rule, risk: float) -> Verdict:
+        if risk <= self.limit(rule):
+            return "alarms"
+        return "asks" if risk <= self.asked and rule.kind != "repeated" else "silent"  # nobody is asked of a repeat
+
+
+CURIOUS = Cutoffs(asked=1.0)  # after a single demonstration: ask, never alarm
+
+
+def choose_rules(
+    demonstrations: Demonstrations,
+    steps: Sequence[KeyStep],
     rate: float,
-    hidden: Sequence[Collection[int]] | None = None,
-) -> Procedure:
-    """The procedure without the rules that raise most false alarms, until those expected stay within `rate`.
-
-    A rehearsal is what the tracker would hear of a demonstration, seen by what the others teach. Demonstrations are
-    right, so every alert that stands at the end is false. A rule that cries wolf in more than a twentieth of them, so
-    in a single one of less than twenty, is silenced whatever the others do. A silenced rule on order or presence may
-    still ask. That a step was missed is no false alarm where it is `hidden`: a demonstration that hardly shows it.
-
-    These rehearsals are quiet then, but the next recording cries about other rules: about what each rehearsal does
-    once the others alone have silenced rules. Where that is more than the rate, rules on presence, order and repeating
-    that came near to crying are silenced too, farther and farther ones, until it is within, at worst all of them.
-    """
-    excused = hidden or [()] * len(rehearsals)
-    outcomes = [_outcome(procedure, events, steps) for events, steps in zip(rehearsals, excused, strict=True)]
-    quiet = _without_loud(procedure, rehearsals, rate, excused)
-    rules = _without_near(quiet, _worst(outcomes), _limit(outcomes, rate))
-    return procedure if rules == procedure.rules else replace(procedure, rules=rules)
-
-
-class _Outcome(NamedTuple):
-    """How a rehearsal ended under all rules: those it seemed to break, and the chance of each that it did."""
-
-    cried: frozenset[Breach]
-    chances: Mapping[Breach, float]
-
-
-def _outcome(procedure: Procedure, events: Sequence[Event], hidden: Collection[int]) -> _Outcome:
-    rules = [one for one in _breaches(procedure.rules) if one[0] != "missed" or one[1] not in hidden]
-    cried = {_breach(alert) for alert in _alarms(procedure, events)}
-    beliefs = [event.belief for event in events if isinstance(event, Reviewed)]
-    chances = {one: _chance(procedure.rules, beliefs[-1], *one) for one in rules} if beliefs else {}
-    return _Outcome(frozenset(cried.intersection(rules)), chances)
-
-
-def _chance(rules: Rules, belief: Belief, kind: str, step: int, before: int | None) -> float:
-    """How probably a rule was broken."""
-    if before is not None:
-        return belief.chance_swapped(before, step)
-    if kind == "repeated":
-        return belief.chance_again(step)
-    lacking = belief.chance_lacking(step)
-    if step in rules.required:
-        return lacking
-    return max((lacking - belief.chance_lacking(then) for then in rules.needing(step)), default=0.0)
-
-
-def _limit(outcomes: Sequence[_Outcome], rate: float) -> float:
-    """The boldest limit that leaves false alarms within `rate` where each rehearsal has no part in silencing.
-
-    Alerts are those under all rules: one that another rule hid is not known.
-    """
-    others = [[*outcomes[:place], *outcomes[place + 1 :]] for place in range(len(outcomes))]
-    loud = [Counter(breach for other in each for breach in other.cried) for each in others]
-    worst = [_worst(each) for each in others]
-
-    def left(limit: float) -> int:
-        return sum(
-            loud[place][breach] <= MOST_SHARE * (len(outcomes) - 1) and worst[place].get(breach, 0.0) <= limit
-            for place, one in enumerate(outcomes)
-            for breach in one.cried
-        )
-
-    return next(limit for limit in LIMITS if left(limit) <= rate * len(outcomes))
-
-
-def _worst(outcomes: Sequence[_Outcome]) -> Mapping[Breach, float]:
-    """The greatest chance of each breach in any rehearsal."""
-    worst: dict[Breach, float] = {}
-    for one in outcomes:
-        for breach, chance in one.chances.items():
-            worst[breach] = max(worst.get(breach, 0.0), chance)
-    return worst
-
-
-def _without_near(rules: Rules, worst: Mapping[Breach, float], limit: float) -> Rules:
-    """The rules that no rehearsal came nearer to breaking than the limit allows."""
-    for breach in tuple(_breaches(rules)):
-        if worst.get(breach, 0.0) > limit:
-            rules = _without(rules, *breach)
-    return rules
-
-
-def _without_loud(
-    procedure: Procedure, rehearsals: Sequence[Sequence[Event]], rate: float, hidden: Sequence[Collection[int]]
+    are_true: bool = False,
+    rehearsals: Rehearsals | None = None,
+    is_carried: bool = False,
 ) -> Rules:
-    """The rules without those that cry wolf most, as long as there are too many false alarms or one cries too often."""
-    rules = procedure.rules
-    while rehearsals:
-        task = replace(procedure, rules=rules)
-        alarms = [_alarms(task, events, steps) for events, steps in zip(rehearsals, hidden, strict=True)]
-        breaches = Counter(breach for each in alarms for breach in dict.fromkeys(map(_breach, each))).most_common(1)
-        is_within = expected(sum(map(len, alarms)), len(rehearsals)) <= rate
-        if not breaches or (is_within and breaches[0][1] <= MOST_SHARE * len(rehearsals)):
-            break
-        ((breach, _),) = breaches
-        fewer = _without(rules, *breach)
-        if fewer == rules:  # an alert that no rule answers for: nothing more can be silenced
-            break
-        rules = fewer
-    return rules
+    """The rules that find most while the false alarms expected per recording stay within `rate`.
 
-
-class FreeReading(NamedTuple):
-    """What somebody who knows no rules sees in a demonstration.
-
-    >>> FreeReading(done=frozenset({1, 2}), again=frozenset({1})).again
-    frozenset({1})
+    A rehearsal is what the tracker would hear of a demonstration, by its number, seen by what the others teach. Labels
+    that are `carried` from other recordings make rehearsals look better than they are.
     """
+    ends = _ends(rehearsals or {})
+    evidence = weigh(demonstrations, steps, are_true, list(ends.values()))
+    folds = folds_of(demonstrations, steps, are_true, ends)
+    choice = _Choice(folds, rate, bool(ends), CARRIED_WEIGHT if is_carried else 1.0)
+    cutoffs = choice.with_one_more(choice.cutoffs(), len(demonstrations)) if folds else CURIOUS
+    return replace(
+        _Decided(evidence, cutoffs, len(demonstrations), ends).rules(),
+        false_alarms=choice.false_alarms(cutoffs) if folds else 0.0,
+        questions=choice.questions(cutoffs) if folds else 0.0,
+    )
 
-    done: frozenset[int]
-    again: frozenset[int]
-    """Steps that are come back to."""
-    swapped: frozenset[Edge] = frozenset()
-    """Pairs of steps of which the second is done before the first."""
 
+def expected(alarms: float, recordings: int, prior: float = PRIOR_ALARMS) -> float:
+    """False alarms to expect per recording after so many in `recordings`: few of them prove little.
 
-def question_rules(procedure: Procedure, seen: Sequence[FreeReading]) -> Procedure:
-    """The procedure without alerts that what is `seen` in the demonstrations does not bear out.
-
-    Labels that were found or carried over hold a step also where it was left out, and by these its rule looks sound.
-    A step that is not seen in more than a twentieth of the demonstrations, so in a single one of less than twenty, is
-    asked about; one that is come back to in as many may be repeated; an order that as many do not keep is asked about.
+    >>> expected(0, 2, prior=0.5), expected(1, 7, prior=0.5)
+    (0.2, 0.2)
     """
+    return (alarms + prior) / (recordings + 0.5)
+
+
+class _Choice:
+    """The cut-offs that folds speak for."""
+
+    def __init__(self, folds: Sequence[Fold], rate: float, are_seen: bool, weight: float) -> None:
+        self._folds, self._rate, self._are_seen, self._weight = folds, rate, are_seen, weight
+        self._alarms = _array(breach for fold in folds for breach in fold.alarms)
+        faults = _array(breach for fold in folds for breach in fold.faults)
+        self._faults = faults[(faults <= ASKED_RISK).any(1)]  # what nobody could know is none
+        self._new_steps = sum(fold.new_steps() for fold in folds)
+
+    def cutoffs(self) -> Cutoffs:
+        """What was never done comes first, then variants, all other rules, durations and questions.
+
+        So many rules of variants hold by chance that only those which find something are taken; what costs nothing of
+        the others is.
+        """
+        chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
+        variants = [replace(chosen, variant=risk) for risk in RISKS]
+        chosen = self._best(variants, lambda one: -one.variant) or chosen
+        limits = product(self._limits(0), self._limits(1))
+        both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]
+        chosen = self._best(both, lambda one: one.alone + one.pair) or chosen
+        for name in ("long_factor", "short_factor"):
+            tries = [replace(chosen, **{name: factor}) for factor in FACTORS]  # type: ignore[arg-type]
+            chosen = next(filter(self._is_within, tries), chosen)
+        chosen = self._or_all_but_loud(chosen)
+        asking = (replace(chosen, asked=risk) for risk in (ASKED_RISK, *reversed(RISKS)))
+        return next(one for one in asking if self._asked(one) <= QUESTION_RATE * len(self._folds))
+
+    def false_alarms(self, cutoffs: Cutoffs) -> float:
+        """Per recording that is left out."""
+        return self._count(cutoffs) / len(self._folds)
+
+    def questions(self, cutoffs: Cutoffs) -> float:
+        return self._asked(cutoffs) / len(self._folds)
+
+    def with_one_more(self, cutoffs: Cutoffs, demonstrations: int) -> Cutoffs:
+        """The same rules hold where the demonstration left out teaches as well: that lowers their risks."""
+        lower = (demonstrations - PRIOR_GAP) / (demonstrations + PRIOR_GAP)
+        alone, pair, variant = (risk * lower if risk > 0 else risk for risk in cutoffs.kinds)
+        return replace(cutoffs, alone=alone, pair=pair, variant=variant)
+
+    def _limits(self, kind: int) -> list[float]:
+        """Cut-offs for a kind of rule: none, just below each false alarm, and all."""
+        risks = np.unique(self._alarms[:, kind])
+        return [NEVER, *(float(risk) * (1 - 1e-6) for risk in risks[risks <= MOST_RISK]), MOST_RISK]
+
+    def _or_all_but_loud(self, chosen: Cutoffs) -> Cutoffs:
+        """The cut-offs, or all rules but those that a rehearsal seemed to break, where that finds more."""
+        if not self._are_seen:
+            return chosen
+        sides = ((MOST_RISK, MOST_RISK), (NEVER, MOST_RISK), (MOST_RISK, NEVER))
+        tries = [replace(chosen, alone=alone, pair=pair) for alone, pair in sides]
+        within = [one for one in tries if self._expected(LOUD_COST * _told(self._alarms, one), one) <= self._rate]
+        return max([chosen, *within], key=lambda one: _told(self._faults, one))
+
+    def _expected(self, alarms: float, cutoffs: Cutoffs) -> float:
+        kinds = max(sum(risk > NEVER for risk in cutoffs.kinds), 1) if self._are_seen else 1
+        return expected(alarms, len(self._folds), PRIOR_ALARMS * kinds)
+
+    def _best(self, tries: Iterable[Cutoffs], tie: Callable[[Cutoffs], float]) -> Cutoffs | None:
+        return max(filter(self._is_within, tries), key=lambda one: (self._gain(one), tie(one)), default=None)
+
+    def _gain(self, cutoffs: Cutoffs) -> float:
+        """What the share of faults that is found is worth, less the false alarms a recording."""
+        found = _told(self._faults, cutoffs) / max(len(self._faults), 1)
+        return round(WORTH * found - self._weight * _told(self._alarms, cutoffs) / len(self._folds), 9)
+
+    def _is_within(self, cutoffs: Cutoffs) -> bool:
+        return self._weight * self._expected(self._count(cutoffs), cutoffs) <= self._rate
+
+    def _count(self, cutoffs: Cutoffs) -> int:
+        limits = sum(_out_of_limits(fold, cutoffs) for fold in self._folds)
+        return _told(self._alarms, cutoffs) + limits + (self._new_steps if cutoffs.is_unknown_flagged else 0)
+
+    def _asked(self, cutoffs: Cutoffs) -> int:
+        alone, pair = (max(risk, cutoffs.asked) for risk in cutoffs.kinds[:2])
+        asking = replace(cutoffs, alone=alone, pair=pair)
+        return _told(self._alarms, asking) - _told(self._alarms, cutoffs)
+
+
+class _Decided:
+    """What cut-offs make of the evidence: a decision on every rule, and the rules that follow."""
+
+    def __init__(self, evidence: Evidence, cutoffs: Cutoffs, demonstrations: int, ends: Mapping[int, Belief]) -> None:
+        self._evidence, self._cutoffs, self._count, self._ends = evidence, cutoffs, demonstrations, ends
+        self._statistics = {one.step: one for one in evidence.statistics}
+
+    def rules(self) -> Rules:
+        cutoffs, statistics = self._cutoffs, self._evidence.statistics
+        verdicts = {rule: self._verdict(rule) for rule in self._evidence.risks if self._is_rule(rule)}
+        required = {rule.step for rule, verdict in verdicts.items() if rule.kind == "missed" and verdict == "alarms"}
+        verdicts = self._without_circles(
+            {rule: verdict for rule, verdict in verdicts.items() if rule.kind != "needs" or rule.before not in required}
+        )
+        found = Rules(
+            variant_risk=cutoffs.variant if cutoffs.variant > NEVER else None,
+            shortest_s=_limits(statistics, cutoffs.short_factor, is_long=False),
+            longest_s=_limits(statistics, cutoffs.long_factor, is_long=True),
+            patience_s=max(LEAST_PATIENCE_S, 2 * self._evidence.pause_s),
+            is_unknown_flagged=cutoffs.is_unknown_flagged,
+            decisions=tuple(Decision(rule, verdict, self._why(rule)) for rule, verdict in sorted(verdicts.items())),
+        )
+        return found.decided()
+
+    def _without_circles(self, verdicts: Mapping[Rule, Verdict]) -> dict[Rule, Verdict]:
+        """Of orders that contradict each other the surest are told, and the others silent."""
+        told = [rule for rule, verdict in verdicts.items() if rule.before is not None and verdict != "silent"]
+        told.sort(key=lambda rule: (verdicts[rule], self._evidence.risks[rule]))  # alarms come before asks
+        kept = {*without_circles((rule.before or 0, rule.step) for rule in told)}
+        lost = {rule for rule in told if (rule.before, rule.step) not in kept}
+        return {rule: "silent" if rule in lost else verdict for rule, verdict in verdicts.items()}
+
+    def _is_rule(self, rule: Rule) -> bool:
+        """Whether demonstrations suggest it at all; after a single one, whatever they did is asked about."""
+        return self._evidence.counted[rule] <= max(ASKED_RISK, self._cutoffs.asked)
+
+    def _verdict(self, rule: Rule) -> Verdict:
+        verdict = self._cutoffs.verdict(rule, self._evidence.risks[rule])
+        if verdict == "alarms" and self._is_loud(rule):
+            return "silent" if rule.kind == "repeated" else "asks"
+        return verdict
+
+    def _is_loud(self, rule: Rule) -> bool:
+        """Whether it seemed broken in a rehearsal."""
+        return any(chance_broken(rule, belief) >= TOLD for belief in self._ends.values())
+
+    def _why(self, rule: Rule) -> str:
+        limit = max(self._cutoffs.limit(rule), 0.0)
+        bound = (
+            f"such rules alarm up to {_percent(limit)}" if limit or self._verdict(rule) == "alarms" else "none alarms"
+        )
+        if self._cutoffs.asked > limit and rule.kind != "repeated":
+            bound += f" and ask up to {_percent(self._cutoffs.asked)}"
+        return f"{self._counts(rule)}{self._seemed(rule)}; risk {_percent(self._evidence.risks[rule])}, {bound}"
+
+    def _counts(self, rule: Rule) -> str:
+        own = self._statistics[rule.step]
+        if rule.before is None:
+            times = own.present if rule.kind == "missed" else self._count - own.repeated
+            what = "done" if rule.kind == "missed" else "done once at most"
+            return f"{what} in {times} of {self._count} demonstrations"
+        orders = self._evidence.orders
+        first, then = orders.column[rule.before], orders.column[rule.step]
+        support = int(orders.first[first, then])
+        if rule.kind == "needs":
+            return f"came first in {support} of {own.present} that did it"
+        return f"came first in {support} of {support + int(orders.first[then, first])} that did both"
+
+    def _seemed(self, rule: Rule) -> str:
+        if not self._ends:
+            return ""
+        broken = sum(chance_broken(rule, belief) >= TOLD for belief in self._ends.values())
+        so = ", so it may not alarm" if self._is_loud(rule) else ""
+        return f", seemed broken in {broken} of {len(self._ends)} rehearsals{so}"
+
+
+def silence_limits(procedure: Procedure, rehearsals: Rehearsals) -> Procedure:
+    """The procedure without limits on time, and on what is known, that too many rehearsals break."""
+    kinds = ("unknown", "stalled", "too_long", "too_short")
+    cried: Counter[tuple[str, int]] = Counter()
+    for events in rehearsals.values():
+        tracker = Tracker(procedure)
+        alerts = standing_alerts([said for event in events for said in tracker.apply(event)])
+        cried.update({(alert.kind, alert.step if alert.kind in kinds[2:] else 0) for alert in alerts})
     rules = procedure.rules
-    for breach in tuple(_breaches(rules)):
-        if sum(_is_broken(rules, breach, each) for each in seen) > MOST_SHARE * len(seen):
-            rules = _without(rules, *breach)
-    return replace(procedure, rules=rules)
+    loud = {cause for cause, times in cried.items() if times > MOST_SHARE * len(rehearsals)}
+    return replace(
+        procedure,
+        rules=replace(
+            rules,
+            longest_s=tuple(pair for pair in rules.longest_s if ("too_long", pair[0]) not in loud),
+            shortest_s=tuple(pair for pair in rules.shortest_s if ("too_short", pair[0]) not in loud),
+            patience_s=None if ("stalled", 0) in loud else rules.patience_s,
+            is_unknown_flagged=rules.is_unknown_flagged and ("unknown", 0) not in loud,
+        ),
+    )
 
 
-def _is_broken(rules: Rules, breach: Breach, seen: FreeReading) -> bool:
-    kind, step, before = breach
-    if before is not None:
-        return (before, step) in seen.swapped
-    if kind == "repeated":
-        return step in seen.again
-    is_needed = step in rules.required or not seen.done.isdisjoint(rules.needing(step))
-    return is_needed and step not in seen.done
+def _ends(rehearsals: Rehearsals) -> dict[int, Belief]:
+    """What was believed at the end of each rehearsal."""
+    beliefs = {
+        place: [one.belief for one in events if isinstance(one, Reviewed)] for place, events in rehearsals.items()
+    }
+    return {place: found[-1] for place, found in beliefs.items() if found}
 
 
-def _breach(alert: Alert) -> Breach:
-    return alert.kind, alert.step, alert.before
+def _array(breaches: Iterable[Breach]) -> Floats:
+    return np.array(list(breaches), np.float64).reshape(-1, 3)
 
 
-def _breaches(rules: Rules) -> Iterator[Breach]:
-    """What may be alarmed of presence, order and repeating."""
-    yield from (("missed", step, None) for step in dict.fromkeys((*rules.required, *(one for one, _ in rules.needs))))
-    yield from (("out_of_order", then, first) for first, then in rules.edges)
-    yield from (("repeated", step, None) for step in rules.single)
+def _told(breaches: Floats, cutoffs: Cutoffs) -> int:
+    return int((breaches <= np.array(cutoffs.kinds)).any(1).sum())
 
 
-def _alarms(procedure: Procedure, events: Sequence[Event], hidden: Collection[int] = ()) -> list[Alert]:
-    """The alerts that stand at the end of a rehearsal, but for missing steps that are `hidden` there."""
-    tracker = Tracker(procedure)
-    told = standing_alerts([said for event in events for said in tracker.apply(event)])
-    return [alert for alert in told if alert.kind != "missed" or alert.step not in hidden]
+def _out_of_limits(fold: Fold, cutoffs: Cutoffs) -> int:
+    """Visits that are longer or shorter than the others allow."""
+    if not cutoffs.long_factor and not cutoffs.short_factor:
+        return 0
+    longest, shortest = (
+        dict(_limits(fold.others.statistics, factor, is_long))
+        for factor, is_long in ((cutoffs.long_factor, True), (cutoffs.short_factor, False))
+    )
+    return sum(
+        not shortest.get(visit.step, 0.0) <= visit.busy_s <= longest.get(visit.step, np.inf) for visit in fold.left_out
+    )
 
 
-def _without(rules: Rules, kind: str, step: int, before: int | None) -> Rules:
-    match kind:
-        case "missed" if step in rules.required:
-            required = tuple(other for other in rules.required if other != step)
-            return replace(rules, required=required, asked_steps=(*rules.asked_steps, step))
-        case "missed":  # by something that was done and needs it
-            needs = tuple(edge for edge in rules.needs if edge[0] != step)
-            asked = tuple(edge for edge in rules.needs if edge[0] == step)
-            return replace(rules, needs=needs, asked_needs=(*rules.asked_needs, *asked))
-        case "out_of_order" if before is not None and (before, step) in rules.edges:
-            edges = tuple(edge for edge in rules.edges if edge != (before, step))
-            needs = tuple(edge for edge in rules.needs if edge != (before, step))
-            asked_needs = (*rules.asked_needs, *(edge for edge in rules.needs if edge == (before, step)))
-            asked_edges = (*rules.asked_edges, (before, step))
-            return replace(rules, edges=edges, needs=needs, asked_edges=asked_edges, asked_needs=asked_needs)
-        case "repeated":
-            return replace(rules, single=tuple(other for other in rules.single if other != step))
-        case "unknown":
-            return replace(rules, is_unknown_flagged=False)
-        case "too_long":
-            return replace(rules, longest_s=tuple(pair for pair in rules.longest_s if pair[0] != step))
-        case "too_short":
-            return replace(rules, shortest_s=tuple(pair for pair in rules.shortest_s if pair[0] != step))
-        case "stalled":
-            return replace(rules, patience_s=None)
-    return rules
+def _limits(statistics: Sequence[StepStatistics], factor: float | None, is_long: bool) -> tuple[tuple[int, float], ...]:
+    """Seconds beyond which a visit is too long (or too short), wider where few demonstrations hold the step.
+
+    The extremes of a few samples understate the true spread: 2 samples double the factor, 12 add a sixth.
+    """
+    if factor is None:
+        return ()
+    wide = {one.step: factor * (1 + 2 / one.present) for one in statistics}
+    return tuple(
+        (one.step, one.longest_s * wide[one.step] if is_long else one.shortest_s / wide[one.step]) for one in statistics
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"

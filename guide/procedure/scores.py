@@ -73,6 +73,11 @@ def check(procedure: Procedure, sequence: NamedSequence, blame: Blame = "both") 
     )
 
 
+def unseen_names(procedure: Procedure, sequence: NamedSequence) -> frozenset[str]:
+    """The steps of a sequence that none of those learnt from holds."""
+    return frozenset(step.name for step in sequence.done) - {step.name for step in procedure.steps}
+
+
 def never_flag(checked: Checked) -> Checked:
     """The same sequence under a checker that never says anything: the row every table needs beside it."""
     return replace(checked, flagged=(False,) * len(checked.flagged), missed=(), alerts=(), false_alarms=0)
@@ -121,7 +126,7 @@ def _is_meant(alert: Alert, procedure: Procedure, sequence: NamedSequence) -> bo
         return procedure.name(alert.step) in sequence.left_out if is_marked else not sequence.is_clean
     wrong = {step.name for step in sequence.done if step.is_mistake}
     if alert.kind == "unknown":
-        return not wrong.isdisjoint({step.name for step in sequence.done} - {step.name for step in procedure.steps})
+        return not wrong.isdisjoint(unseen_names(procedure, sequence))
     return not wrong.isdisjoint({procedure.name(alert.step), procedure.name(alert.before or alert.step)})
 
 

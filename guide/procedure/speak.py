@@ -29,6 +29,8 @@ def tell(
 def settle(voice: Voice, causes: Iterable[Cause], at: float, is_withdrawn: bool) -> tuple[Voice, tuple[Guidance, ...]]:
     """The standing alerts and open questions on these causes are resolved."""
     wanted = set(causes)
+    if not wanted:
+        return voice, ()
     alerts = [alert.id for cause, alert in voice.standing if cause in wanted]
     questions = [number for cause, number in voice.open_questions if cause in wanted]
     spoken = voice.spoken

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any, TypeAlias
 
 from guide.domain import Alert, Belief
+from guide.procedure.model import Procedure
 from guide.procedure.orders import Lacking
 from guide.procedure.visits import Visit, visits_of
 
@@ -50,6 +52,25 @@ class Voice:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """What some visits, judged one after the other, say against the rules; the next look back goes on from it."""
+
+    procedure: Procedure
+    marked: tuple[int, ...]
+    denied: tuple[int, ...]
+    steps: tuple[int, ...]
+    after: tuple[tuple[tuple[Fault, ...], Mapping[Cause, Any]], ...]
+    """Faults and findings after each of the visits, which were at these steps."""
+
+    def common(self, state: State, procedure: Procedure) -> int:
+        """How many of the first visits of a state it was of."""
+        if procedure is not self.procedure or (state.marked, state.denied) != (self.marked, self.denied):
+            return 0
+        steps = (visit.step for visit in state.visits)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self.steps, steps, strict=False)))
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """Where a session stands.
 
@@ -73,6 +94,7 @@ class State:
     doing: int | None = None
     """The step that was last confirmed and has not ended; a look back may already be at another one."""
     voice: Voice = Voice()
+    judged: Judged | None = field(default=None, compare=False, repr=False)
     is_finished: bool = False
 
     @property

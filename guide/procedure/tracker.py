@@ -12,7 +12,7 @@ from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress, progress_of
 from guide.procedure.settings import TrackerSettings
-from guide.procedure.state import Cause, Fault, State
+from guide.procedure.state import Cause, Fault, Judged, State
 
 ON_COURSE = ("missed", "out_of_order", "repeated")  # what a look back at the history may put otherwise
 
@@ -62,9 +62,12 @@ class Tracker:
         """A person says whether a step is done."""
         return self.apply(Marked(step, at, is_done))
 
-    def finish(self, at: float | None = None) -> tuple[Guidance, ...]:
-        """The session is over: what is lacking now was missed. Later calls say nothing."""
-        return self.apply(Finished(at))
+    def finish(self, at: float | None = None, is_cut_off: bool = False) -> tuple[Guidance, ...]:
+        """The session is over: what is lacking now was missed. Later calls say nothing.
+
+        Where its recording is cut off, what is lacking is asked about.
+        """
+        return self.apply(Finished(at, is_cut_off))
 
     def apply(self, event: Event) -> tuple[Guidance, ...]:
         """Any event; the state before it can be kept, and put back to undo it."""
@@ -76,7 +79,7 @@ def advance(
     procedure: Procedure, settings: TrackerSettings, state: State, event: Event
 ) -> tuple[State, tuple[Guidance, ...]]:
     """The state after an event and what is said about it. Time never runs back: earlier news counts as of now."""
-    if state.is_finished:
+    if state.is_finished and not isinstance(event, Marked):  # what was done can still be said
         return state, ()
     if event.at is not None and not isinstance(event, Reviewed):  # a look back runs ahead of the labels' lag
         state = replace(state, at=max(state.at, event.at))
@@ -95,7 +98,7 @@ def advance(
         case Marked():
             turn.mark(event)
         case Finished():
-            turn.finish()
+            turn.finish(event.is_cut_off)
     return turn.state, tuple(turn.said)
 
 
@@ -148,7 +151,7 @@ class _Turn:
             self._meet_again(before, event, is_sure)
 
     def _meet_first(self, before: State, step: int, is_sure: bool) -> None:
-        self.settle([("missed", step)], is_withdrawn=True)
+        self.settle([("missed", one) for one in self.procedure.rules.fulfilled([step])], is_withdrawn=True)
         late = flags.late_after(self.procedure, before, step)
         if late is not None:
             self._note(late)
@@ -201,7 +204,7 @@ class _Turn:
         wanted = {finding.cause: finding for finding in found if finding is not None}
         told = [cause for cause, _ in (*self.state.voice.standing, *self.state.voice.open_questions)]
         self.settle([cause for cause in told if cause[0] in ON_COURSE and cause not in wanted], is_withdrawn=True)
-        self.state = replace(self.state, faults=course.state.faults)
+        self.state = replace(self.state, faults=course.state.faults, judged=course.judged)
         self.tell(*wanted.values())
 
     def _weigh(self, finding: Finding) -> Finding | None:
@@ -226,12 +229,14 @@ class _Turn:
                 return max(state.belief.chance_lacking(finding.before) - state.belief.chance_lacking(finding.step), 0.0)
             case "out_of_order" if finding.before is not None:
                 return state.belief.chance_swapped(finding.before, finding.step)
+            case "out_of_order":  # of another variant: it was done, which may be doubtful
+                return 1.0 - state.belief.chance_lacking(finding.step)
         return 1.0
 
     def mark(self, event: Marked) -> None:
         state = self.state
         if event.is_done:
-            self.settle([("missed", event.step)], is_withdrawn=True)
+            self.settle([("missed", one) for one in self.procedure.rules.fulfilled([event.step])], is_withdrawn=True)
             marked = tuple(dict.fromkeys((*state.marked, event.step)))
             denied = tuple(step for step in state.denied if step != event.step)
         else:
@@ -239,7 +244,7 @@ class _Turn:
             denied = tuple(dict.fromkeys((*state.denied, event.step)))
         self.state = replace(self.state, marked=marked, denied=denied)
 
-    def finish(self) -> None:
+    def finish(self, is_cut_off: bool) -> None:
         self.tell(flags.too_long(self.procedure, self.state, self.state.at))
         self.settle_passing()
         if (
@@ -247,7 +252,10 @@ class _Turn:
         ):  # a step still running when the recording stops was not too short, it was cut off
             self.tell(flags.too_short(self.procedure, self.state.last, self.state.busy_s(self.state.at)))
         missed = [self._weigh(finding) for finding in flags.missed_at_end(self.procedure, self.state)]
-        self._settle_early({finding.step for finding in missed if finding is not None})
+        if is_cut_off:
+            missed = [finding and replace(finding, is_sure=False) for finding in missed]
+        else:
+            self._settle_early({finding.step for finding in missed if finding is not None})
         self.tell(*missed)
         self.state = replace(self.state.pause(self.state.at), is_finished=True)
 
@@ -272,18 +280,28 @@ class _Course(_Turn):
     """The visits so far, judged one after the other as if each had just been confirmed; nothing is said."""
 
     def __init__(self, procedure: Procedure, settings: TrackerSettings, state: State) -> None:
-        fresh = State(marked=state.marked, denied=state.denied)
+        count = 0 if state.judged is None else state.judged.common(state, procedure)
+        self._after = [] if state.judged is None else list(state.judged.after[:count])
+        faults, found = self._after[-1] if self._after else ((), {})
+        fresh = State(marked=state.marked, denied=state.denied, faults=faults)
         super().__init__(procedure, settings, fresh)
         self._visits = state.visits
-        self._found: dict[Cause, Finding] = {}
+        self._found: dict[Cause, Finding] = dict(found)
 
     def found(self) -> list[Finding]:
         """What goes against the rules and was not put right since."""
-        for count, visit in enumerate(self._visits):
+        for count, visit in enumerate(self._visits[len(self._after) :], len(self._after)):
             # Not `begin`: a step that a person called not done stays so, however often it was seen.
             self.state = replace(self.state, visits=self._visits[:count])
             self._judge(self.state, Confirmed(visit.step, visit.start), is_sure=True)
+            self._after.append((self.state.faults, dict(self._found)))
         return list(self._found.values())
+
+    @property
+    def judged(self) -> Judged:
+        """What the next look back begins with, as far as it finds the same."""
+        steps = tuple(visit.step for visit in self._visits)
+        return Judged(self.procedure, self.state.marked, self.state.denied, steps, tuple(self._after))
 
     def tell(self, *findings: Finding | None) -> None:
         self._found |= {finding.cause: finding for finding in findings if finding is not None}

@@ -48,7 +48,7 @@ def judge(procedure: Procedure, steps: Sequence[int], blame: Blame = "both") -> 
 def _lacking(procedure: Procedure, done: Sequence[int], step: int) -> set[int]:
     """What the step needs and was not done before it."""
     variant = {one.step for one in lacking_in_variant(procedure, done, step)}
-    return {*procedure.rules.needed_by(step), *variant}.difference(done)
+    return {*procedure.rules.needed_by(step), *variant} - procedure.rules.fulfilled(done)
 
 
 def _is_an_end(procedure: Procedure, step: int) -> bool:
@@ -66,4 +66,4 @@ def _is_again(procedure: Procedure, steps: Sequence[int], index: int, is_redone:
 
 def missing(procedure: Procedure, steps: Sequence[int]) -> tuple[int, ...]:
     """The required steps that the sequence lacks."""
-    return tuple(step for step in procedure.rules.required if step not in steps)
+    return procedure.rules.required_but(steps)

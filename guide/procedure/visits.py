@@ -32,7 +32,7 @@ def visits_of(segments: Iterable[Segment]) -> tuple[Visit, ...]:
     for segment in without_overlap([part for part in segments if part.step > BACKGROUND]):
         if visits and visits[-1].step == segment.step:
             last = visits[-1]
-            visits[-1] = replace(last, end=segment.end, busy_s=last.busy_s + segment.duration)
+            visits[-1] = Visit(last.step, last.start, segment.end, last.busy_s + segment.duration)
         else:
             visits.append(Visit(segment.step, segment.start, segment.end, segment.duration))
     return tuple(visits)
@@ -42,7 +42,8 @@ def without_overlap(segments: Sequence[Segment]) -> list[Segment]:
     """The segments by start time, each cut off where the next one starts: hands do one thing at a time."""
     ordered = sorted(segments, key=lambda segment: segment.start)
     ends = [*(segment.start for segment in ordered[1:]), float("inf")][: len(ordered)]
-    return [replace(segment, end=min(segment.end, end)) for segment, end in zip(ordered, ends, strict=True)]
+    pairs = zip(ordered, ends, strict=True)
+    return [segment if segment.end <= end else replace(segment, end=end) for segment, end in pairs]
 
 
 def first_order(visits: Iterable[Visit]) -> tuple[int, ...]:

@@ -43,10 +43,12 @@ class PerceptWriter:
     [(0, 0.5, [1.0, 1.0, 1.0, 1.0])]
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, frames: int = 0) -> None:
+        """Goes on with a file that holds so many frames or more; those beyond are dropped."""
+        kept = [one for one in read_percepts(path) if one.number < frames] if frames else []
+        self._width = len(kept[0].embedding) if kept else None
+        self._size = _HEAD.size + len(kept) * (_FRONT.size + 4 * (self._width or 0)) if kept else 0
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._size = os.fstat(self._file).st_size
-        self._width: int | None = None
 
     def __enter__(self) -> PerceptWriter:
         return self
@@ -67,6 +69,10 @@ class PerceptWriter:
         head = b"" if self._width else _HEAD.pack(_MAGIC, width)
         self._write(head + b"".join(_record(one) for one in percepts))
         self._width = width
+
+    def flush(self) -> None:
+        """Comes back once all of it would outlast a power cut; raises OSError where the disk refuses."""
+        os.fdatasync(self._file)
 
     def _write(self, data: bytes) -> None:
         if os.fstat(self._file).st_size != self._size:  # a disk that refused even to take back what it had half written

@@ -90,7 +90,7 @@ class PictureWriter:
             tell("recording: this PyAV can write neither H.264 nor VP9: the session is stored without video.")
         self._snapshots = Snapshots()
         self._clip: Clip | None = None
-        self._clips = self._stills = 0
+        self._clips, self._stills = (_newest(folder, kind) for kind in ("video", "still"))
         self._kept: deque[_Still] = deque(maxlen=MOST_KEPT)
         self._trouble = ""
         self._retry_at = 0.0
@@ -229,6 +229,12 @@ class PictureWriter:
             except OSError as error:
                 self._clip = None
                 self._begin_trouble(error)
+
+
+def _newest(folder: Path, kind: str) -> int:
+    """The highest number of such files in a folder, which a session that goes on has already; else 0."""
+    numbers = (path.stem.split("-")[1] for path in folder.glob(f"{kind}-*"))
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)
 
 
 def _close_quietly(clip: Clip) -> None:

@@ -1,6 +1,6 @@
-"""Deletes pictures of sessions whose days are over, and the oldest ones where all take too much room.
+"""Deletes pictures and replay data of sessions whose days are over, and the oldest where all take too much room.
 
-What was seen, said and done stays. A report page that was written beside pictures holds their stills, so it goes with
+What was said and done stays. A report page that was written beside pictures holds their stills, so it goes with
 them; it can be written again without.
 """
 
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from guide.errors import OutputError
+from guide.record.keeping import read_keeping
 from guide.record.percepts import PERCEPTS_FILE
 from guide.record.private_folder import is_nearly_full
 from guide.record.store import Store
@@ -28,7 +29,9 @@ REPORT = "report"
 
 
 def drop_old_pictures(store: Store, now: float, most_bytes: float = 0.0) -> tuple[str, ...]:
-    """Deletes the pictures of closed sessions that began more than their days before `now`; gives their names.
+    """Deletes pictures and replay data of closed sessions that began more than their days before `now`.
+
+    Gives the names of those that lost pictures.
 
     Where the files of all sessions take more than `most_bytes`, pictures of the oldest go as well, and if that is not
     enough what replays need; 0 is no limit.
@@ -41,6 +44,8 @@ def drop_old_pictures(store: Store, now: float, most_bytes: float = 0.0) -> tupl
         if one.facts.keep_days is not None and one.facts.started + one.facts.keep_days * DAY_S < now
     ]
     gone = [session for session in over if _drop(store, session)]
+    for session in over:
+        _unlink(store.place(session) / PERCEPTS_FILE)
     if most_bytes:
         gone += _drop_to_fit(store, [one.id for one in closed], most_bytes)
     return tuple(gone)
@@ -77,9 +82,10 @@ def tidying(folder: Path, most_bytes: float = 0.0) -> Iterator[None]:
 
 
 def _tidy_up(folder: Path, most_bytes: float) -> None:
+    told = read_keeping(folder)
     with Store(folder) as store:
         store.close_orphans()  # of a server that was killed
-        drop_old_pictures(store, time.time(), most_bytes)
+        drop_old_pictures(store, time.time(), most_bytes if told is None else told.most_bytes)
 
 
 def _drop_to_fit(store: Store, sessions: list[str], most_bytes: float) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import InputError, OutputError
+from guide.record.keeping import DEFAULT_DAYS
 from guide.record.lock import is_alive
 from guide.record.private_folder import make_private_file, make_private_folder
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
@@ -39,7 +40,6 @@ LEAP_S = 86_400.0
 """A clock that goes ahead by more is not believed before it has run on for as long."""
 CLOCK_S = 3_600.0
 SETTLED_S = 60.0
-DEFAULT_KEEP_DAYS = 30.0
 PATIENCE_S = 0.5  # how long a write waits for another one before it is tried again later
 
 _TABLES: dict[str, type[Any]] = {
@@ -136,8 +136,11 @@ class Store:
         )
 
     def write(self, session: str, rows: Sequence[Row], frames: int, at: float, wall: float) -> None:
-        """Rows of a session in one transaction, with how far it has come: all of it is stored, or nothing."""
-        with self._transaction():
+        """Rows of a session in one transaction, with how far it has come: all of it is stored, or nothing.
+
+        What is more than labels outlasts a power cut once this comes back, with all that was written before it.
+        """
+        with self._transaction(is_flushed=is_promised(rows)):
             if self._db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is None:
                 raise InputError(f"session {session} was deleted: nothing can be added to it any more.")
             said = self._count_said(session)
@@ -185,6 +188,24 @@ class Store:
                 )
         return gone
 
+    def killed(self, source: str, since: float) -> StoredSession | None:
+        """The newest session of a source, if its process was killed since then.
+
+        It ended when it last wrote, as `close_orphans` has it, which a server does when it starts.
+        """
+        with self._explained():
+            found = self._db.execute(
+                "SELECT id, state = 'interrupted' AND ended = seen AND seen >= ? FROM sessions WHERE source = ? "
+                "ORDER BY started DESC LIMIT 1",
+                (since, source),
+            ).fetchone()
+        return self.find(found[0]) if found is not None and found[1] else None
+
+    def reopen(self, session: str) -> None:
+        """A session that was closed for its process goes on."""
+        with self._transaction():
+            self._db.execute("UPDATE sessions SET state = 'open', ended = NULL WHERE id = ?", (session,))
+
     def _enter_folders(self) -> None:
         known = {one.id for one in self.sessions()}
         found = [path for path in self.folder.glob("*-*-*/") if SESSION_ID.fullmatch(path.name)]
@@ -194,7 +215,7 @@ class Store:
                 continue
             with self._transaction():
                 newest = self._db.execute("SELECT keep_days FROM sessions ORDER BY started DESC LIMIT 1").fetchone()
-                keep_days = DEFAULT_KEEP_DAYS if newest is None else newest[0]
+                keep_days = DEFAULT_DAYS if newest is None else newest[0]
                 self._insert(SessionFacts(place.name, changed, source=FOUND, keep_days=keep_days), "interrupted")
 
     def trusted_time(self, now: float) -> float:
@@ -287,14 +308,16 @@ class Store:
 
     def _prepare(self) -> None:
         with self._explained():
-            for setting in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = NORMAL"):
-                self._db.execute(f"PRAGMA {setting}").fetchall()
+            version = self._version()
+        if version > NEWEST:  # before anything is written to it
+            raise InputError(f"{self.folder} was written by a newer program (version {version}): update this one.")
+        with self._explained():
+            if version == 0:  # it is set once, and setting it again would wait for whoever writes
+                self._db.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
+            self._db.execute("PRAGMA journal_mode = WAL").fetchall()
             # Deleted rows hold people's names: they are overwritten.
             for setting in ("foreign_keys = ON", "secure_delete = ON"):
                 self._db.execute(f"PRAGMA {setting}")
-            version = self._version()
-        if version > NEWEST:
-            raise InputError(f"{self.folder} was written by a newer program (version {version}): update this one.")
         if version < NEWEST:
             self._migrate()
 
@@ -310,8 +333,9 @@ class Store:
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, is_flushed: bool = True) -> Iterator[None]:
         with self._explained():
+            self._db.execute(f"PRAGMA synchronous = {'FULL' if is_flushed else 'NORMAL'}")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -327,6 +351,12 @@ class Store:
             yield
         except sqlite3.Error as cause:
             raise OutputError(f"{self.folder / DATABASE} cannot be used ({cause}): {_advice(cause)}.") from cause
+
+
+def is_promised(rows: Iterable[Row]) -> bool:
+    """Whether any of these must outlast a power cut: all but labels, of which there are many; with samples of how a
+    session fares they too are flushed every few seconds."""
+    return any(not isinstance(row, SettledLabel) for row in rows)
 
 
 def _conditions(wanted: SessionFilter) -> tuple[list[str], list[object]]:

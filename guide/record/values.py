@@ -156,6 +156,6 @@ class Contents:
     health: tuple[HealthSample, ...] = ()
     pictures: tuple[StoredPicture, ...] = ()
     outcomes: tuple[StoredOutcome, ...] = ()
-    """One at most; none of a session that was cut off, or that an older version recorded."""
+    """The last one counts; none of a session that was cut off, or that an older version recorded."""
     final: tuple[Resolution, ...] = ()
     """The resolutions after which their alert or question did not come again."""

@@ -20,8 +20,8 @@ from guide.record.lock import SessionLock
 from guide.record.percepts import PERCEPTS_FILE, PerceptWriter
 from guide.record.private_folder import RESERVED_BYTES, is_nearly_full
 from guide.record.retention import drop_old_pictures
-from guide.record.store import Store
-from guide.record.values import HealthSample, Item, Row, SessionFacts, SessionState, StoredPercept
+from guide.record.store import Store, is_promised
+from guide.record.values import HealthSample, Item, Row, SessionFacts, SessionState, StoredPercept, StoredSession
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +42,8 @@ class WriterSettings:
     """Between two tries while writing fails."""
     most_rows: int = 200_000
     """Labels are kept up to half of this, so that there is always room for alerts and actions."""
-    most_bytes: int = 160 * 2**20
-    """Of what was seen: 19 minutes with the default trunk."""
+    most_bytes: int = 32 * 2**20
+    """Of what was seen: two hours of embeddings at 5 a second."""
     patience_s: float = 10.0
     """How long the end of a session waits for a disk that refuses."""
 
@@ -70,8 +70,10 @@ class SessionWriter:
         open_store: Callable[[Path], Store] = Store,
         wall: Callable[[], float] = time.time,
         most_bytes: float = 0.0,
+        resumed: StoredSession | None = None,
     ) -> None:
         self.trouble = ""
+        self._resumed = resumed
         self._most_bytes = most_bytes  # of all sessions, see drop_old_pictures
         self.folder = folder / facts.id
         self._data, self._facts, self._settings = folder, facts, settings or WriterSettings()
@@ -79,8 +81,9 @@ class SessionWriter:
         self._guard = threading.Lock()
         self._rows: deque[Row] = deque()
         self._seen: deque[StoredPercept] = deque()
-        self._seen_bytes = self._frames = self._stored_frames = 0
-        self._at = 0.0
+        self._seen_bytes = 0
+        self._frames = self._stored_frames = resumed.frames if resumed is not None else 0
+        self._at = resumed.at if resumed is not None else 0.0
         self._lost: Counter[str] = Counter()
         self._lock: SessionLock | None = None
         self._store: Store | None = None
@@ -190,6 +193,8 @@ class SessionWriter:
             rows, seen, frames, at = list(self._rows), list(self._seen), self._frames, self._at
         # The file first: the database then never speaks of a frame that the file lacks.
         file.append(seen)
+        if is_promised(rows):
+            file.flush()
         with self._guard:
             self._seen_bytes -= sum(one.embedding.nbytes for one in seen)
             for _ in seen:
@@ -217,12 +222,13 @@ class SessionWriter:
             self._data.mkdir(parents=True, exist_ok=True, mode=0o700)  # it shows people at work
             self.folder.mkdir(exist_ok=True, mode=0o700)
             self._lock = self._lock or SessionLock(self.folder)
-            self._file = self._file or PerceptWriter(self.folder / PERCEPTS_FILE)
+            self._file = self._file or PerceptWriter(self.folder / PERCEPTS_FILE, self._stored_frames)
             store = self._open_store(self._data)
             try:
                 store.close_orphans()
                 drop_old_pictures(store, self._wall(), self._most_bytes)
-                store.begin(self._facts)  # last: what fails after it would begin the session a second time
+                # Last: what fails after it would begin the session a second time.
+                store.begin(self._facts) if self._resumed is None else store.reopen(self._facts.id)
             except BaseException:
                 store.close()
                 raise

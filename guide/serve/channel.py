@@ -6,6 +6,8 @@ import asyncio
 import math
 import time
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -15,6 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from guide import wire
 from guide.errors import InputError
 from guide.ingest.pushed import PushedFrames
+from guide.procedure.wording import ACTION_WORDS, ANSWERS, LATE_ANSWERS, MOODS
 from guide.serve.limits import Limits, RateLimiter
 from guide.serve.messages import REPLACED, SEND_S, STAMP, TOO_SLOW, close, read_object, read_stamp
 from guide.serve.picture import decode
@@ -23,15 +26,28 @@ from guide.serve.runs import Runs
 from guide.serve.tokens import Identity
 
 REMEMBERED = 8
+AFTER_END_S = 300.0  # how long alerts can be answered over a connection whose session is over
+WORDS = {"answers": ANSWERS, "late": LATE_ANSWERS, "actions": ACTION_WORDS, "moods": MOODS}
+"""What pages show of answers, actions and moods, in the words of the dashboard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who came by a connection: what its token allows, and whether it stays for answers when the session is over."""
+
+    identity: Identity
+    look: Callable[[str], str]
+    """The token to look at one session's pictures."""
+    stays: bool = False
 
 
 class Channel:
     """An accepted connection. Its queue of messages is bounded: a client that does not read is disconnected."""
 
     def __init__(
-        self, websocket: WebSocket, client: str, limits: Limits, decoding: CapacityLimiter, identity: Identity
+        self, websocket: WebSocket, client: str, limits: Limits, decoding: CapacityLimiter, visitor: Visitor
     ) -> None:
-        self.websocket, self.client, self._limits, self._identity = websocket, client, limits, identity
+        self.websocket, self.client, self._limits, self._visitor = websocket, client, limits, visitor
         self._decoding = decoding  # threads that do nothing else, so that frames wait for nothing else
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue(limits.most_waiting)
@@ -83,7 +99,11 @@ class Channel:
         self._call(self._handle, at, fate)
 
     def on_end(self) -> None:
-        self._call(self._put, None)
+        self._call(self._leave)
+
+    def _leave(self) -> None:
+        """Ends the connection after all that was said, at once or when nobody answers alerts any more."""
+        self._loop.call_later(AFTER_END_S if self._visitor.stays else 0.0, self._put, None)
 
     def _call(self, function: Any, *arguments: object) -> None:
         """Runs a function in the event loop's thread, soon; does nothing once the loop was stopped."""
@@ -117,6 +137,8 @@ class Channel:
             "most_bytes": limits.picture.most_bytes,
             "most_pixels": limits.picture.most_pixels,
             "steps": self._run.steps,
+            "look": self._visitor.look(self._run.facts.id),
+            "words": WORDS,
             "state": self._run.show(),
         }
 
@@ -148,7 +170,7 @@ class Channel:
     async def _frame(self, data: bytes) -> None:
         arrived = time.monotonic()
         self._metrics.count("guide_frames_received_total")
-        if len(self._pending) >= self._limits.in_flight:
+        if len(self._pending) >= self._limits.in_flight or self._run.is_over:
             self._refuse_frame({"bytes": b""}, "in_flight")
             return
         try:
@@ -198,7 +220,7 @@ class Channel:
             plain = read_object(text, self._limits)
             match plain.pop("type", "action"):
                 case "action":
-                    await run_in_threadpool(self._run.act, plain, self._identity)
+                    await run_in_threadpool(self._run.act, plain, self._visitor.identity)
                 case "end":
                     self._run.end()
                 case other:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from anyio import CapacityLimiter
@@ -10,9 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket
 
 from guide.errors import GuideError, InputError
-from guide.serve.channel import Channel
+from guide.serve.channel import Channel, Visitor
 from guide.serve.connections import GREETED, Connections
-from guide.serve.guard import FailureDelays, address_of
+from guide.serve.guard import FailureDelays, address_of, view_token
 from guide.serve.limits import Limits
 from guide.serve.messages import BAD_REQUEST, FULL, WRONG_TOKEN, close, read_object, refuse
 from guide.serve.runs import FullError, Runs, TakenError, read_client, read_session_request
@@ -79,7 +80,8 @@ class Channels:
             words = f"{self.count} clients are connected, no more are taken: try again later."
             await refuse(websocket, words, FULL)
             return
-        channel = Channel(websocket, request.client, self.limits, self._decoding, identity)
+        visitor = Visitor(identity, partial(view_token, self._tokens.token), greeting.get("stay") is True)
+        channel = Channel(websocket, request.client, self.limits, self._decoding, visitor)
         earlier = self._by_client.get(request.client)
         self._by_client[request.client] = channel  # at once: the next one to come must be counted right
         try:

@@ -15,7 +15,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from guide.serve.connections import Connections
@@ -23,6 +23,13 @@ from guide.serve.metrics import Metrics
 from guide.serve.tokens import Identity, Role, Tokens
 
 OPEN_PATH = "/health"
+NO_TOKEN = "a token is needed: use the address that the server printed, which ends in ?token=..."
+NO_TOKEN_PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    "<title>CnC Guide</title><h1>A token is needed</h1><p>Open the address that the server printed, which ends in "
+    "<code>?token=...</code>, or scan its code again. On the machine where it runs, "
+    "<code>python -m guide tokens</code> makes another token.</p></html>"
+)
 READING = ("GET", "HEAD")
 IDENTITY = "guide.identity"
 COOKIE = "guide_look"
@@ -128,7 +135,11 @@ class Guard:
         await self._delays.wait_after_failure(address_of(scope))
         # The answer never depends on the path: not even whether a page exists is revealed.
         headers = {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store", "Connection": "close"}
-        await JSONResponse({"error": "a token is needed."}, 401, headers)(scope, receive, send)
+        is_browser = "text/html" in Headers(scope=scope).get("accept", "")
+        response = HTMLResponse(NO_TOKEN_PAGE) if is_browser else JSONResponse({"error": NO_TOKEN})
+        response.status_code = 401
+        response.headers.update(headers)
+        await response(scope, receive, send)
 
     def _identify(self, scope: Scope) -> Identity | None:
         found = [identity for one in _tokens(scope) if (identity := self._tokens.identify(one)) is not None]
@@ -147,10 +158,11 @@ class Guard:
 
 
 def _needed(scope: Scope) -> Role:
-    """What a request needs: the page is for cameras too, reading for viewers, the rest for operators."""
+    """What a request needs: the page, with its choice of bundles, is for cameras too, reading for viewers, the rest for
+    operators."""
     if scope["method"] not in READING:
         return "operate"
-    return "camera" if scope["path"] == "/" or scope["path"].startswith("/page/") else "watch"
+    return "camera" if scope["path"] in ("/", "/bundles") or scope["path"].startswith("/page/") else "watch"
 
 
 def _tokens(scope: Scope) -> list[str]:

@@ -64,7 +64,10 @@ class Library:
             return bundle, networks
 
     def release(self, networks: Networks) -> None:
-        """A session does not need them any more; those of a bundle that was exported anew are stopped with the last."""
+        """A session does not need them any more; with the last, memory of large batches is given back.
+
+        Those of a bundle that was exported anew are stopped then.
+        """
         with self._lock:
             self._uses[id(networks)] -= 1
             is_over = self._uses[id(networks)] <= 0
@@ -74,6 +77,8 @@ class Library:
             self._retired = [one for one in self._retired if one not in retired]
         for one in retired:
             _stop(one)
+        if is_over and networks.head is not None:
+            networks.head.shrink()
 
     def batchers(self) -> list[tuple[str, Batcher]]:
         """The batchers that run, by the name of their network."""

@@ -17,6 +17,8 @@ from guide.domain import UNSURE_BELOW
 HEALTH_NUMBERS = ("received", "processed", "dropped", "age_s", "p50_ms", "p95_ms")
 FINGERPRINTED = ("state", "problem", "paused", "next", "progress", "alerts", "question", "questions", "actions")
 
+LOUD = ("alarm", "warning")
+
 ACTION = '{"type": "action"'
 
 Plain = dict[str, Any]
@@ -34,8 +36,22 @@ def live_numbers_object(state: Mapping[str, Any]) -> Plain:
         "confidence": None if step is None else step["confidence"],
         "unsure": is_unsure(state),
         "late": step is not None and is_late(step),
+        "loud": _brief(loud_alert(state)),
         "health": {name: health.get(name) for name in HEALTH_NUMBERS},
     }
+
+
+def loud_alert(state: Mapping[str, Any]) -> Plain | None:
+    """The alert that is to be dealt with now: the gravest, then the newest that nobody has answered or snoozed."""
+    if state["state"] != "running":
+        return None
+    waiting = [one for one in state["alerts"] if not one["acknowledged"] and not one["snoozed"]]
+    loud = [one for one in waiting if one["severity"] in LOUD]
+    return min(loud, key=lambda one: (LOUD.index(one["severity"]), -one["id"]), default=None)
+
+
+def _brief(alert: Plain | None) -> Plain | None:
+    return None if alert is None else {name: alert[name] for name in ("id", "severity", "title", "todo", "reason")}
 
 
 def state_fingerprint(state: Mapping[str, Any]) -> str:

@@ -38,6 +38,8 @@ class ServeOptions:
     """With TLS, listen without it too, on a free port that only this machine reaches: for its dashboard."""
     note: Path | None = None
     """Write where the server listens, token included, to this file, for programs of the same user; gone at the end."""
+    end_with_input: bool = False
+    """End when standard input ends, as it does with the program that started this one, however that ended."""
     give_up_s: float = 60.0
     """A client or camera that does not come back within this time ends its session."""
     most_clients: int = 32

@@ -19,16 +19,18 @@ from guide.ingest.base import FrameSource, SourceNotice
 from guide.ingest.live import LiveSource
 from guide.ingest.mailbox import SourceHealth
 from guide.ingest.pushed import PushedFrames
+from guide.ingest.source import tell_cut_off
 from guide.perceive.region import Region
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
+from guide.resuming import Earlier
 from guide.serve.closed_session import ClosedSession
 from guide.serve.memory import give_back
 from guide.serve.metrics import Metrics
 from guide.serve.picture import annotated_jpeg, framed, plain_jpeg
 from guide.serve.playback import PacedPlayback
 from guide.serve.schemas import RunState
-from guide.serve.state import Plain, answers_object, state_object, steps_object
+from guide.serve.state import Plain, guidance_object, state_object, steps_object
 from guide.serve.tokens import Identity
 from guide.session import Session
 from guide.settings import Precision
@@ -91,7 +93,7 @@ class Run:
         self.state: RunState = "running"
         self.problem = ""
         self._session, self._source, self._metrics = session, source, metrics
-        self._bundle = session.bundle
+        self._bundle, self._tracker = session.bundle, session.tracker
         self._recording = recording
         self._was_recorded = "off"
         self._closed: ClosedSession | None = None
@@ -132,6 +134,14 @@ class Run:
     @property
     def source(self) -> FrameSource:
         return self._source
+
+    def go_on(self, earlier: Earlier) -> None:
+        """Counts what was before the server was killed; to be called before it starts."""
+        self.processed = earlier.stored.frames
+        self._at = earlier.stored.at
+        self._steps = sum(event.state == "confirmed" for event in earlier.contents.steps)
+        self._alerts = {alert.id: alert.kind for alert in earlier.contents.alerts}
+        self._notice(earlier.at, "resumed", "the server was killed; the session goes on where it stood.")
 
     def start(self) -> None:
         self._thread.start()
@@ -184,10 +194,14 @@ class Run:
         """Takes an answer to an alert when all is over; the lock is held."""
         if self._closed is None:
             raise InputError("this session is over: start another one.")
-        self._closed.act(action)
+        said = self._closed.act(action)
         self._metrics.count("guide_actions_total", kind=action.kind)
-        self._shown = {**self._shown, **answers_object(self._closed.tracker)}
-        return wire.action_object(self._closed.tracker.actions[-1])
+        self._shown = {**self._shown, **self._closed.shown()}
+        taken = wire.action_object(self._closed.tracker.actions[-1])
+        self._say(wire.dump(taken))
+        self._tell(said)
+        self._say(wire.dump(self._summary()))
+        return taken
 
     def note(self, notice: SourceNotice) -> None:
         """What happened to the source; told in the session's own thread."""
@@ -274,8 +288,9 @@ class Run:
                     break
                 self._take(frame)
             if not self._is_cut:
+                is_cut_off = tell_cut_off(self._source, self._at, self.note)
                 with self._lock:
-                    self._show(self._session.finish())
+                    self._show(self._session.finish(is_cut_off))
             self._close("finished")
         except GuideError as error:
             self._close("failed", str(error))
@@ -339,7 +354,7 @@ class Run:
                 self._alerts[one.id] = one.kind
             elif isinstance(one, Question):
                 self._metrics.count("guide_questions_total")
-            self._say(wire.dump(wire.guidance_object(one, self._session.procedure)))
+            self._say(wire.dump(guidance_object(one, self._tracker)))
 
     def _say(self, text: str) -> None:
         for listener in self._listeners:
@@ -376,14 +391,21 @@ class Run:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""
         self._frame = None
         closed = None if self._recording is None else self._recording.closed
-        self._closed = ClosedSession(self._session.tracker, None if closed is None else closed.add)
+        keep = None if closed is None else closed.add
+        self._closed = ClosedSession(self._tracker, self._why_not(), keep, self._session.endings)
+        self._shown = {**self._shown, **self._closed.shown()}
         self._was_recorded, self._recording = self._is_recorded(), None
         del self._session
+
+    def _why_not(self) -> str:
+        """Why what was done cannot be judged, if so."""
+        return "Broken off by a fault" if self.state == "failed" else self._session.why_not_judged
 
     def _summary(self) -> Plain:
         alerts = dict(sorted(Counter(self._alerts.values()).items()))
         return {"type": "summary", "frames": self.processed, "steps": self._steps, "alerts": alerts,
-                "rate": self.rate, "state": self.state, "problem": self.problem}  # fmt: skip
+                "rate": self.rate, "state": self.state, "problem": self.problem,
+                "ending": self._shown["ending"], "progress": self._shown["progress"]}  # fmt: skip
 
 
 def _quantile_ms(times_s: list[float], share: int) -> float | None:

@@ -11,18 +11,21 @@ from typing import Any
 
 import msgspec
 
+from guide.bundle import Bundle
 from guide.errors import InputError
-from guide.ingest.base import FrameSource, SourceNotice
+from guide.ingest.base import NO_PICTURES, FrameSource, SourceNotice
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.pushed import Headsets, PushedFrames
 from guide.ingest.source import SourceOptions, open_source
-from guide.recording import Recording, RecordingOptions, SourceFacts, name_session, recorded
+from guide.record.keeping import read_keeping
+from guide.recording import Recording, RecordingOptions, SourceFacts, name_session, recorded, session_facts
+from guide.resuming import RESUME_S, Earlier, resume
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.run import Run, RunFacts
-from guide.serve.schemas import LONGEST_NAME, SessionRequest
-from guide.session import Session
+from guide.serve.schemas import HEADSET, LONGEST_NAME, SessionRequest
+from guide.session import Networks, Session
 from guide.settings import LiveSettings
 from guide.validation import misfit
 
@@ -77,6 +80,7 @@ class Runs:
         self._runs: dict[str, Run] = {}
         self._starting: list[str | None] = []  # the clients whose session is being made
         self._is_closed = False
+        self._began = time.monotonic()
 
     def all(self) -> tuple[Run, ...]:
         """Running and newly finished ones, oldest first."""
@@ -94,11 +98,14 @@ class Runs:
         """The running session of a headset."""
         return next((run for run in self.running() if run.facts.client == client), None)
 
-    def start(self, request: SessionRequest) -> Run:
-        """A new session; FullError where there are enough, TakenError where the headset has one already."""
+    def start(self, request: SessionRequest, machine: str | None = None) -> Run:
+        """A new session; FullError where there are enough, TakenError where the headset has one already.
+
+        A stream's address leads to the `machine` of that number, if one is given.
+        """
         self._reserve(request)
         try:
-            run = self._make(request)
+            run = self._make(request, machine)
             with self._lock:
                 self._runs[run.facts.id] = run
                 self._forget_old()
@@ -132,46 +139,67 @@ class Runs:
         for run in running:
             run.join()
 
-    def _make(self, request: SessionRequest) -> Run:
+    def _make(self, request: SessionRequest, machine: str | None) -> Run:
         with ExitStack() as held:  # what was taken is given back where the session cannot be made
             bundle, networks = self.library.open(request.bundle)
             held.callback(self.library.release, networks)
             notes = _Notes()
-            session = Session(bundle, networks, self._live)
-            source = self._open(request, notes)
+            running = Networks() if request.source == NO_PICTURES else networks
+            options = self._recording.heeding(read_keeping(self._recording.data))
+            options = replace(options, person=request.person or options.person)
+            earlier = self._resume(request, bundle, running, options)
+            session = Session(bundle, running, self._live) if earlier is None else earlier.session
+            source = self._open(request, notes, 0.0 if earlier is None else earlier.at, machine)
             if request.client is not None:
                 held.callback(self._headsets.remove, request.client)  # names come from outside: they must not pile up
             live = source.is_live
             slow = session.keep_up() if live else ""
             gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
-            options = replace(self._recording, person=request.person or self._recording.person)
-            kept, recording, name = self._record(session, options, SourceFacts(source.name, live, gauge), notes)
+            about = SourceFacts(source.name, live, gauge)
+            kept, recording, name = self._record(session, options, about, notes, earlier)
             held.enter_context(kept)
             folder = options.data / name if recording is not None and options.record and options.pictures else None
             facts = RunFacts(
                 name, source.name, bundle.folder.name, options.person, request.client, request.realtime and not live,
-                networks.provider, networks.precision, networks.reason or slow, folder,
+                running.provider, running.precision, running.reason or slow, folder,
             )  # fmt: skip
+            if earlier is not None:
+                facts = replace(facts, started=earlier.stored.facts.started)
             notes.run = run = Run(facts, session, source, self.metrics, recording)
+            if earlier is not None:
+                run.go_on(earlier)
             run.held.enter_context(held.pop_all())
             return run
 
+    def _resume(
+        self, request: SessionRequest, bundle: Bundle, networks: Networks, options: RecordingOptions
+    ) -> Earlier | None:
+        """Where a headset's session stood when the server was killed a moment ago."""
+        now, source = time.time(), HEADSET + (request.client or "")
+        if request.client is None or not options.record or time.monotonic() - self._began > RESUME_S:
+            return None
+        return resume(
+            options.data, source, now, lambda: Session(bundle, networks, self._live),
+            lambda session: session_facts(name_session(now), now, session, options, source),
+        )  # fmt: skip
+
     def _record(
-        self, session: Session, options: RecordingOptions, source: SourceFacts, notes: _Notes
+        self, session: Session, options: RecordingOptions, source: SourceFacts, notes: _Notes, earlier: Earlier | None
     ) -> tuple[ExitStack, Recording | None, str]:
         """A recording that has begun, if one is wanted, and a name that no other session here has."""
         while True:
             held = ExitStack()
-            recording = held.enter_context(recorded(session, options, source, notes.warn))
+            recording = held.enter_context(recorded(session, options, source, notes.warn, earlier))
             name = name_session(time.time()) if recording is None else recording.name
             if self.find(name) is None:
                 return held, recording, name
             held.close()  # one that has heard nothing leaves no trace
 
-    def _open(self, request: SessionRequest, notes: _Notes) -> FrameSource:
+    def _open(self, request: SessionRequest, notes: _Notes, begin: float, machine: str | None) -> FrameSource:
         if request.client is not None:
-            return self._headsets.register(read_client(request.client), self._capture, notes.hear)
-        return open_source(request.source, SourceOptions(request.rate, self._capture, self._headsets), notes.hear)
+            return self._headsets.register(read_client(request.client), self._capture, notes.hear, begin)
+        options = SourceOptions(request.rate, self._capture, self._headsets, machine)
+        return open_source(request.source, options, notes.hear)
 
     def _forget_old(self) -> None:
         finished = [name for name, run in self._runs.items() if run.is_over]

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from guide.domain import AlertKind, Severity
 from guide.procedure.actions import ActionKind
+from guide.procedure.ending import EndingKind
 
 HEADSET = "headset:"
 LONGEST_NAME = 64
@@ -119,10 +120,11 @@ class Next(Closed):
     step: StepNumber
     name: StepName
     count: Annotated[int, Meta(description="Demonstrations that went on so.")]
-    total: Annotated[int, Meta(description="Of so many.")]
+    total: Annotated[int, Meta(description="Of so many that did all that was done so far.")]
     ready: Annotated[bool, Meta(description="All that always came before it is done.")]
     missed: Annotated[bool, Meta(description="It was said to be missed, and can still be done.")]
     after: Annotated[list[int], Meta(description="What is to be done before it.")]
+    strange: Annotated[bool, Meta(description="It is of another variant of the task.")]
 
 
 class Progress(Closed):
@@ -132,6 +134,7 @@ class Progress(Closed):
     share: Share
     marked: Annotated[list[int], Meta(description="Called done by a person.")]
     denied: Annotated[list[int], Meta(description="Called not done by a person.")]
+    strange: Annotated[list[int], Meta(description="Done, and of another variant than all that was done before.")]
 
 
 class Visit(Closed):
@@ -157,6 +160,10 @@ class Alert(Closed, tag="alert"):
     before: int | None
     severity: Severity
     evidence: Annotated[str, Meta(description="Why, in words.")]
+    title: Annotated[str, Meta(description="The alert in a few words.")]
+    reason: Annotated[str, Meta(description="What its kind means, in a sentence.")]
+    todo: Annotated[str, Meta(description="What to do about it.")]
+    shows: Annotated[int | None, Meta(description="The step whose pictures show how that is done.")]
     acknowledged: bool
     snoozed: bool
     snapshot: Annotated[bool, Meta(description="Whether a picture of its moment is kept.")]
@@ -194,6 +201,13 @@ class Fares(Closed):
     notices: list[Notice]
 
 
+class Ending(Closed):
+    """The verdict on a session that is over."""
+
+    kind: EndingKind
+    words: str
+
+
 class _Facts(Closed):
     session: SessionName
     state: RunState
@@ -219,6 +233,7 @@ class State(_Facts):
     question: Question | None
     questions: list[Question]
     actions: list[Taken]
+    ending: Annotated[Ending | None, Meta(description="Null while it runs.")]
     health: Fares
     steps: list[Step] | UnsetType = UNSET
 

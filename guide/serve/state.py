@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from guide import wire
-from guide.domain import BACKGROUND, UNSURE_BELOW, Alert, Question, SettledLabel
+from guide.domain import BACKGROUND, UNSURE_BELOW, Alert, Guidance, Question, SettledLabel
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.model import Procedure
 from guide.procedure.state import State
+from guide.procedure.wording import REASONS, advice_of, title_of
 from guide.session import Session
 
 MOST_VISITS = 200  # the newest of a timeline: a state is asked for again and again and must stay small
@@ -19,26 +20,35 @@ Plain = dict[str, Any]
 
 def state_object(session: Session) -> Plain:
     """The state of a session; to be called between two frames."""
-    tracker, procedure = session.tracker, session.procedure
-    progress, state = tracker.progress, tracker.state
+    tracker, state = session.tracker, session.tracker.state
     label = session.last_label
     return {
-        "at": round(state.at if label is None else label.at, 3),
+        "at": round(state.known_at, 3),
         "label": None if label is None else wire.label_object(label),
         "step": _current(session, state),
+        **done_object(tracker, _is_starting(session, state) or _is_interrupted(session, state)),
+        **answers_object(tracker),
+        "paused": tracker.attended.is_paused,
+        "ending": None,
+    }
+
+
+def done_object(tracker: AttendedTracker, is_going_on: bool = False) -> Plain:
+    """What was done, what is lacking and what comes next; whether the last turn is to be shown as going on."""
+    procedure, progress, state = tracker.procedure, tracker.progress, tracker.state
+    return {
         "next": [
             {"step": one.step, "name": procedure.name(one.step), "count": one.count, "total": one.total,
-             "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after)}
+             "ready": one.is_ready, "missed": one.is_missed, "after": list(one.after),
+             "strange": one.is_strange}
             for one in progress.next_steps
         ],
         "progress": {
             "done": list(progress.done), "lacking": list(progress.lacking), "total": len(procedure.steps),
             "share": round(len(progress.done) / max(len(procedure.steps), 1), 3),
-            "marked": list(state.marked), "denied": list(state.denied),
+            "marked": list(state.marked), "denied": list(state.denied), "strange": list(progress.strange),
         },
-        "timeline": _timeline(procedure, state, _is_starting(session, state) or _is_interrupted(session, state)),
-        **answers_object(tracker),
-        "paused": tracker.attended.is_paused,
+        "timeline": _timeline(procedure, state, is_going_on),
     }  # fmt: skip
 
 
@@ -139,11 +149,21 @@ def _timeline(procedure: Procedure, state: State, is_shown_so: bool) -> list[Pla
     ]
 
 
+def guidance_object(said: Guidance, tracker: AttendedTracker) -> Plain:
+    """Guidance as pages show it: an alert with its words, what to do, and the step whose picture shows how."""
+    plain = wire.guidance_object(said, tracker.procedure)
+    if not isinstance(said, Alert):
+        return plain
+    todo, shows = advice_of(said, tracker.procedure, tracker.state.done)
+    words = {"title": title_of(said.kind, plain["name"]), "reason": REASONS[said.kind]}
+    return {**plain, **words, "todo": todo, "shows": shows}
+
+
 def _alerts(tracker: AttendedTracker) -> list[Plain]:
     seen, quiet = set(tracker.acknowledged), set(tracker.snoozed)
     return [
         {
-            **wire.guidance_object(one, tracker.procedure),
+            **guidance_object(one, tracker),
             "acknowledged": one.id in seen,
             "snoozed": one.id in quiet,
         }

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from guide.errors import InputError, OutputError
+from guide.ingest.base import NO_PICTURES
 from guide.ingest.streams import is_address
 from guide.serve.schemas import HEADSET
 from guide.serve.tls import write_private
@@ -169,8 +170,10 @@ def _write(file: Path, tokens: tuple[NamedToken, ...]) -> None:
         raise OutputError(f"{file} cannot be written ({cause.strerror}): choose another folder with --data.") from cause
 
 
-def require_reachable(source: str) -> None:
-    """Raises InputError where only an administrator may open a source: files, and addresses of private networks.
+def require_reachable(source: str) -> str | None:
+    """The number of the machine that an address names; it is to be asked by that, for names may change their meaning.
+
+    Raises InputError where only an administrator may open a source: files, and addresses of private networks.
 
     >>> require_reachable("headset:helmet"), require_reachable("0")
     (None, None)
@@ -179,16 +182,17 @@ def require_reachable(source: str) -> None:
     ...
     guide.errors.InputError: 127.0.0.1 lies in a private network: only an administrator's token opens it.
     """
-    if source.isdecimal() or source.startswith((HEADSET, "name:")):
-        return
+    if source.isdecimal() or source == NO_PICTURES or source.startswith((HEADSET, "name:")):
+        return None
     if not is_address(source):
         raise InputError(
             "a camera, a headset or a public stream was expected: only an administrator's token opens files."
         )
     host = urlsplit(source).hostname or ""
     try:
-        found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
+        found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, None)]
     except (OSError, UnicodeError) as cause:
         raise InputError(f"{host!r:.80} cannot be found: check the address.") from cause
     if not all(ipaddress.ip_address(one.partition("%")[0]).is_global for one in found):
         raise InputError(f"{host:.80} lies in a private network: only an administrator's token opens it.")
+    return found[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,22 +14,19 @@ from guide.label.clock_prior import ClockPrior
 from guide.label.energy import LinkSettings
 from guide.label.prototypes import Prototypes
 from guide.procedure.events import Event
-from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure, loosened
+from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Procedure, Rules
-from guide.procedure.rule_selection import FreeReading, question_rules, silence_rules
-from guide.task_model import PRIORS, histories_of, labeller_of
+from guide.task_model import histories_of, labeller_of
 from guide.teach.after_effects import Sample, learn_after_effects
 from guide.teach.annotations import labels_to_segments
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.prototypes import Judged, chosen, learn_prototypes
-from guide.teach.rehearse import calibrate_steps, heard_with, read_freely, rehearse
+from guide.teach.rehearse import calibrate_steps, heard_with, rehearse
 from guide.teach.reorder import SHORTEST_VISIT
 
 Floats = NDArray[np.float64]
 
-SLIPPING_RATE = 3 * FALSE_ALARM_RATE  # departures a recording, where some of them are slips of the labels
-MOMENT = 0.1  # of what a step usually takes: so short a stretch of a label is hardly the step
 MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
 FEWEST_REHEARSED = 12  # recordings, however long they are
 
@@ -71,36 +68,18 @@ class _Rehearsed:
             tell(count / len(self.judged))
         return heard
 
-    def freely(self, procedure: Procedure, given: Collection[int], tell: Tell) -> list[FreeReading]:
-        """What is seen without any rule in each that nobody labelled, by what the others teach.
-
-        Their labels have no say in it: carried ones hold a step because it was done in those that they come from.
-        """
-        free = replace(procedure, rules=Rules(edges=procedure.rules.edges))  # to be told of, not to be kept
-        priors = tuple(one for one in PRIORS if one not in ("order", "done"))
-        found = []
-        for count, (one, effects) in enumerate(zip(self.judged, self.effects, strict=True), 1):
-            if one.place not in given:
-                histories = histories_of(free, self.steps, self.smoothing_s, self.rate, priors)
-                found.append(read_freely(one.costs, one.times, histories, effects))
-            tell(count / len(self.judged))
-        return found
-
 
 def describe(
     demonstrations: Demonstrations,
     labels: Sequence[Labels],
     steps: Sequence[KeyStep],
     notes: Sequence[str] = (),
-    hold_slips: bool = False,
-    given: Collection[int] = (),
+    is_carried: bool = False,
     tell: Tell = say_nothing,
 ) -> Learned:
     """Everything that follows from labels, found or given; `tell` hears how much of the work is done, about.
 
-    Labels that people did not give to every recording `hold_slips`, found or carried over from the `given` ones: they
-    look like steps left out or done twice. Rules may then seem to be broken more often than they are; what the other
-    recordings show to somebody without rules, and rehearsals, still decide what is alarmed.
+    Labels are `carried` where people did not give them to every recording: they were found, or carried over from a few.
     """
     segments = tuple(
         tuple(labels_to_segments(each, one.times, demonstrations.rate))
@@ -123,22 +102,18 @@ def describe(
         demonstrations.settings.smoothing_s,
         demonstrations.rate,
     )
-    learned = learn_procedure(solid(segments), steps, SLIPPING_RATE if hold_slips else FALSE_ALARM_RATE)
-    procedure = learned
-    if hold_slips:
-        readings = rehearsed.freely(procedure, given, part_of(tell, 0.7, 0.85))
-        procedure = question_rules(loosened(procedure), readings)
-    rehearsals = rehearsed.under(procedure, part_of(tell, 0.85, 0.95))
+    sequences = solid(segments)
+    rehearsals = rehearsed.under(learn_procedure(sequences, steps), part_of(tell, 0.7, 0.95))
     trust = calibrate_steps(rehearsed.judged, rehearsals)
-    heard = [heard_with(each, trust) for each in rehearsals]
-    quiet = silence_rules(procedure, heard, FALSE_ALARM_RATE, hidden(rehearsed.judged))
+    heard = {one.place: heard_with(each, trust) for one, each in zip(rehearsed.judged, rehearsals, strict=True)}
+    procedure = learn_procedure(sequences, steps, rehearsals=heard, is_carried=is_carried)
     return Learned(
         labels=tuple(labels),
         segments=segments,
-        procedure=quiet,
+        procedure=procedure,
         prototypes=replace(taught.prototypes, confidence=trust),
         links=links,
-        notes=(*notes, *_timid(learned.rules, quiet.rules)),
+        notes=(*notes, *_timid(procedure.rules)),
         effects=effects.effects,
     )
 
@@ -177,27 +152,15 @@ def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
     ]
 
 
-def hidden(judged: Sequence[Judged]) -> list[frozenset[int]]:
-    """The steps that each demonstration holds for a moment only: nobody could see them there.
-
-    >>> frames = [np.repeat([1, 2], count) for count in ([20, 20], [20, 20], [20, 1])]
-    >>> nothing = np.zeros((0, 0))
-    >>> hidden([Judged(0, np.arange(len(each)) / 2, each, nothing) for each in frames])
-    [frozenset(), frozenset(), frozenset({2})]
-    """
-    counts = [dict(zip(*np.unique(one.labels, return_counts=True), strict=True)) for one in judged]
-    usual = {step: np.median([each[step] for each in counts if step in each]) for each in counts for step in each}
-    return [frozenset(int(step) for step, count in each.items() if count < MOMENT * usual[step]) for each in counts]
-
-
-def _timid(learned: Rules, kept: Rules) -> tuple[str, ...]:
+def _timid(rules: Rules) -> tuple[str, ...]:
     """A note where most of what was learned is not alarmed: whoever made the bundle can do something about it."""
-    could, can = (len(rules.required) + len(rules.edges) + len(rules.single) for rules in (learned, kept))
+    could, can = len(rules.decisions), sum(one.verdict == "alarms" for one in rules.decisions)
     if 2 * can >= could:
         return ()
     return (
         f"{can} of {could} rules raise alarms, the others ask at most: demonstrations followed by what others teach do "
-        "not bear them out, or would raise too many false alarms; more demonstrations or labels make it surer",
+        "not bear them out, or would raise too many false alarms; more demonstrations or labels make it surer, and "
+        "`guide check` says why of each",
     )
 
 

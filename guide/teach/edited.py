@@ -9,10 +9,11 @@ import numpy as np
 
 from guide.domain import BACKGROUND, KeyStep, Labels, Segment
 from guide.errors import InputError
-from guide.procedure.precedence import Edge
+from guide.procedure.given_rules import merged
+from guide.procedure.model import GivenRule
 from guide.teach.annotations import labels_to_segments, segments_to_labels
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.edits import Drop, Edit, Label, Mark, Merge, Name, Split, Switch
+from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split
 from guide.teach.split import split_at_share, split_by_look
 from guide.teach.spread import Spread
 
@@ -27,8 +28,8 @@ class Reviewed:
 
     labels: tuple[Labels, ...]
     steps: tuple[KeyStep, ...]
-    off: frozenset[Edge] = frozenset()
-    """Pairs whose order is not watched."""
+    given: tuple[GivenRule, ...] = ()
+    """Rules that a person gave."""
     labelled: frozenset[int] = frozenset()
     """Places of the recordings that a person labelled."""
     is_carried: bool = True
@@ -95,12 +96,12 @@ def apply(reviewed: Reviewed, edit: Edit, demonstrations: Demonstrations) -> Rev
         case Name(number, name):
             return _with_step(reviewed, replace(reviewed.step(number), name=name))
         case Mark(number, "optional", is_on):
-            return _with_step(reviewed, replace(reviewed.step(number), is_optional=is_on))
+            kept = tuple(one for one in reviewed.given if one.about != ("required", (number,)) or not is_on)
+            return _with_step(replace(reviewed, given=kept), replace(reviewed.step(number), is_optional=is_on))
         case Mark(number, "repeatable", is_on):
             return _with_step(reviewed, replace(reviewed.step(number), is_repeatable=is_on))
-        case Switch(first, then, is_on):
-            edge = (reviewed.step(first).number, reviewed.step(then).number)
-            return replace(reviewed, off=reviewed.off - {edge} if is_on else reviewed.off | {edge})
+        case Give(rule, is_on):
+            return _give(reviewed, rule, is_on)
         case Merge(numbers):
             return _merge(reviewed, numbers)
         case Drop(number):
@@ -123,8 +124,8 @@ def carry(reviewed: Reviewed, demonstrations: Demonstrations) -> Reviewed:
     labels = Spread().spread(demonstrations.collection(), given).labels
     gone = vanishing(reviewed)
     kept = tuple(step for step in reviewed.steps if step.number not in gone)
-    off = frozenset(edge for edge in reviewed.off if not gone & set(edge))
-    return replace(reviewed, labels=labels, steps=kept, off=off, is_carried=True)
+    given_rules = tuple(one for one in reviewed.given if not gone & set(one.steps))
+    return replace(reviewed, labels=labels, steps=kept, given=given_rules, is_carried=True)
 
 
 def vanishing(reviewed: Reviewed) -> set[int]:
@@ -157,14 +158,22 @@ def _merge(reviewed: Reviewed, numbers: Sequence[int]) -> Reviewed:
     )
     gone = set(numbers[1:])
     labels = tuple(np.where(np.isin(each, numbers), kept.number, each) for each in reviewed.labels)
-    moved = ((_moved(first, gone, kept.number), _moved(then, gone, kept.number)) for first, then in reviewed.off)
-    off = frozenset((first, then) for first, then in moved if first != then)
+    moved = (replace(one, steps=tuple(kept.number if n in gone else n for n in one.steps)) for one in reviewed.given)
+    given = merged((), (one for one in moved if len(set(one.steps)) == len(one.steps)))
     steps = tuple(step for step in reviewed.steps if step.number not in gone)
-    return _with_step(replace(reviewed, labels=labels, steps=steps, off=off), kept)
+    return _with_step(replace(reviewed, labels=labels, steps=steps, given=given), kept)
 
 
-def _moved(number: int, gone: set[int], kept: int) -> int:
-    return kept if number in gone else number
+def _give(reviewed: Reviewed, rule: GivenRule, is_on: bool) -> Reviewed:
+    for number in rule.steps:
+        reviewed.step(number)
+    others = tuple(one for one in reviewed.given if one.about != rule.about)
+    if not is_on:
+        return replace(reviewed, given=others)
+    given = replace(reviewed, given=merged(others, [rule]))
+    if rule.kind != "required":
+        return given
+    return _with_step(given, replace(given.step(rule.steps[0]), is_optional=False))
 
 
 def _drop(reviewed: Reviewed, number: int) -> Reviewed:
@@ -175,7 +184,7 @@ def _drop(reviewed: Reviewed, number: int) -> Reviewed:
         reviewed,
         labels=tuple(np.where(each == dropped, BACKGROUND, each) for each in reviewed.labels),
         steps=tuple(step for step in reviewed.steps if step.number != dropped),
-        off=frozenset(edge for edge in reviewed.off if dropped not in edge),
+        given=tuple(one for one in reviewed.given if dropped not in one.steps),
     )
 
 
@@ -189,14 +198,13 @@ def _split(reviewed: Reviewed, edit: Split, demonstrations: Demonstrations) -> R
     seen = np.unique(np.concatenate(labels))
     if step.number not in seen or new not in seen:
         raise InputError(f"{step.label} cannot be split so, all its frames fall on one side: split it another way.")
-    copies = {
-        (one, other)
-        for first, then in reviewed.off
-        for one in ({first, new} if first == step.number else {first})
-        for other in ({then, new} if then == step.number else {then})
-    }
+    copies = [
+        replace(one, steps=tuple(new if number == step.number else number for number in one.steps))
+        for one in reviewed.given
+        if step.number in one.steps
+    ]
     steps = (*reviewed.steps, replace(step, number=new, name=f"step {new}"))
-    return replace(reviewed, labels=tuple(labels), steps=steps, off=frozenset(copies), highest=new)
+    return replace(reviewed, labels=tuple(labels), steps=steps, given=(*reviewed.given, *copies), highest=new)
 
 
 def _label(reviewed: Reviewed, edit: Label, demonstrations: Demonstrations) -> Reviewed:

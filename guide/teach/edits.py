@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from guide.domain import BACKGROUND, Segment
 from guide.errors import InputError
+from guide.procedure.model import GivenKind, GivenRule
 from guide.teach.label_rows import clean_name
 
 MarkKind = Literal["optional", "repeatable"]
@@ -92,16 +93,19 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
-    """That `first` comes before `then` is not watched, or is again.
+class Give:
+    """A rule that a trainer gives; or takes back, so that what was learned holds again.
 
-    >>> Switch(1, 2, is_on=False).is_on
-    False
+    >>> Give(GivenRule("before", (1, 2), holds=False)).is_on
+    True
     """
 
-    first: int
-    then: int
-    is_on: bool
+    rule: GivenRule
+    is_on: bool = True
+
+    def __post_init__(self) -> None:
+        if len(set(self.rule.steps)) != (1 if self.rule.kind == "required" else 2):
+            raise InputError(f"a rule {self.rule.kind} is about other steps than {list(self.rule.steps)}: name others.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +136,15 @@ class Label:
             )
 
 
-Edit: TypeAlias = Name | Merge | Split | Drop | Mark | Switch | Label
+Edit: TypeAlias = Name | Merge | Split | Drop | Mark | Give | Label
 KINDS: Mapping[str, type[Edit]] = {
-    "name": Name, "merge": Merge, "split": Split, "drop": Drop, "mark": Mark, "switch": Switch, "label": Label,
+    "name": Name, "merge": Merge, "split": Split, "drop": Drop, "mark": Mark, "give": Give, "label": Label,
 }  # fmt: skip
+
+
+def edit_of(rule: GivenRule) -> Edit:
+    """The edit that a trainer's rule is: that a step is not required is its mark as optional."""
+    return Give(rule) if rule.kind != "required" or rule.holds else Mark(rule.steps[0], "optional")
 
 
 def to_plain(edit: Edit) -> dict[str, Any]:
@@ -156,8 +165,8 @@ def to_plain(edit: Edit) -> dict[str, Any]:
             facts = {"step": step}
         case Mark(step, mark, is_on):
             facts = {"step": step, "mark": mark, "on": is_on}
-        case Switch(first, then, is_on):
-            facts = {"first": first, "then": then, "on": is_on}
+        case Give(rule, is_on):
+            facts = {"rule": rule_to_plain(rule), "on": is_on}
         case Label(recording, segments, names):
             facts = {"recording": recording, "segments": [[one.step, one.start, one.end] for one in segments]}
             facts["names"] = [list(pair) for pair in names]
@@ -184,14 +193,26 @@ def _read(plain: Mapping[str, Any]) -> Edit:
             return Drop(_step(plain["step"]))
         case "mark" if plain["mark"] in ("optional", "repeatable"):
             return Mark(_step(plain["step"]), plain["mark"], plain["on"] is True)
-        case "switch":
-            return Switch(_step(plain["first"]), _step(plain["then"]), plain["on"] is True)
+        case "give":
+            return Give(rule_from_plain(plain["rule"]), plain["on"] is True)
         case "label":
             segments = tuple(Segment(_step(step), float(start), float(end)) for step, start, end in plain["segments"])
             names = tuple((_step(step), str(name)) for step, name in plain["names"])
             return Label(str(plain["recording"]), segments, names)
         case kind:
             raise ValueError(f"{kind!r:.40} is unknown")
+
+
+def rule_to_plain(rule: GivenRule) -> list[Any]:
+    return [rule.kind, list(rule.steps), rule.holds]
+
+
+def rule_from_plain(plain: Any) -> GivenRule:
+    """The rule that `rule_to_plain` wrote; raises TypeError or ValueError for anything else."""
+    kind, steps, holds = plain
+    if kind not in get_args(GivenKind):
+        raise ValueError(f"{kind!r:.40} is no kind of rule")
+    return GivenRule(kind, tuple(_step(step) for step in steps), holds is True)
 
 
 def _step(value: Any) -> int:
@@ -217,11 +238,29 @@ def tell(edit: Edit, names: Mapping[int, str]) -> str:
             return f"made {_label(step, names)} background"
         case Mark(step, mark, is_on):
             return f"{_label(step, names)} {'is' if is_on else 'is no longer by hand'} {mark}"
-        case Switch(first, then, is_on):
-            watched = "watched again" if is_on else "not watched"
-            return f"{_label(first, names)} before {_label(then, names)} is {watched}"
+        case Give(rule, is_on):
+            stance = ("given" if rule.holds else "not watched") if is_on else "as learned again"
+            return f"“{rule_words(rule, names)}” is {stance}"
         case Label(recording, segments):
             return f"labelled recording {recording} with {len(segments)} steps"
+
+
+def rule_words(rule: GivenRule, names: Mapping[int, str]) -> str:
+    """The rule as a trainer would write it.
+
+    >>> rule_words(GivenRule("needs", (1, 2)), {1: "cut", 2: "fold"})
+    '2 fold needs 1 cut'
+    """
+    steps = [_label(step, names) for step in rule.steps]
+    match rule.kind:
+        case "before":
+            return f"{steps[0]} before {steps[1]}"
+        case "needs":
+            return f"{steps[1]} needs {steps[0]}"
+        case "either":
+            return f"{steps[0]} or {steps[1]}"
+        case "required":
+            return f"{steps[0]} must be done"
 
 
 def _label(step: int, names: Mapping[int, str]) -> str:

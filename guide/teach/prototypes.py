@@ -51,12 +51,14 @@ class Taught(NamedTuple):
     judged: list[Judged]
 
 
-def learn_prototypes(demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0) -> Taught:
-    """The prototypes of demonstrations with labels (T,); every number that occurs is one."""
+def learn_prototypes(
+    demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0, ways: int = WAYS
+) -> Taught:
+    """The prototypes of demonstrations with labels (T,), each shown again in so many ways; one for every number."""
     numbers = np.unique(np.concatenate([np.unique(each) for each in labels])).astype(np.int64)
     places = chosen(len(demonstrations.items), MOST_REHEARSALS)
     items, own = [demonstrations.items[n] for n in places], [labels[n] for n in places]
-    total, sums = _taught(_sums(demonstrations, labels, numbers, np.random.default_rng(seed)), set(places))
+    total, sums = _taught(_sums(demonstrations, labels, numbers, np.random.default_rng(seed), ways), set(places))
     distances = []
     for one, each in zip(items, sums, strict=True):
         others = total.less(each) if len(demonstrations.items) > 1 else total
@@ -151,15 +153,15 @@ def _taught(sums: Iterable[ClassSums], places: Collection[int]) -> tuple[ClassSu
 
 
 def _sums(
-    demonstrations: Demonstrations, labels: Sequence[Labels], numbers: Labels, rng: np.random.Generator
+    demonstrations: Demonstrations, labels: Sequence[Labels], numbers: Labels, rng: np.random.Generator, ways: int
 ) -> Iterator[ClassSums]:
     """What each demonstration teaches, as it is and in its copies."""
     frames = sum(min(len(one), LONGEST_COPY) for one in demonstrations.items)
-    copies = min(max(MOST_COPIED * 10 // max(frames, 1), 1), 10 * WAYS)  # tenths of a copy for each
+    copies = min(max(MOST_COPIED * 10 // max(frames, 1), 1), 10 * ways)  # tenths of a copy for each
     for place, (one, own) in enumerate(zip(demonstrations.items, labels, strict=True)):
         parts = [ClassSums.of(_inside(one.embedding), own, numbers)]
         count = (place + 1) * copies // 10 - place * copies // 10  # where not all have one, those between go without
-        for pooled, shown, times in _copies(one, own, demonstrations, min(count, WAYS), rng):
+        for pooled, shown, times in _copies(one, own, demonstrations, min(count, ways), rng):
             rows = demonstrations.embed(pooled, times)[::COPY_STRIDE]
             parts.append(ClassSums.of(_inside(rows), shown[::COPY_STRIDE], numbers))
         yield ClassSums.total(parts)

@@ -51,5 +51,5 @@ def _require_width(items: Sequence[Demonstration], width: int, bundle: Bundle) -
     for one in items:
         if one.pooled.shape != (len(one), width) or one.pooled.dtype.kind != "f":
             raise BundleError(f"{bundle.folder} should hold {width} features a frame of {one.id}: export it again.")
-        if one.embedding.shape[1] < 2 or one.embedding.shape[1] != bundle.facts["head"].get("embedding_width"):
+        if one.embedding.shape[1] < 2 or one.embedding.shape[1] != bundle.embedding_width:
             raise BundleError(f"{bundle.folder} should hold {one.id} as its head.onnx embeds it: export it again.")

@@ -13,18 +13,11 @@ from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Times
 from guide.label.confidence import Calibration, fit_calibration, trusted
-from guide.label.histories import Histories
 from guide.label.labeller import Labelled, Labeller
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed, Ticked, news_of
-from guide.procedure.rule_selection import FreeReading
 from guide.teach.prototypes import Judged
 
 Floats = NDArray[np.float64]
-
-# Labels say that a step was done, and a hard one is often missed, so it takes more than doubt to say it was not. That a
-# step is come back to, or done before another, is what labels do not say: it counts once it is likelier than not.
-LEAST_DONE = 0.02
-LEAST_OTHERWISE = 0.5
 
 
 def rehearse(labeller: Labeller, costs: Floats, times: Times, effects: Floats | None = None) -> tuple[Event, ...]:
@@ -33,24 +26,6 @@ def rehearse(labeller: Labeller, costs: Floats, times: Times, effects: Floats | 
     events = [event for one in labelled for event in _heard(one)]
     last = [news for event in ended if (news := news_of(event)) is not None]
     return (*events, *last, Finished(float(times[-1])))
-
-
-def read_freely(costs: Floats, times: Times, histories: Histories, effects: Floats | None = None) -> FreeReading:
-    """The steps in costs and after-effects (T, C) of a demonstration, and which orders it does not keep.
-
-    The histories should want no step, and no order be worth anything to them. A step counts as done unless it is all
-    but sure that it was not: labels say it was.
-    """
-    for place, (row, at) in enumerate(zip(costs, times, strict=True)):
-        histories.push(row, float(at), None if effects is None else effects[place])
-    histories.end()
-    model, steps = histories.model, np.array(histories.model.steps)
-    swapped = [pair for pair in model.pairs if histories.both(*pair) >= LEAST_OTHERWISE]
-    return FreeReading(
-        frozenset(steps[histories.done() >= LEAST_DONE].tolist()),
-        frozenset(steps[histories.again() >= LEAST_OTHERWISE].tolist()),
-        frozenset((model.steps[first], model.steps[then]) for first, then in swapped),
-    )
 
 
 def calibrate_steps(judged: Sequence[Judged], rehearsals: Sequence[Sequence[Event]]) -> Calibration:

@@ -15,12 +15,14 @@ from guide import __version__
 from guide.bundle import MANIFEST, Bundle, new_bundle, read_bundle, write_manifest
 from guide.domain import KeyStep
 from guide.errors import BundleError
-from guide.procedure.model import Procedure, Rules
+from guide.procedure.given_rules import merged, with_given
+from guide.procedure.model import GivenRule, Procedure, Rule
 from guide.procedure.reading import from_plain
+from guide.session import is_list
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
 from guide.teach.edited import Review, Reviewed, carry, segments_of, vanishing
-from guide.teach.edits import Edit, Mark, Name, Switch, tell
+from guide.teach.edits import Edit, Give, Mark, Name, tell
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.reading import read_demonstrations
 from guide.teach.stills import FOLDER, Still, completed, named_stills, read_stills, relabelled
@@ -42,6 +44,8 @@ class Relearned:
 
 def begin_review(bundle: Bundle) -> Review:
     """A review of what a bundle holds, without edits."""
+    if is_list(bundle):
+        raise BundleError(f"{bundle.folder} was written down, not learned: change the list and run guide steps.")
     demonstrations, labels = read_demonstrations(bundle)
     procedure, facts = from_plain(bundle.json("procedure.json")), _review_facts(bundle)
     optional, repeatable = set(_numbers(facts.get("optional"))), set(_numbers(facts.get("repeatable")))
@@ -50,11 +54,12 @@ def begin_review(bundle: Bundle) -> Review:
     if strange := {int(number) for each in labels for number in np.unique(each)} - known - {0}:
         raise BundleError(f"{bundle.folder} labels steps {sorted(strange)} that it does not know: export it again.")
     ids = [one.id for one in demonstrations.items]
-    off = (tuple(_numbers(edge)) for edge in _list(facts.get("off")))
+    off = (tuple(_numbers(edge)) for edge in _list(facts.get("off")))  # as they were written before rules were given
+    relaxed = [GivenRule("before", edge, False) for edge in off if len(edge) == 2 == len(known & {*edge})]
     start = Reviewed(
         labels,
         tuple(steps),
-        frozenset((edge[0], edge[1]) for edge in off if len(edge) == 2 and set(edge) <= known),
+        merged(relaxed, procedure.rules.given),
         frozenset(ids.index(one) for one in _list(facts.get("labelled")) if one in ids),
         highest=max([*known, *_numbers([facts.get("highest")])]),
     )
@@ -67,7 +72,7 @@ def is_quick(edits: Sequence[Edit]) -> bool:
     >>> is_quick([Name(1, "fold"), Mark(1, "optional")]), is_quick([Mark(1, "optional", is_on=False)])
     (True, False)
     """
-    return all(isinstance(edit, Name | Switch) or (isinstance(edit, Mark) and edit.is_on) for edit in edits)
+    return all(isinstance(edit, Name | Give) or (isinstance(edit, Mark) and edit.is_on) for edit in edits)
 
 
 def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearned:
@@ -79,11 +84,9 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
     gone = vanishing(review.result)
     told += [f"step {number} is in no labelled recording and went away" for number in sorted(gone)]
     reviewed = carry(review.result, review.demonstrations)
-    is_back_on = bool(review.start.off - reviewed.off)  # a rule that was switched off must be weighed again
-    if is_quick(review.edits) and not is_back_on:
+    if is_quick(review.edits):
         procedure = _marked(from_plain(bundle.json("procedure.json")), reviewed.steps)
-        return Relearned(without_edges(procedure, reviewed.off), reviewed, tuple(told))
-    hold_slips = len(reviewed.labelled) < len(reviewed.labels)
+        return Relearned(with_given(procedure, reviewed.given), reviewed, tuple(told))
     # To carry labels over takes about half as long as all the rest.
     say(begun := 0.0 if reviewed is review.result else 0.35)
     rest = part_of(say, begun, 1.0)
@@ -91,23 +94,11 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
         review.demonstrations,
         reviewed.labels,
         reviewed.steps,
-        hold_slips=hold_slips,
-        given=reviewed.labelled,
+        is_carried=len(reviewed.labelled) < len(reviewed.labels),
         tell=rest,
     )
-    procedure = without_edges(learned.procedure, reviewed.off)
+    procedure = with_given(learned.procedure, reviewed.given)
     return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
-
-
-def without_edges(procedure: Procedure, off: frozenset[tuple[int, int]]) -> Procedure:
-    """The procedure without the rules that a person switched off; its counts stay."""
-    rules = procedure.rules
-    edges, asked, needs, asked_needs = (
-        tuple(edge for edge in part if edge not in off)
-        for part in (rules.edges, rules.asked_edges, rules.needs, rules.asked_needs)
-    )
-    kept = replace(rules, edges=edges, asked_edges=asked, needs=needs, asked_needs=asked_needs)
-    return replace(procedure, rules=kept)
 
 
 def write_version(
@@ -163,17 +154,14 @@ def told_of(bundle: Bundle) -> tuple[str, ...]:
 
 
 def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
-    """The procedure with names and marks given by hand: optional is not missed, repeatable not single."""
+    """What was learned with names and marks given by hand: optional is not missed, repeatable not single."""
     given = {step.number: step for step in steps}
     optional = {step.number for step in steps if step.is_optional}
     repeatable = {step.number for step in steps if step.is_repeatable}
-    rules: Rules = replace(
-        procedure.rules,
-        required=tuple(number for number in procedure.rules.required if number not in optional),
-        asked_steps=tuple(number for number in procedure.rules.asked_steps if number not in optional),
-        needs=tuple(edge for edge in procedure.rules.needs if edge[0] not in optional),
-        asked_needs=tuple(edge for edge in procedure.rules.asked_needs if edge[0] not in optional),
-        single=tuple(number for number in procedure.rules.single if number not in repeatable),
+    rules = (
+        (procedure.learned or procedure.rules)
+        .without(lambda rule: rule.cause in {Rule("missed", step) for step in optional}, "optional: so given")
+        .without(lambda rule: rule in {Rule("repeated", step) for step in repeatable}, "repeatable: so given")
     )
     known = tuple(
         replace(
@@ -184,16 +172,18 @@ def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
         )
         for step in procedure.steps
     )
-    return replace(procedure, steps=known, rules=rules, reasons=_reasons(procedure, optional, repeatable))
+    return replace(procedure, steps=known, learned=rules, reasons=_reasons(procedure, optional, repeatable))
 
 
 def _reasons(procedure: Procedure, optional: set[int], repeatable: set[int]) -> tuple[tuple[int, str], ...]:
     found = dict(procedure.reasons)
     for word, numbers in (("optional", optional), ("repeatable", repeatable)):
-        for number in numbers:
-            others = [part for part in found.get(number, "").split("; ") if part and not part.startswith(word)]
-            found[number] = "; ".join([*others, f"{word}: so given"])
-    return tuple(sorted(found.items()))
+        for number in {*found, *numbers}:
+            said = f"{word}: so given"
+            gone = word if number in numbers else said  # what a person no longer says, or says in the place of counts
+            others = [part for part in found.get(number, "").split("; ") if part and not part.startswith(gone)]
+            found[number] = "; ".join([*others, said] if number in numbers else others)
+    return tuple(sorted((number, words) for number, words in found.items() if words))
 
 
 def _share(source: Path, target: Path) -> None:
@@ -219,7 +209,6 @@ def _facts(
         "changes": list(relearned.told),
         "optional": [step.number for step in reviewed.steps if step.is_optional],
         "repeatable": [step.number for step in reviewed.steps if step.is_repeatable],
-        "off": [list(edge) for edge in sorted(reviewed.off)],
         "labelled": [demonstrations.items[place].id for place in sorted(reviewed.labelled)],
         "highest": reviewed.highest,
         "stills": {name: [one.step, one.recording, one.at] for name, one in moments.items()},

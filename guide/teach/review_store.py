@@ -17,8 +17,8 @@ from guide.bundle import MANIFEST, Bundle, fingerprint, read_bundle
 from guide.domain import Segment
 from guide.errors import BundleError, GuideError, InputError, OutputError
 from guide.teach.annotations import write_labels
-from guide.teach.edited import Review
-from guide.teach.edits import Edit, from_plain, to_plain
+from guide.teach.edited import Review, segments_of
+from guide.teach.edits import Edit, Label, from_plain, to_plain
 from guide.teach.relearn import NO_VIDEOS, Relearned, copy_bundle, told_of, version_of, write_version
 
 HOME = ".review"
@@ -90,6 +90,17 @@ class ReviewStore:
         path = self.labels / f"{recording}.csv"
         write_labels(path, segments, names)
         return path
+
+    def sync_labels(self, before: Review, after: Review) -> None:
+        """Makes label files say what the review says, of every recording that an edit labelled or labels no more."""
+        items, result = after.demonstrations.items, after.result
+        touched = {edit.recording for edit in (*before.edits, *after.edits) if isinstance(edit, Label)}
+        segments = segments_of(result, after.demonstrations)
+        for place, one in enumerate(items):
+            if one.id in touched and place in result.labelled:
+                self.keep_labels(one.id, segments[place], result.names)
+            elif one.id in touched:
+                (self.labels / f"{one.id}.csv").unlink(missing_ok=True)
 
     def write_draft(self, bundle: Bundle, review: Review, taught: Relearned, videos: Mapping[str, Path]) -> Bundle:
         """The new version, beside the live one."""

@@ -114,7 +114,7 @@ def _draw_orders(view: BundleView) -> None:
             {
                 "first": edge.first,
                 "then": edge.then,
-                "seen so": f"{edge.support} of {edge.total}",
+                "seen so": f"{edge.support} of {edge.total}" if edge.total else "",
                 "when broken": edge.when_broken,
             }
             for edge in view.edges

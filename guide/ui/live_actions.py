@@ -10,6 +10,7 @@ from itertools import zip_longest
 import streamlit as st
 
 from guide.errors import GuideError
+from guide.procedure.wording import ANSWERS, KEYS, KeyAction, key_of
 from guide.ui import live_html as html
 from guide.ui.client import Client
 from guide.ui.shell import page_link
@@ -21,16 +22,7 @@ SNOOZE_S = 60.0
 KEPT_SESSIONS = 32
 CURRENT = 0  # no step has this number
 GONE = "The alert was withdrawn or answered meanwhile: the comment was not saved."
-KEYS = (
-    ("N", "next step"), ("P", "previous step"), ("D", "mark done"), ("T", "not yet"), ("Space", "pause, go on"),
-    ("B", "begin anew, play again"),
-    ("A", "acknowledge the first alert"), ("W", "it was done"), ("F", "false alarm"), ("S", "snooze"),
-    ("Y", "yes, to a question"), ("X", "no, to a question"), ("U", "undo"), ("M", "sound on, off"),
-)  # fmt: skip
-ANSWERS = (
-    ("Acknowledge", "acknowledge", "A"), ("It was done", "was_done", "W"), ("False alarm", "false_alarm", "F"),
-    ("Snooze", "snooze", "S"),
-)  # fmt: skip
+ASKED = "live_asked"  # what is to be confirmed first: the session, and end or restart
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +87,27 @@ class SessionActions:
             return
         self.act_on("acknowledge", alert)
 
+    def ask(self, what: str | None) -> None:
+        """Asks whether to end or begin anew, or asks no more."""
+        st.session_state.update({"live_acted": True, ASKED: what and (self.session, what)})
+
+    @property
+    def asked(self) -> str:
+        """What is to be confirmed first, if anything."""
+        session, what = st.session_state.get(ASKED) or ("", "")
+        return what if session == self.session else ""
+
     def end(self) -> None:
+        self.ask(None)
         self._try(lambda: self.client.end(self.session))
+
+    def restart(self, replay_request: Mapping[str, object] | None) -> None:
+        """Begins anew; a recording is played from its beginning."""
+        self.ask(None)
+        if replay_request is None:
+            self.act({"kind": "restart"})
+        else:
+            self.play_again(replay_request)
 
     def play_again(self, replay_request: Mapping[str, object]) -> None:
         """Plays a recording from its beginning, as a session of its own; the one so far is ended and kept."""
@@ -138,14 +149,29 @@ def draw_head(actions: SessionActions, view: LiveView) -> None:
         else:
             muted = bool(st.session_state.get("muted", False))
             icon = ":material/volume_off:" if muted else ":material/volume_up:"
-            st.button("Sound is off" if muted else "Sound is on", icon=icon, key="mute", shortcut="M", on_click=_mute)
+            words = "Sound is off" if muted else "Sound is on"
+            st.button(words, icon=icon, key="mute", shortcut=_key("mute"), on_click=_mute)
             with st.container(key="keys", width="content"), st.popover("Keys", icon=":material/keyboard:"):
                 st.markdown(_keys())
-            with st.popover("End", icon=":material/stop:"):  # it cannot be undone, so it takes two clicks
-                st.markdown(_ends_what(view))
-                st.button("End the session", type="primary", key="end", on_click=actions.end)
+            st.button("End", icon=":material/stop:", key="ask_end", shortcut=None if actions.asked else _key("quit"),
+                      on_click=actions.ask, args=("end",))  # fmt: skip
     if trouble:
         st.warning(plain(trouble))
+    if actions.asked and not view.is_over:
+        _draw_asked(actions, view)
+
+
+def _draw_asked(actions: SessionActions, view: LiveView) -> None:
+    """What cannot be undone takes two clicks: says what it means, and asks. The same key again means yes."""
+    is_end = actions.asked == "end"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="asked"):
+        st.markdown(_ends_what(view) if is_end else _restarts_what(view), width="content")
+        if is_end:
+            st.button("End the session", type="primary", key="end", shortcut=_key("quit"), on_click=actions.end)
+        else:
+            st.button("Begin anew", type="primary", key="restart", shortcut=_key("restart"), on_click=actions.restart,
+                      args=(view.replay_request,))  # fmt: skip
+        st.button("Cancel", key="ask_nothing", on_click=actions.ask, args=(None,))
 
 
 def _ends_what(view: LiveView) -> str:
@@ -154,11 +180,22 @@ def _ends_what(view: LiveView) -> str:
     return f"{told} Steps that are not done by now will count as missed." if view.lacking else told
 
 
+def _restarts_what(view: LiveView) -> str:
+    if view.replay_request is not None:
+        return "This plays the recording from its beginning. What was seen so far is kept as a session of its own."
+    return "This begins the task anew: nothing counts as done any more."
+
+
+def _key(action: KeyAction) -> str:
+    return key_of(action).title()
+
+
 def _keys() -> str:
     """The keys as a table of two halves side by side: one below the other they are higher than a small laptop."""
-    half = (len(KEYS) + 1) // 2
-    rows = [f"| **{key}** | {what} |" for key, what in KEYS[:half]]
-    rest = [f" **{key}** | {what} |" for key, what in KEYS[half:]]
+    known = [(key.title(), words) for key, (action, words) in KEYS.items() if action != "help"]
+    half = (len(known) + 1) // 2
+    rows = [f"| **{key}** | {what} |" for key, what in known[:half]]
+    rest = [f" **{key}** | {what} |" for key, what in known[half:]]
     head = "| Key | What it does | Key | What it does |"
     return "\n".join(
         [head, "|---|---|---|---|", *(left + right for left, right in zip_longest(rows, rest, fillvalue=""))]
@@ -171,17 +208,13 @@ def draw_controls(actions: SessionActions, steps: Sequence[tuple[int, str]]) -> 
     is_paused = view is not None and view.is_paused
     words, kind, icon = ("Go on", "resume", "play_arrow") if is_paused else ("Pause", "pause", "pause")
     with st.container(horizontal=True, gap="xsmall", key="controls"):
-        _button(actions, "Previous", "previous", "P", "skip_previous")
-        _button(actions, "Next", "next", "N", "skip_next")
-        _button(actions, words, kind, "Space", icon, key="pause")
-        if view is not None and view.replay_request is not None:
-            st.button(
-                "Restart", key="do_restart", icon=":material/restart_alt:", shortcut="B", on_click=actions.play_again,
-                args=(view.replay_request,),
-                help="Plays the recording from its beginning. What was seen so far is kept.",
-            )  # fmt: skip
-        else:
-            _button(actions, "Restart", "restart", "B", "restart_alt")
+        _button(actions, "Previous", "previous", _key("previous"), "skip_previous")
+        _button(actions, "Next", "next", _key("next"), "skip_next")
+        _button(actions, words, kind, _key("pause"), icon, key="pause")
+        st.button(
+            "Restart", key="ask_restart", icon=":material/restart_alt:", on_click=actions.ask, args=("restart",),
+            shortcut=None if actions.asked else _key("restart"),
+        )  # fmt: skip
     names = dict(steps)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="marks"):
         st.selectbox(
@@ -192,13 +225,14 @@ def draw_controls(actions: SessionActions, steps: Sequence[tuple[int, str]]) -> 
             "Mark done",
             key="mark_done",
             icon=":material/check:",
-            shortcut="D",
+            shortcut=_key("mark_done"),
             on_click=actions.mark,
             args=("mark_done",),
         )
         st.button(
-            "Not yet", key="not_yet", icon=":material/close:", shortcut="T", on_click=actions.mark, args=("not_yet",)
-        )
+            "Not yet", key="not_yet", icon=":material/close:", shortcut=_key("not_yet"), on_click=actions.mark,
+            args=("not_yet",),
+        )  # fmt: skip
     _draw_all_if_acted()
 
 
@@ -211,9 +245,10 @@ def draw_alerts(actions: SessionActions) -> None:
         with st.container(border=True, key="question"):
             st.html(html.question(view.question.text))
             with st.container(horizontal=True, gap="xsmall"):
-                for words, answer, key in (("Yes", True, "Y"), ("No", False, "X")):
-                    action = {"kind": "answer", "target": view.question.id, "answer": answer}
-                    st.button(words, key=f"answer_{words}", shortcut=key, on_click=actions.act, args=(action,))
+                for word, is_yes in (("yes", True), ("no", False)):
+                    action = {"kind": "answer", "target": view.question.id, "answer": is_yes}
+                    key = key_of("yes" if is_yes else "no").title()
+                    st.button(word.title(), key=f"answer_{word}", shortcut=key, on_click=actions.act, args=(action,))
     with _answering(actions, view):
         for place, alert in enumerate(view.alerts[:MOST_CARDS]):
             _draw_alert(actions, alert, place == 0, view.is_over)
@@ -222,7 +257,8 @@ def draw_alerts(actions: SessionActions) -> None:
                 for alert in view.alerts[MOST_CARDS:]:
                     _draw_alert(actions, alert, False, view.is_over)
     if not view.alerts and view.question is None:
-        st.success("No alert.", icon=":material/check_circle:")
+        is_green = not view.is_over or view.ending == "complete"
+        (st.success if is_green else st.info)("No alert.", icon=":material/check_circle:" if is_green else None)
     _draw_newest(actions, view)
     _draw_all_if_acted()
 
@@ -258,12 +294,15 @@ def _draw_alert(actions: SessionActions, alert: AlertView, is_first: bool, is_ov
     with st.container(border=True, key=f"alert-{standing}-{alert.id}"):
         st.html(html.alert(alert, snapshot))
         with st.container(horizontal=True, gap="xsmall"):
-            for words, kind, key in ANSWERS:
+            for kind, (words, meaning) in ANSWERS.items():
                 if is_applicable(kind, alert) and not (is_over and kind == "snooze"):
                     st.form_submit_button(
-                        words, key=f"{kind}_{alert.id}", shortcut=key if is_first else None, on_click=actions.act_on,
-                        args=(kind, alert.id),
+                        words, key=f"{kind}_{alert.id}", shortcut=_key(kind) if is_first else None,
+                        on_click=actions.act_on, args=(kind, alert.id), help=meaning,
                     )  # fmt: skip
+        if is_first and alert.can_be_done:
+            told = (ANSWERS[kind] for kind in ("acknowledge", "was_done", "false_alarm") if is_applicable(kind, alert))
+            st.html(html.meanings(told))
 
 
 def is_applicable(kind: str, alert: AlertView) -> bool:
@@ -279,7 +318,7 @@ def _draw_newest(actions: SessionActions, view: LiveView) -> None:
             st.caption(plain(action.words), width="stretch")
             st.button(
                 "Undo", key=f"undo_{action.number}", icon=":material/undo:", type="tertiary",
-                shortcut="U" if place == 0 else None, on_click=actions.act,
+                shortcut=_key("undo") if place == 0 else None, on_click=actions.act,
                 args=({"kind": "undo", "target": action.number},),
             )  # fmt: skip
 

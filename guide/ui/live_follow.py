@@ -15,17 +15,19 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from guide.procedure.wording import MOODS
 from guide.ui import live_html as html
 from guide.ui.client import LOCAL, Client, LostError, NoSessionError
 from guide.ui.live_actions import SessionActions, draw_alerts, draw_controls, draw_head, fetch_view, leave
 from guide.ui.live_clips import ClipKeeper
 from guide.ui.live_start import tell_silent
 from guide.ui.server import ServerKeeper
-from guide.ui.state.live import LiveView, spoken
+from guide.ui.state.live import LiveView
+from guide.ui.state.live_voice import Saying, spoken
 
 CLIPS_S = 3.0  # between two checks whether clips that are being made are ready
 NUMBERS_SCRIPT = Path(__file__).with_name("live_numbers.js")
-VOICE_SCRIPT = Path(__file__).with_name("live_voice.js")
+VOICE_SCRIPTS = (Path(__file__).parents[1] / "serve" / "page" / "voice.js", Path(__file__).with_name("live_voice.js"))
 CODE_SHOWN = "live_code"  # the session whose QR code is shown to this browser
 
 
@@ -111,9 +113,9 @@ def _draw_top(keeper: ServerKeeper, actions: SessionActions, timeline: DeltaGene
 
 def _speak_news(view: LiveView) -> None:
     """Says aloud what is new since the page was drawn last."""
-    words = spoken(st.session_state.get("live_view"), view)
+    news = spoken(st.session_state.get("live_view"), view)
     st.session_state["live_view"] = view
-    _speak(words, bool(st.session_state.get("muted", False)))
+    _speak(news, bool(st.session_state.get("muted", False)))
 
 
 @st.cache_resource(show_spinner=False)
@@ -172,7 +174,7 @@ def _follow_numbers(address: str, mark: str) -> None:
 
     Drawing by Streamlit takes a tenth of a second of two cores, which the live loop needs more.
     """
-    moods = {mood: html.MOODS[mood] for mood in ("calm", "unsure", "late")}  # those that come and go with the numbers
+    moods = {mood: MOODS[mood] for mood in ("calm", "unsure", "late")}  # those that come and go with the numbers
     with st.container(key="live-numbers"):
         _numbers_script()(
             data={"address": address, "mark": mark, "moods": moods},
@@ -190,12 +192,12 @@ def _numbers_script() -> Any:
     return st.components.v2.component("guide_live_numbers", js=NUMBERS_SCRIPT.read_text(encoding="utf-8"))
 
 
-def _speak(words: Sequence[str], is_muted: bool) -> None:
-    """Says `words` once by the browser's own voice, unless it is muted."""
-    serial = int(st.session_state.get("voice_serial", 0)) + bool(words)
+def _speak(sayings: Sequence[Saying], is_muted: bool) -> None:
+    """Says each of `sayings` once by the browser's own voice, unless it is muted."""
+    serial = int(st.session_state.get("voice_serial", 0)) + bool(sayings)
     st.session_state["voice_serial"] = serial
-    if words:
-        st.session_state["voice_words"] = list(words)
+    if sayings:
+        st.session_state["voice_words"] = [[one.words, one.is_urgent, one.sound] for one in sayings]
     told = {"serial": serial, "words": st.session_state.get("voice_words", []), "muted": is_muted}
     with st.container(key="voice"):
         _voice_script()(data=told, key="voice_of_the_page")
@@ -203,4 +205,5 @@ def _speak(words: Sequence[str], is_muted: bool) -> None:
 
 @functools.cache
 def _voice_script() -> Any:
-    return st.components.v2.component("guide_voice", js=VOICE_SCRIPT.read_text(encoding="utf-8"))
+    script = "\n".join(one.read_text(encoding="utf-8") for one in VOICE_SCRIPTS)
+    return st.components.v2.component("guide_voice", js=script)

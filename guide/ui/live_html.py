@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from guide.procedure.wording import MOODS
 from guide.ui.state.live import AlertView, ItemView, LiveView, NextView, NowView
 
 LONG, LONGER = 14, 26  # letters of a name beyond which it is written smaller
-MOODS = {
-    "calm": "", "starting": "… just begun", "rest": "✓ done, waiting for the next step", "unsure": "? unsure",
-    "late": "! longer than usual", "lost": "! no camera", "paused": "‖ paused", "over": "",
-}  # fmt: skip
 
 Still = Callable[[int, int], str]
 """The address of a demonstration's picture of a step, the first being number 1."""
@@ -27,12 +24,17 @@ def head(view: LiveView) -> str:
 
 
 def now(view: LiveView) -> str:
-    """The current step, large."""
-    return _wrapped(_now(view))
+    """The current step, large; an alert that waits for an answer takes its place, the verdict when all is over."""
+    return _wrapped(_now(view) if view.loud is None else _loud(view, view.loud))
 
 
 def following(view: LiveView, still: Still) -> str:
-    """The next step and its alternatives. It says the same from tick to tick, so that its clip plays on."""
+    """The next step and its alternatives, or how to do what an alert asks for.
+
+    It says the same from tick to tick, so that its clip plays on.
+    """
+    if view.loud is not None and view.loud.shows is not None:
+        return _wrapped(_how(view.loud, view.loud.shows, still))
     return _wrapped(_next(view, still))
 
 
@@ -81,6 +83,12 @@ def alert(one: AlertView, snapshot: str) -> str:
     )
 
 
+def meanings(answers: Iterable[tuple[str, str]]) -> str:
+    """What each answer means, a line each."""
+    lines = "<br>".join(f"<b>{_text(words)}</b>: {_text(meaning)}" for words, meaning in answers)
+    return _wrapped(f'<p class="guide-small">{lines}</p>')
+
+
 def question(text: str) -> str:
     return _wrapped(
         f'<p class="guide-small">The guide is not sure and asks</p><div class="guide-ask">{_text(text)}</div>'
@@ -101,18 +109,42 @@ def _number_key(key: str) -> str:
     return f' data-number="{_text(key)}"' if key else ""
 
 
+def _loud(view: LiveView, alert: AlertView) -> str:
+    """An alert in the place of the step: what to do, why, and what is being done meanwhile."""
+    meanwhile = "Paused" if view.is_paused else f"Now: {view.now.name}" if view.now.name else ""
+    kind = f"{alert.severity} paused" if view.is_paused else alert.severity
+    return (
+        f'<div class="guide-now {kind}"><p class="guide-small guide-clock">'
+        f"<span>{alert.icon} {_text(alert.severity_word.upper())} · {_text(alert.title)}</span>"
+        f"<b>{_text(view.clock)}</b></p>"
+        f'<div class="guide-name {_size(alert.todo)}" role="alert">{_text(alert.todo)}</div>'
+        f'<p>{_text(alert.reason)}</p><p class="guide-meanwhile">{_text(meanwhile)}</p></div>'
+    )
+
+
+def _how(alert: AlertView, step: int, still: Still) -> str:
+    return (
+        f'<div class="guide-next guide-how"><p class="guide-small">HOW IT IS DONE</p><img class="guide-clip-{step:d}" '
+        f'src="{_text(still(step, 1))}" alt="{_text(alert.todo)}, as it was done"></div>'
+    )
+
+
+def _size(name: str) -> str:
+    return "longer" if len(name) > LONGER else "long" if len(name) > LONG else ""
+
+
 def _now(view: LiveView) -> str:
     now = view.now
-    size = "longer" if len(now.name) > LONGER else "long" if len(now.name) > LONG else ""
     mood, sure = (f" · {words}" if words else "" for words in (MOODS[now.mood], now.confidence))
     small = (
         f'<p class="guide-small guide-clock"><span>{"ENDED" if now.mood == "over" else "NOW"}'
         f'<span class="guide-mood">{escape(mood)}</span><span class="guide-sure">{escape(sure)}</span></span>'
         f"<b>{_text(view.clock)}</b></p>"
     )
-    name = f'<div class="guide-name {size}">{_text(now.name)}</div>'
+    name = f'<div class="guide-name {_size(now.name)}">{_text(now.name)}</div>'
     if now.step is None:
-        return f'<div class="guide-now {now.mood}">{small}{name}<p>{_text(view.remark)}</p></div>'
+        ending = "" if view.ending is None else f" {view.ending.replace('_', '-')}"
+        return f'<div class="guide-now {now.mood}{ending}">{small}{name}<p>{_text(view.remark)}</p></div>'
     return f'<div class="guide-now {now.mood}">{small}{name}{_bar(now)}</div>'
 
 
@@ -151,7 +183,8 @@ def _line(tag: str, words: str, kind: str = "") -> str:
 def _whereof(choice: NextView) -> str:
     """What speaks for the first choice; there is room to say what is counted."""
     count, comma, rest = choice.count.partition(",")
-    return choice.count if choice.is_missed else f"{count} demonstrations{comma}{rest}"
+    is_counted = count[:1].isdecimal()
+    return f"{count} who did this went on so{comma}{rest}" if is_counted else choice.count
 
 
 def _item(item: ItemView) -> str:

@@ -5,6 +5,7 @@ const GAP_MS = 700 // between two drawings: changes often come in twos and three
 const AGAIN_MS = 2000
 const CALM_MS = 80
 const REOPEN_MS = 10000
+const NEXT_SHARE = 0.8 // of a step's usual time: then the voice says what comes next
 const BUSY = "[data-test-script-state=running], [data-test-script-state=rerunRequested]"
 
 const NUMBERS = {
@@ -47,6 +48,7 @@ function writeStep(kept, now, beat) {
   const bar = now.querySelector(".guide-bar")
   if (!bar) return
   const [low, usual, high, longest] = bar.dataset.times.split(" ").map(Number)
+  sayNextStep(kept, now, beat.elapsed_s >= NEXT_SHARE * usual)
   const end = Math.max(1.2 * high, longest, beat.elapsed_s, 1e-6)
   const place = (seconds) => `${((100 * seconds) / end).toFixed(1)}%`
   bar.querySelector("i").style.width = place(beat.elapsed_s)
@@ -54,7 +56,40 @@ function writeStep(kept, now, beat) {
   bar.querySelector("s").style.left = place(usual)
 }
 
+// What comes next is said once for each step, before it ends.
+function sayNextStep(kept, now, isTime) {
+  const name = now.querySelector(".guide-name").textContent
+  const following = document.querySelector(".guide-next:has(.guide-why) strong")
+  if (!isTime || !following || kept.hinted === name || !window.guideVoice?.say) return
+  kept.hinted = name
+  window.guideVoice.say(`Next: ${following.textContent}`)
+}
+
+// An alert is not kept waiting for a drawing: it takes the place of the step at once, and gives it back where it was
+// withdrawn before the page was drawn anew.
+function writeAlert(now, loud) {
+  const isAlert = now.matches(".alarm, .warning")
+  if (loud && !isAlert) {
+    now.guideBefore = { className: now.className, parts: [...now.childNodes] }
+    now.className = `guide-now ${loud.severity}`
+    now.replaceChildren(part("p", "guide-small guide-clock", part("span", "", loud.title), part("b", "", "")), part("div", "guide-name long", loud.todo), part("p", "", loud.reason))
+  } else if (!loud && now.guideBefore) {
+    now.className = now.guideBefore.className
+    now.replaceChildren(...now.guideBefore.parts)
+    delete now.guideBefore
+  }
+}
+
+function part(tag, kind, ...inner) {
+  const made = document.createElement(tag)
+  made.className = kind
+  made.append(...inner)
+  return made
+}
+
 function writeAll(kept, beat) {
+  const card = document.querySelector(".guide-now")
+  if (card && !beat.over && beat.mark !== kept.drawn) writeAlert(card, beat.loud)
   write(document.querySelector(".guide-clock b"), clock(beat.at))
   for (const element of document.querySelectorAll(".guide-health b[data-number]")) {
     write(element, NUMBERS[element.dataset.number](beat.health))

@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from guide.errors import GuideError
+from guide.ingest.base import NO_PICTURES
 from guide.ui import live_html as html
 from guide.ui import uploads
 from guide.ui.server import DEMO, DEMOS, ServerKeeper, bundle_names
@@ -19,7 +20,7 @@ from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_still
 
 DROPPED = ".live"  # the folder of videos dropped here, beside those to learn from; no procedure is named so
 REFUSED = "live_refused"  # why the last one could not be started, until it was told
-SOURCES = ("Recording", "Camera of this machine", "Phone or headset", "Network stream")
+SOURCES = ("Recording", "Camera of this machine", "Phone or headset", "Network stream", "No camera")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,9 @@ def _draw_source(kind: str) -> str:
             return ""
         labels = {camera.number: f"{camera.number}: {camera.name}" for camera in cameras}
         return str(st.selectbox("Camera", list(labels), format_func=lambda number: labels[number], key="live_camera"))
+    if kind == SOURCES[4]:
+        st.caption("Nothing is recognised: press Mark done (D) whenever a step is done.")
+        return NO_PICTURES
     if kind == SOURCES[2]:
         name = str(st.text_input("A name for the device", value="phone", max_chars=64, key="live_name"))
         return f"headset:{name.strip()}" if name.strip() else ""

@@ -1,16 +1,10 @@
-// Says words once in the browser's own voice. What was said is remembered by the window: it forgets with a reload, as
-// the page's own count does.
+// Says the page's news once. What was said is remembered by the window: it forgets with a reload, as the page's own count
+// does.
 export default function ({ data }) {
-  if (!data || !window.speechSynthesis) return;
-  if (data.muted) window.speechSynthesis.cancel();
+  if (!data) return;
+  window.guideVoice.say = say; // for the script of the live numbers
+  if (data.muted !== window.guideVoice.isMuted) silence(data.muted);
   if (data.serial <= (window.guideSaid || 0)) return;
   window.guideSaid = data.serial;
-  if (data.muted) return;
-  window.guideWords = (window.guideWords || []).concat(data.words).slice(-20);
-  window.speechSynthesis.cancel();
-  for (const words of data.words) {
-    const said = new SpeechSynthesisUtterance(words);
-    said.lang = "en";
-    window.speechSynthesis.speak(said);
-  }
+  for (const [words, isUrgent, sound] of data.words) say(words, isUrgent, sound);
 }

@@ -42,29 +42,33 @@ class ReviewedBundle:
     def name(self) -> str:
         return self.store.bundle.name
 
-    def add(self, *edits: Edit) -> None:
-        """Adds edits to those there are now; a sentence is kept for the page where they make no sense.
+    def add(self, *edits: Edit) -> bool:
+        """Adds edits to those there are now; False, and a sentence is kept for the page, where they make no sense.
 
         A click may come from a page that was drawn before the last edit, here or in another browser.
         """
+        before = open_bundle(self.store.bundle).review
         try:
-            review = open_bundle(self.store.bundle).review.edited(*edits)
+            review = before.edited(*edits)
         except GuideError as error:
             st.session_state["review_problem"] = str(error)
-            return
-        self._keep(review)
+            return False
+        return self._keep(before, review)
 
     def undo(self) -> None:
         """Takes the last edit back."""
-        self._keep(open_bundle(self.store.bundle).review.undone())
+        before = open_bundle(self.store.bundle).review
+        self._keep(before, before.undone())
 
-    def _keep(self, review: Review) -> None:
+    def _keep(self, before: Review, review: Review) -> bool:
         try:
             self.store.keep_edits(review.edits)
+            self.store.sync_labels(before, review)
         except GuideError as error:
             st.session_state["review_problem"] = str(error)
-            return
+            return False
         self.store.forget_draft()  # it no longer holds what was edited
+        return True
 
 
 def open_bundle(folder: Path) -> ReviewedBundle:

@@ -218,12 +218,9 @@ def _save(opened: ReviewedBundle, recording: str, draft: dict[str, Any]) -> None
     segments: Sequence[Segment] = draft["segments"]
     new = tuple((step.number, step.name) for step in _extra(opened) if step.number in {one.step for one in segments})
     try:
-        edit = Label(recording, tuple(segments), new)
-        names = {**opened.review.result.names, **dict(new)}
-        opened.store.keep_labels(recording, segments, names)
-        opened.add(edit)
-        draft["is_changed"] = False
-        review_unsaved.forget(opened.store.folder, recording)
+        if opened.add(Label(recording, tuple(segments), new)):
+            draft["is_changed"] = False
+            review_unsaved.forget(opened.store.folder, recording)
     except GuideError as error:
         st.session_state["review_problem"] = str(error)
     st.rerun()

@@ -112,8 +112,16 @@ def _draw_changes(opened: ReviewedBundle, card: StepCard, cards: tuple[StepCard,
 
 def _draw_mark(opened: ReviewedBundle, card: StepCard, kind: MarkKind, words: str, is_on: bool) -> None:
     # When it is pressed, not when it differs: an edit that is refused would be tried again and again.
-    key = f"review_{kind}_{opened.name}_{card.number}_{is_on}"
-    st.checkbox(words, value=is_on, key=key, on_change=opened.add, args=(Mark(card.number, kind, not is_on),))
+    is_shown_so = kind in card.by_demonstrations
+    st.checkbox(
+        words, value=is_on or is_shown_so, key=f"review_{kind}_{opened.name}_{card.number}_{is_on}_{is_shown_so}",
+        disabled=is_shown_so, help="The demonstrations show it." if is_shown_so else None, on_change=_add,
+        args=(opened, Mark(card.number, kind, not is_on)),
+    )  # fmt: skip
+
+
+def _add(opened: ReviewedBundle, edit: Mark) -> None:
+    opened.add(edit)
 
 
 def _draw_split(opened: ReviewedBundle, card: StepCard, key: str) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from guide.errors import InputError, OutputError
 from guide.record.lock import is_alive
 from guide.ui.client import LOCAL, Client
-from guide.ui.state.folders import HOW_TO_MAKE_ONE, default_keep_days
+from guide.ui.state.folders import HOW_TO_MAKE_ONE
 
 DATA_VARIABLE = "CNC_DATA"
 DEFAULT_DATA = "sessions"
@@ -198,15 +198,15 @@ class ServerKeeper:
 
     def _launch(self, name: str) -> Client:
         command = [sys.executable, "-m", "guide", "serve", "--bundle", str(self._exported / name), "--port", "0",
-                   "--data", str(self._data), "--note", str(self.note),
-                   "--keep-days", f"{default_keep_days(self._data):g}", *self._reach()]  # fmt: skip
+                   "--data", str(self._data), "--note", str(self.note), "--end-with-input",
+                   *self._reach()]  # fmt: skip
         # The token never stands in the list of processes. The program is found wherever the dashboard was started.
         paths = os.pathsep.join(filter(None, (str(PACKAGE), os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "CNC_TOKEN": secrets.token_urlsafe(24), "PYTHONPATH": paths}
         descriptor = os.open(self._folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as log:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment
+                command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, env=environment
             )
         self._process = process
         atexit.register(self.close)

@@ -11,12 +11,13 @@ from pathlib import Path
 import streamlit as st
 
 from guide.errors import GuideError
+from guide.record.keeping import Keeping, read_keeping
 from guide.record.page import clock
 from guide.ui import sessions_many, sessions_replay
 from guide.ui.server import data_folder
 from guide.ui.shell import page_link
 from guide.ui.state import sessions as state
-from guide.ui.state.folders import default_keep_days, plain
+from guide.ui.state.folders import plain
 from guide.ui.state.sessions import SessionListFilter, SessionRow
 
 ANY = "any"
@@ -160,18 +161,22 @@ def _draw_keeping(folder: Path, found: Sequence[SessionRow], rows: Sequence[Sess
 
 
 def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
-    st.markdown("##### How long pictures are kept")
-    st.caption("Video and stills are deleted after these days; steps, alerts and actions stay. 0 keeps them for good.")
-    now = default_keep_days(folder)
-    days = int(st.number_input("Days", 0, MOST_DAYS, int(now), key="sessions_days", width=160))
+    st.markdown("##### What is kept")
+    st.caption("Video, stills and replay data go after these days, or when all sessions take more room; 0 is no limit.")
+    now = read_keeping(folder) or Keeping()
+    with st.container(horizontal=True):
+        days = int(st.number_input("Days", 0, MOST_DAYS, int(now.keep_days), key="sessions_days", width=160))
+        room = float(st.number_input("Gigabytes", 0.0, 1e5, now.keep_gb, 1.0, "%g", key="sessions_gb", width=160))
+    pictures = st.toggle("Store pictures of new sessions", now.pictures, key="sessions_pictures")
     lost = state.count_over(rows, days, time.time())
     if lost:
         words = f"{lost} session{'s are' if lost > 1 else ' is'} older than that: their pictures go at once."
         st.warning(words, icon=":material/warning:")
-    if st.button("Keep pictures for this long", icon=":material/auto_delete:"):
-        gone = state.set_keep_days(folder, days)
+    if st.button("Keep it so", icon=":material/auto_delete:"):
+        gone = state.set_keeping(folder, Keeping(days, room, pictures))
         words = f"of {gone} session{'' if gone == 1 else 's'} were deleted" if gone else "of no session were deleted"
-        st.success(f"Pictures {words}. New sessions keep theirs so long from the next start of the dashboard on.")
+        new = "Sessions that begin from now on are kept so" if pictures else "From now on no session stores pictures"
+        st.success(f"Pictures {words}. {new}.")
 
 
 def _draw_delete(folder: Path, found: Sequence[SessionRow]) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
+from guide.procedure.wording import title_of
 from guide.record.page import clock
 from guide.record.session_report import SessionReport
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state import sessions_many as many
 from guide.ui.state.folders import plain
-from guide.ui.state.live_words import title_of
 from guide.ui.state.sessions import SessionRow
 
 MOST_SESSIONS, MOST_BARS = 200, 20

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from guide.procedure.wording import ACTION_WORDS
 from guide.record.page import about, clock
 from guide.ui import sessions_track
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import plain, source_words
-from guide.ui.state.live_words import ACTION_WORDS
 from guide.ui.state.sessions import ReplayView, SessionRow
 
 NAMES: dict[state.ExportKind, str] = {
@@ -42,6 +42,8 @@ def draw(folder: Path, found: Sequence[SessionRow]) -> None:
         st.info(
             "This session is still being recorded: this is what there is so far.", icon=":material/fiber_manual_record:"
         )
+    if view.row.state == "interrupted":
+        st.warning(plain(view.cut_off), icon=":material/content_cut:")
     part, begin = _part(view)
     share = _video_share(view, part)
     video, alerts = st.columns([share, 1 - share], gap="medium")

@@ -16,7 +16,7 @@ from offline.keysteps.correspond import CorrespondSettings, correspond, look, me
 
 NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40)
 SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
-QUICK = CorrespondSettings(lengths=(0.6,), teachers=(0.5,), rounds=1)
+QUICK = CorrespondSettings(lengths=(0.6,))
 USUAL = 10  # key-steps of a task
 UNUSUAL = 0.3  # nats, times the squared logarithm of how many times too many or too few
 WORTH = 0.5  # of the nats that as many perfect steps would say: what further steps must say to be worth it

@@ -30,13 +30,12 @@ from guide.teach.view import View, learn_view
 from offline.keysteps.base import average_step_s, check_k, unused
 from offline.keysteps.grouping import Evidence, number_groups, put_together
 from offline.keysteps.matching import Grain, fixed, groups, leave_two_out, match, telling
-from offline.keysteps.parts import Cutting, cut
+from offline.keysteps.parts import cut
 from offline.keysteps.pcm import ProCut
 
 LEAST_RECORDINGS = 3  # two alone can be paired off any way
 MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames
 MOST_RECORDINGS = 30  # that are paired off: every two of them, many times over
-STARTS = 100  # seeds of clustering that belong to one seed of the finder
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +46,10 @@ class CorrespondSettings:
     """Principal directions of the heads' embeddings."""
     lengths: tuple[float, ...] = (0.42, 0.5, 0.6, 0.75)
     """Average length of a part in each cutting: finer than a step, so that a step may come more than once."""
-    teachers: tuple[float, ...] = (0.3, 0.5, 0.75)
-    """Groups beyond the key-steps, as a share of these, of the groupings whose metrics pair parts off anew, all of them
-    counting alike: a single grouping ends in different places."""
     spare: float = 0.5
-    """The same of the last grouping: room for background."""
-    rounds: int = 2
-    """Pairings by what the last groupings teach."""
+    """Groups beyond the key-steps, as a share of these: room for background."""
+    rounds: int = 1
+    """Times that parts are paired off anew by what tells the groups found so far apart."""
     shrinkage: float = 0.3
     """How far the spread within groups is drawn towards a sphere."""
     fuzzifier: float = 1.2
@@ -190,38 +186,27 @@ def paired_off(collection: Collection, k: int, seed: int) -> Fewer:
 def correspond(looked: Looked, step_s: float, k: int, seed: int, settings: CorrespondSettings) -> Correspondence:
     """Groups of parts that correspond, and which of them are k key-steps of `step_s` seconds on average.
 
-    Parts are first paired off by what varies within them, then by what tells groups apart, as several groupings see it.
+    Parts are first paired off by what varies within them, then anew by what tells groups apart.
     """
     some, rows, step = looked.some, looked.rows, step_s * looked.some.rate
     cuttings = [(view, cut(view, length * step, step)) for view in looked.apart for length in settings.lengths]
     grain = Grain.of([each for _, each in cuttings])
+    columns = k + max(1, round(settings.spare * k))
 
-    def grouped(ties: Floats, share: float, attempt: int) -> list[Labels]:
-        columns = k + max(1, round(share * k))
-        started = groups(ties, grain, columns, STARTS * seed + attempt)
+    def grouped(ties: Floats) -> list[Labels]:
+        started = groups(ties, grain, columns, seed)
         prototypes = GroupPrototypes.learn(rows, started, columns, settings)
         return cut_by(prototypes, rows, some, columns, step_s, settings)
 
     ties = _total(match(view, each, fixed(each.whitening), grain) for view, each in cuttings)
+    labels = grouped(ties)
     for _ in range(settings.rounds):
-        taught = [grouped(ties, share, attempt) for attempt, share in enumerate(settings.teachers)]
-        ties = _total(_matches(looked, cuttings, labels, grain, settings) for labels in taught)
-    labels = grouped(ties, settings.spare, 0)
+        metrics = {id(view): leave_two_out(view, labels, settings.shrinkage) for view in looked.apart}
+        ties = _total(match(view, each, metrics[id(view)], grain) for view, each in cuttings)
+        labels = grouped(ties)
     known = memberships_by_others(rows, labels, settings)
     numbers = number_groups(labels, put_together(Evidence.of(labels, ties, grain, known, step), k), k)
     return Correspondence(looked, labels, numbers, step_s)
-
-
-def _matches(
-    looked: Looked,
-    cuttings: Sequence[tuple[list[Floats], Cutting]],
-    labels: Sequence[Labels],
-    grain: Grain,
-    settings: CorrespondSettings,
-) -> Floats:
-    """How often grains (G, G) are matched over all cuttings, by what labels teach of each view."""
-    metrics = {id(view): leave_two_out(view, labels, settings.shrinkage) for view in looked.apart}
-    return _total(match(view, each, metrics[id(view)], grain) for view, each in cuttings)
 
 
 def _total(votes: Iterable[Floats]) -> Floats:

@@ -13,7 +13,6 @@ from guide.label.membership import memberships, partition_coefficient, sharpness
 from guide.teach.collection import Collection
 from offline.keysteps.base import check_k
 from offline.keysteps.kmeans import KMeansSettings, kmeans, sample
-from offline.keysteps.last_rounds import last_rounds
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +41,6 @@ class FuzzySettings:
     """Below this share of the way from 1/K to 1, the partition coefficient is called a collapse."""
     start: KMeansSettings = field(default_factory=lambda: KMeansSettings(rounds=10, restarts=2))
     """The k-means that gives the starting partition."""
-    last_rounds: int = 4
-    """Rounds over all frames after those over a sample: the cut's energy is then that of all frames, to 1e-4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,10 @@ def fuzzy_clusters(collection: Collection, k: int, seed: int, settings: FuzzySet
     check_k(collection, k)
     chosen = settings or FuzzySettings()
     data = sample(collection, chosen.most_frames, seed)
-    is_sampled = len(data) < collection.size
-    few = data[::START_SHARE] if is_sampled and len(data) >= START_SHARE * k else data
+    is_sampled = len(data) < collection.size and len(data) >= START_SHARE * k
+    few = data[::START_SHARE] if is_sampled else data
     start = kmeans(few, k, seed, chosen.start)
     centres = fuzzy_centres(data, start, chosen)
-    if is_sampled:
-        centres = last_rounds(collection, centres, chosen.fuzzifier, chosen.last_rounds)
     return Clusters(centres, collapse_notes(memberships(data, centres, chosen.fuzzifier), chosen))
 
 

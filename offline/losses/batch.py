@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
@@ -18,23 +17,6 @@ class Loss(Protocol):
     def __call__(self, embeddings: Tensor, steps: Tensor, lengths: Tensor) -> Tensor:
         """Give the loss () of embeddings (V, N, D), frame positions (V, N) and recording lengths (V,) in frames."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class MeanOverHeads:
-    """The mean loss of heads whose embeddings stand side by side: each is judged by its own alone.
-
-    >>> spread = MeanOverHeads(lambda embeddings, steps, lengths: embeddings.std(), heads=2)
-    >>> float(spread(torch.tensor([[[0.0, 5.0], [2.0, 5.0]]]), torch.zeros(1, 2), torch.ones(1))).__round__(3)
-    0.707
-    """
-
-    loss: Loss
-    heads: int
-
-    def __call__(self, embeddings: Tensor, steps: Tensor, lengths: Tensor) -> Tensor:
-        """Give the mean loss () of embeddings (V, N, H D)."""
-        return torch.stack([self.loss(own, steps, lengths) for own in embeddings.chunk(self.heads, dim=-1)]).mean()
 
 
 def checked_batch(

@@ -5,7 +5,7 @@ takes one label array a recording, true and found ones in the same order, and gi
 """
 
 from offline.metrics.expectation import expected_random
-from offline.metrics.matching import Match, match_classes, match_each, match_steps, relabel, same_numbers
+from offline.metrics.matching import Match, match_steps, relabel, same_numbers
 from offline.metrics.order import OrderAgreement, order_agreement
 from offline.metrics.protocols import PROTOCOLS, protocol_a, protocol_b, protocol_d, protocol_pooled
 from offline.metrics.score import Score, average, harmonic
@@ -20,8 +20,6 @@ __all__ = [
     "edit_score",
     "expected_random",
     "harmonic",
-    "match_classes",
-    "match_each",
     "match_steps",
     "mof",
     "order_agreement",

@@ -94,19 +94,9 @@ class Pairs:
         return np.asarray(self.shared / (self.found_frames + self.true_frames - self.shared), dtype=np.float64)
 
 
-def match_classes(truth: Sequence[Labels], found: Sequence[Labels]) -> Match:
-    """Found label -> true label over all recordings, background a class like any other (protocol A)."""
-    return Overlap.of(*pool(truth, found)).pairs(background=True).match
-
-
 def match_steps(truth: Sequence[Labels], found: Sequence[Labels]) -> Match:
     """Found key-step -> true key-step over all recordings; background is never matched (protocol D)."""
     return Overlap.of(*pool(truth, found)).pairs(background=False).match
-
-
-def match_each(truth: Sequence[Labels], found: Sequence[Labels]) -> list[Match]:
-    """A match of its own for every recording that has frames, background a class like any other (protocol B)."""
-    return [Overlap.of(t, f).pairs(background=True).match for t, f in paired(truth, found)]
 
 
 def same_numbers(found: Sequence[Labels]) -> Match:

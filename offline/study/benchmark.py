@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import torch
 import tyro
 from rich.console import Console
 
-from guide.benchmarks.figures import Part, processor
+from guide.benchmarks.figures import Part, processor, tell
 from guide.commands.entry import entry
 from guide.errors import InputError
 from offline.config import PAPER
@@ -76,11 +75,6 @@ def measure(options: StudyBenchmarkOptions) -> dict[str, Callable[[], list[Part]
     }
 
 
-def to_json(parts: Sequence[Part]) -> dict[str, Any]:
-    """All figures and the machine they were measured on, for JSON."""
-    return {"machine": machine(), "parts": [part.as_json() for part in parts]}
-
-
 def machine() -> str:
     """The machine in words: processor and cores, GPU, versions."""
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
@@ -90,16 +84,8 @@ def machine() -> str:
 def main(options: StudyBenchmarkOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    console.print(machine())
-    parts: list[Part] = []
-    for name, act in measure(options).items():
-        if options.part in (name, "all"):
-            for part in act():
-                console.print("\n" + part.text())
-                parts.append(part)
-    if options.json is not None:
-        options.json.write_text(json.dumps(to_json(parts), indent=1) + "\n", encoding="utf-8")
-        console.print(f"\nWrote {options.json}.")
+    chosen = (act for name, act in measure(options).items() if options.part in (name, "all"))
+    tell(machine(), (part for act in chosen for part in act()), console, options.json)
 
 
 if __name__ == "__main__":

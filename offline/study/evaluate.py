@@ -9,20 +9,26 @@ from collections.abc import Collection, Sequence
 from rich.console import Console
 
 from guide.commands.entry import entry
-from offline.extraction import open_extractor
-from offline.features import FeatureCache
+from guide.words import count_of
 from offline.progress import progress
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.evaluation.embedders import Embedders
-from offline.study.evaluation.evaluation_report import LEFT_OUT, ReportTable, for_console, make_report_tables
+from offline.study.evaluation.evaluation_report import (
+    LEFT_OUT,
+    ReportTable,
+    for_console,
+    make_csv,
+    make_markdown,
+    make_report_tables,
+    write_files,
+)
 from offline.study.evaluation.feature_tasks import read_feature_tasks
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.page import make_page
 from offline.study.evaluation.plan import EvaluateOptions, Plan, fitted, make_plan, require_fit
-from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see
+from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see_all
 from offline.study.evaluation.run import Runner, total_effort
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.write import make_csv, make_markdown, write_files
 
 
 def main(options: EvaluateOptions) -> None:
@@ -62,26 +68,16 @@ def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str
     assert options.videos is not None, "the plan has seen to it"
     request = LabelRequest(options.labels, options.steps, options.lenient, view, options.tier, options.skip_bad)
     checked = check_tasks(options.videos, words, options.rate, request)
-    extractor = None
-    if any(fact.recording.kind != "features" for each in checked for fact in each.facts):
-        extractor = open_extractor(
-            plan.recipe.backbone, options.cache / "trunks", options.backbone_weights, device=options.device
-        )
-    cache = FeatureCache(options.cache / "features", plan.recipe.region)
-    return [see(each, extractor, plan.recipe, cache, console) for each in checked]
+    return see_all(checked, plan.recipe, options.cache, console, options.backbone_weights, options.device)
 
 
 def _tell_tasks(tasks: Sequence[LabelledTask], console: Console) -> None:
     for task in tasks:
         seconds = sum(len(recording) / recording.rate for recording in task.recordings)
-        recordings, steps = _counted(len(task.recordings), "recording"), _counted(task.k, "step")
+        recordings, steps = count_of(len(task.recordings), "recording"), count_of(task.k, "step")
         console.print(f"{task.title}: {recordings}, {seconds / 60:.1f} minutes, {steps}")
         for note in task.notes:
             console.print(f"  {note}")
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _print(sheets: Sequence[ReportTable], told: Collection[str], console: Console) -> None:

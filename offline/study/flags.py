@@ -34,10 +34,6 @@ class Judged:
     hit: Alert | None
     false_alarms: tuple[Alert, ...]
 
-    @property
-    def is_found(self) -> bool:
-        return self.hit is not None
-
 
 @dataclass(frozen=True, slots=True)
 class FlagScore:
@@ -93,7 +89,7 @@ def total(judged: Sequence[tuple[Planted, Judged]]) -> FlagScore:
     """The figures over all recordings."""
     faulty = [(planted, each) for planted, each in judged if planted.kind != "none"]
     clean = [each for planted, each in judged if planted.kind == "none"]
-    found = sum(each.is_found for _, each in faulty)
+    found = sum(each.hit is not None for _, each in faulty)
     wrong = sum(len(each.false_alarms) for _, each in judged)
     return FlagScore(len(faulty), found, found + wrong, len(clean), sum(len(each.false_alarms) for each in clean))
 

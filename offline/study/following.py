@@ -38,11 +38,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What prototypes make of a recording: costs (T, C) of the labels in `steps` at the `times` (T,).
-
-    >>> Sight((1, 2), np.zeros((3, 2)), np.arange(3.0)).costs.shape
-    (3, 2)
-    """
+    """What prototypes make of a recording: costs (T, C) of the labels in `steps` at the `times` (T,)."""
 
     steps: tuple[int, ...]
     costs: NDArray[np.float64]
@@ -52,11 +48,7 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What was said of a recording from beginning to end, and the last look back at it.
-
-    >>> Followed((), Belief(9.0)).belief.at
-    9.0
-    """
+    """What was said of a recording from beginning to end, and the last look back at it."""
 
     said: tuple[Guidance, ...]
     belief: Belief | None

@@ -6,6 +6,7 @@ import json
 import math
 import multiprocessing
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -21,7 +22,11 @@ from rich.console import Console
 from guide.errors import InputError
 from offline.study.keep import Kept, Plain
 
+DEMONSTRATIONS: Final = 12
+"""Of a drawn world."""
+MOST_WORLDS: Final = 1000  # more is a slip of the finger: each takes minutes
 MOST_WORKERS: Final = 256  # each takes hundreds of megabytes: more is a typing mistake
+_SEEDS: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as libraries of maths ask for it
 
 
@@ -126,6 +131,23 @@ def _read(kept: Kept, key: str) -> list[Plain] | None:
         return None
     rows: Any = json.loads(str(arrays["rows"]))
     return list(rows)
+
+
+def read_seeds(text: str, option: str) -> list[int]:
+    """Seeds of drawn worlds as they are named, each once; raises InputError for anything but numbers and ranges.
+
+    >>> read_seeds("1033, 1021-1023", "--seed")
+    [1033, 1021, 1022, 1023]
+    """
+    matches = [_SEEDS.fullmatch(word.strip()) for word in text.split(",")]
+    ranges = [(int(match[1]), int(match[2] or match[1])) for match in matches if match is not None]
+    is_read = len(ranges) == len(matches) and all(first <= last for first, last in ranges)
+    if not is_read or sum(last - first + 1 for first, last in ranges) > MOST_WORLDS:
+        raise InputError(
+            f"{option} takes at most {MOST_WORLDS} worlds, whole numbers from 0 up and ranges with commas between, "
+            f"such as 1021-1025,1031, got {text!r:.80}: change it."
+        )
+    return list(dict.fromkeys(seed for first, last in ranges for seed in range(first, last + 1)))
 
 
 def require_from(name: str, value: int, least: int) -> None:

@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 
 from guide.commands.entry import entry
-from offline.study.datasets.folder import choose_task, read_all
+from offline.study.datasets.folder import choose, read_all
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.datasets.sequence import StepSequence, TaskSequences
 from offline.study.datasets.views import choose_view
@@ -76,7 +76,8 @@ def write_sequences(task: TaskSequences, out: Path, mistakes: str = "any") -> No
 def run(config: Config) -> None:
     """Read, choose the task, write, and say what was written."""
     options = ReadOptions(config.lenient, tier=config.tier, steps=config.steps)
-    task = choose_task(read_all(config.folder, config.clean_only, options), config.task)
+    tasks = read_all(config.folder, config.clean_only, options)
+    ((_, task),) = choose(tasks, [config.task], lambda one: one.name)
     task = task if config.view is None else choose_view(task, config.view)
     write_sequences(task, config.out, config.mistakes)
     steps = sum(len(recording.segments) for recording in task.recordings)

@@ -17,6 +17,7 @@ from offline.study.datasets.label_folder import ReadOptions
 from offline.study.datasets.sequence import StepSequence, TaskSequences
 from offline.study.datasets.views import choose_views
 from offline.study.published import STATISTICS
+from offline.study.tables import grid
 
 PAPER_NAMES: Final = {
     "pc_assembly": "PC Assembly",
@@ -63,11 +64,7 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class TaskStatistics:
-    """One line of the paper's table: counts, then the ratios F, M and R of its appendix.
-
-    >>> TaskStatistics(14, 9, 0.79, 0.02, 0.65).foreground
-    0.79
-    """
+    """One line of the paper's table: counts, then the ratios F, M and R of its appendix."""
 
     videos: int
     key_steps: int
@@ -159,14 +156,11 @@ def _tell_remarks(console: Console, tasks: Sequence[tuple[str, TaskSequences]]) 
 
 
 def _table(lines: dict[str, tuple[TaskStatistics, TaskStatistics | None]], names: dict[str, str]) -> Table:
-    table = Table()
-    table.add_column("task", no_wrap=True)
-    for heading in ("videos", "key-steps", "foreground", "missing", "repeated"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for word, (ours, paper) in lines.items():
-        cells = [_cell(ours, paper, figure) for figure in ("videos", "key_steps", *TOLERANCES)]
-        table.add_row(PAPER_NAMES.get(word, names[word]), *cells)
-    return table
+    rows = [
+        (PAPER_NAMES.get(word, names[word]), *(_cell(*pair, figure) for figure in ("videos", "key_steps", *TOLERANCES)))
+        for word, pair in lines.items()
+    ]
+    return grid("", ("task", "videos", "key-steps", "foreground", "missing", "repeated"), rows)
 
 
 def _cell(ours: TaskStatistics, paper: TaskStatistics | None, figure: str) -> str:

@@ -1,11 +1,9 @@
-"""Result tables for the console, as CSV and as Markdown; the random and the equal-split row stand in every one."""
+"""Tables for the console and as Markdown; of results, the random and the equal-split row stand in every one."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -138,10 +136,7 @@ class ResultTable:
 
     def console(self, console: Console) -> None:
         """Print to a terminal; a narrow one wraps lines rather than lose digits."""
-        table = Table()
-        table.add_column("method", no_wrap=True)
-        for heading in self.headings()[1:]:
-            table.add_column(heading, justify="right", no_wrap=True)
+        table = grid("", ["method", *self.headings()[1:]], [], ("method",))
         for row in self.ordered:
             table.add_row(*map(escape, self.cells(row)), style="dim" if row.method in FLOORS else None)
         wide = Console(file=console.file, width=WIDTH, quiet=console.quiet, force_terminal=console.is_terminal)
@@ -154,23 +149,18 @@ class ResultTable:
         lines = [_markdown_line(headings), "|" + "|".join(["---", *["---:"] * (len(headings) - 1)]) + "|"]
         return "\n".join([*lines, *(_markdown_line(self.cells(row)) for row in self.ordered)]) + "\n"
 
-    def csv(self) -> str:
-        """One line for each method and protocol: fractions with six digits, mean and spread of all four figures."""
-        names = [f"{name}_{kind}" for name in FIGURES for kind in ("mean", "spread")]
-        return _csv(["method", "protocol", "seeds", *names], self._protocol_lines())
 
-    def _protocol_lines(self) -> list[list[str]]:
-        lines = []
-        for row in self.ordered:
-            for protocol in self.protocols:
-                summaries = [row.summary(protocol, figure) for figure in FIGURES]
-                found = [summary for summary in summaries if summary is not None]
-                if found:
-                    lines.append([row.method, protocol, str(found[0].seeds), *_fractions(found)])
-        return lines
+def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[str] = ("task",)) -> Table:
+    """A table for the console: figures to the right, the columns named in `left` to the left."""
+    table = Table(title=title or None)
+    for column in columns:
+        table.add_column(column, justify="left" if column in left else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
-def mean_row(method: str, tasks: Sequence[Row], note: str = "") -> Row:
+def mean_row(method: str, tasks: Sequence[Row]) -> Row:
     """The mean over tasks, seed by seed: tasks need the same figures and the same number of seeds."""
     scores = {
         protocol: [average(each) for each in zip(*(task.scores[protocol] for task in tasks), strict=True)]
@@ -180,22 +170,8 @@ def mean_row(method: str, tasks: Sequence[Row], note: str = "") -> Row:
         name: [math.fsum(each) / len(each) for each in zip(*(task.extras[name] for task in tasks), strict=True)]
         for name in tasks[0].extras
     }
-    return Row(method, scores, note, extras)
+    return Row(method, scores, extras=extras)
 
 
 def _markdown_line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
-
-
-def _csv(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(lines)
-    return out.getvalue()
-
-
-def _fractions(summaries: Sequence[Summary]) -> list[str]:
-    """Mean and spread of each, empty where there is none."""
-    pairs = [(summary.mean, summary.spread) for summary in summaries]
-    return ["" if math.isnan(value) else f"{value:.6f}" for pair in pairs for value in pair]

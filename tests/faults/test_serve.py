@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from websockets.exceptions import ConnectionClosed
 from guide.commands import serve as command
 from guide.domain import Guidance
 from guide.procedure.actions import Action
+from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import Store
 from guide.serve import guard
 from guide.serve.limits import Limits
@@ -368,33 +370,112 @@ def test_capture_times_may_jump_by_an_hour_or_be_no_times_at_all(served: Served)
     require_stored(served, session, headset)
 
 
-def test_a_server_killed_with_sessions_open_loses_nothing_it_said_a_second_ago(
-    frames_task: Learned, tmp_path: Path
-) -> None:
-    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(frames_task.folder), "--port", "0",
-               "--token", TOKEN, "--data", str(tmp_path), "--no-video", "--device", "cpu", "--lag-s", "0.4",
-               "--confirm-s", "0.3", "--threads", "1"]  # fmt: skip
+@contextmanager
+def killed_at_the_end(bundle: Path, data: Path) -> Iterator[int]:
+    """The port of a server in a process of its own, which is killed at the end."""
+    command = [sys.executable, "-m", "guide", "serve", "--bundle", str(bundle), "--port", "0",
+               "--token", TOKEN, "--data", str(data), "--device", "cpu", "--lag-s", "0.4",
+               "--confirm-s", "0.3", "--bridge-s", "0.3", "--threads", "1"]  # fmt: skip
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         found = re.search(r":(\d+)/", process.stdout.readline())
         assert found
-        headsets = [Headset(int(found[1]), {"token": TOKEN, "client": f"killed-{number}"}) for number in range(2)]
+        try:
+            yield int(found[1])
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait(10.0)
+
+
+def test_a_server_killed_with_sessions_open_loses_nothing_it_said_a_second_ago(
+    frames_task: Learned, tmp_path: Path
+) -> None:
+    with killed_at_the_end(frames_task.folder, tmp_path) as port:
+        headsets = [Headset(port, {"token": TOKEN, "client": f"killed-{number}"}) for number in range(2)]
         sessions = [headset.wait_for("hello")["session"] for headset in headsets]
         for step in (1, 4):
             for headset in headsets:
                 headset.show((step,), 1.0)
         told = [[dict(step) for step in headset.said("step")] for headset in headsets]
         time.sleep(1.0)
-        process.send_signal(signal.SIGKILL)
-        process.wait(10.0)
-        for headset in headsets:
-            headset.close()
+    for headset in headsets:
+        headset.close()
     with Store(tmp_path) as store:
         assert {store.find(session).state for session in sessions} == {"open"}
     with running(frames_task.folder, tmp_path), Store(tmp_path) as store:
         for session, steps in zip(sessions, told, strict=True):
             assert store.find(session).state == "interrupted"
             assert len(store.contents(session).steps) >= len(steps) > 0
+
+
+def where(state: dict[str, Any]) -> dict[str, Any]:
+    """Where a session stands; pictures and clocks aside."""
+    names = ("session", "at", "step", "next", "progress", "timeline", "questions", "alerts", "actions", "paused")
+    return {name: state[name] for name in names}
+
+
+def test_a_session_whose_server_was_killed_goes_on_where_it_stood(frames_task: Learned, tmp_path: Path) -> None:
+    """Killed twice: the same progress, the same alerts under the same numbers, actions that count, and one record."""
+    greeting, alerts, left = {"token": TOKEN, "client": "helmet"}, set[int](), dict[str, object]()
+    for shown in ((1, 4), (2,)):
+        with killed_at_the_end(frames_task.folder, tmp_path) as port, Headset(port, greeting) as headset:
+            hello = headset.wait_for("hello", 30.0)
+            if not left:
+                headset.send({"kind": "mark_done", "step": 2})
+            else:
+                assert where(hello["state"]) == left
+            headset.show(shown, 1.2)
+            time.sleep(1.5)  # what was said by then is stored
+            left = where(Served(port, tmp_path).ask(f"/sessions/{hello['session']}").json)
+            alerts |= {one["id"] for one in headset.said("alert")}
+            with Store(tmp_path) as store:
+                done = store.contents(hello["session"])
+    with running(frames_task.folder, tmp_path) as served, served.connect("helmet") as headset:
+        hello = headset.wait_for("hello", 30.0)
+        state = hello["state"]
+        assert where(state) == left
+        assert [one["kind"] for one in state["actions"]] == ["mark_done"]
+        assert [one["kind"] for one in state["health"]["notices"]] == ["resumed"]
+        assert state["health"]["processed"] > 10
+        headset.show((2,), 0.6)
+        assert alerts.isdisjoint(one["id"] for one in headset.said("alert"))
+        headset.finish()
+    with Store(tmp_path) as store:
+        (kept,) = store.sessions()
+        contents = store.contents(kept.id)
+        seen = list(read_percepts(tmp_path / kept.id / PERCEPTS_FILE))
+    assert kept.state == "finished"
+    assert [one.number for one in seen] == list(range(kept.frames))
+    ats = [one.at for one in contents.labels]
+    assert ats == sorted(set(ats))
+    assert contents.labels[: len(done.labels)] == done.labels
+    assert contents.alerts[: len(done.alerts)] == done.alerts
+    files = [one.file for one in contents.pictures]
+    assert len({*files}) == len(files)
+    assert sum(one.of == "video" for one in contents.pictures) == 2
+    replayed = subprocess.run(
+        [sys.executable, "-m", "guide", "replay", "last", "--data", str(tmp_path), "--device", "cpu"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert replayed.returncode == 0, replayed.stdout
+
+
+@pytest.mark.parametrize("change", ["late", "person", "cut", "another"])
+def test_a_session_that_is_another_one_is_not_gone_on_with(
+    frames_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    greeting = {"token": TOKEN, "client": "helmet"}
+    with killed_at_the_end(frames_task.folder, tmp_path) as port, Headset(port, greeting) as headset:
+        session = headset.wait_for("hello", 30.0)["session"]
+        headset.show((1,), 0.6)
+        if change == "cut":
+            Served(port, tmp_path).ask(f"/sessions/{session}?cut", method="DELETE")
+        time.sleep(1.0)
+    if change == "late":
+        monkeypatch.setattr("guide.resuming.RESUME_S", 0.0)
+    person, client = ("shift 2" if change == "person" else ""), ("other" if change == "another" else "helmet")
+    with running(frames_task.folder, tmp_path) as served, served.connect(client, person=person) as headset:
+        assert headset.wait_for("hello", 30.0)["session"] != session
 
 
 def test_what_sessions_took_is_given_back(frames_task: Learned, tmp_path: Path) -> None:

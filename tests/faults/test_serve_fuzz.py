@@ -19,12 +19,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from guide.benchmarks.memory import held_mb
 from guide.procedure.actions import KINDS
 from guide.serve import guard
 from tests.server import TOKEN, Headset, Served, frame_message, running, step_picture
 from tests.tiny import Learned
 
 COUNT = int(os.environ.get("CNC_FUZZ", "60"))
+MOST_MB = 1000.0  # more than the process held before, which has learned a task
 fuzzed = settings(
     derandomize=True, deadline=None, max_examples=COUNT, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -64,9 +66,11 @@ def served(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> It
     is_listening[:] = [True, True]
     patch = pytest.MonkeyPatch()
     patch.setattr(guard, "FIRST_DELAY_S", 0.0)
+    before_mb = held_mb()
     try:
         with running(frames_task.folder, data, most_rate=1e5, most_clients=4, give_up_s=600.0) as server:
             yield server
+            assert held_mb() - before_mb < MOST_MB
     finally:
         patch.undo()
         is_listening[1] = False

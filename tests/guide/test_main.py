@@ -9,9 +9,10 @@ import sys
 import pytest
 
 from guide import __main__ as program
+from guide import __version__
 
 
-@pytest.mark.parametrize("command", ["watch", "cameras", "check", "order", "replay", "report", "sessions"])
+@pytest.mark.parametrize("command", ["watch", "cameras", "check", "show", "order", "replay", "report", "sessions"])
 def test_each_command_explains_itself(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -20,7 +21,13 @@ def test_each_command_explains_itself(
     with pytest.raises(SystemExit) as left:
         program.main()
     assert left.value.code == 0
-    assert f"python -m guide {command}" in capsys.readouterr().out
+    assert f"usage: guide {command}" in capsys.readouterr().out
+
+
+def test_the_version_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["guide", "--version"])
+    program.main()
+    assert capsys.readouterr().out == f"cnc-guide {__version__}\n"
 
 
 def test_a_senseless_setting_is_one_sentence(

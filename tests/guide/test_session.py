@@ -212,6 +212,7 @@ def run_one_frame(bundle: Bundle) -> None:
         (("input", "width"), 10**9),
         (("input", "width"), str(FEATURE_WIDTH)),
         (("rate",), 0),
+        (("rate",), 1e-308),
         (("rate",), "inf"),
         (("rate",), None),
         (("rate",), True),
@@ -233,6 +234,7 @@ def run_one_frame(bundle: Bundle) -> None:
         (("links", "weight"), 10**400),
         (("links", "radius_s"), True),
         (("links", "decay_s"), "2.5"),
+        (("links", "decay_s"), 1e-308),
         (("links", "most"), 2.5),
         (("links",), []),
     ],
@@ -352,7 +354,7 @@ def test_every_link_of_the_chain_counts(
     changes: dict[str, dict[str, Any]] = {
         "prototypes": {"centres": arrays["centres"][::-1]},
         "metric": {"metric": arrays["metric"] * 0.01},
-        "clock": {"clock": np.tile([1.0, 1e-4, 1.0, 1.0], (len(arrays["clock"]), 1))},
+        "clock": {"clock": np.tile([1e-300, 1e-300, 1e-300, 1.0], (len(arrays["clock"]), 1))},
     }
     for name, changed in changes.items():
         assert steps_seen(rows, session(altered(bundle, tmp_path / name, {"prototypes.npz": changed}))) != usual, name
@@ -375,6 +377,7 @@ def test_mixed_precision_is_taken_where_it_is_quick(
     assert networks.precision == ("mixed" if is_quick else "float")
     assert networks.trunk is not None
     assert networks.trunk.path.name == ("trunk.mixed.onnx" if is_quick else "trunk.onnx")
+    assert networks.head is not None
     assert networks.head.path.name == "head.onnx"
     assert Session(mixed_task.bundle, networks, LiveSettings()).precision == networks.precision
     assert start_networks(mixed_task.bundle, "cpu", 1, "float").precision == "float"
@@ -445,7 +448,7 @@ def test_a_restart_begins_with_nothing_done(features_task: Learned) -> None:
     assert live.tracker.progress.done
     live.act(Action("restart", 40 / FEATURE_RATE))
     assert live.tracker.progress.done == ()
-    assert live._labeller.belief().visits == ()
+    assert live._recogniser.belief().visits == ()
     again = take_all(live, rows[:40], first=40)
     take_all(fresh, rows[:40])
     assert live.tracker.progress.done == fresh.tracker.progress.done
@@ -454,11 +457,13 @@ def test_a_restart_begins_with_nothing_done(features_task: Learned) -> None:
     assert all(event.start >= 40 / FEATURE_RATE for event in events[1:])
 
 
+@pytest.mark.parametrize("is_over", [False, True])
 @pytest.mark.parametrize("is_brought_back", [False, True])
 def test_a_restart_taken_back_leaves_the_session_as_if_it_had_never_been(
-    features_task: Learned, is_brought_back: bool
+    features_task: Learned, is_brought_back: bool, is_over: bool
 ) -> None:
-    """Histories and clock take what was seen before it, and since; an undo can be taken back too."""
+    """Histories and clock take what was seen before it, and since; an undo can be taken back too, all that at the end
+    as well."""
     rows = np.load(Path(features_task.options.inputs[0]) / "a.npy")
     live, other = session(features_task.bundle), session(features_task.bundle)
     for one in (live, other):
@@ -468,24 +473,37 @@ def test_a_restart_taken_back_leaves_the_session_as_if_it_had_never_been(
         other.act(Action("restart", 7.4))
     for one in (live, other):
         take_all(one, rows[30:50], first=30)
+    if is_over:
+        for one in (live, other):
+            take_all(one, rows[50:], first=50)
+            one.finish()
     live.act(Action("undo", 12.4, target=1))
     if is_brought_back:
         live.act(Action("undo", 12.4, target=2))
-    for one in (live, other):
-        take_all(one, rows[50:], first=50)
-        one.finish()
-    assert live._labeller.belief() == other._labeller.belief()
+    if not is_over:
+        for one in (live, other):
+            take_all(one, rows[50:], first=50)
+            one.finish()
+        assert live._recogniser.belief() == other._recogniser.belief()
     assert [visit.step for visit in live.tracker.state.visits] == [visit.step for visit in other.tracker.state.visits]
     assert live.tracker.state.done == other.tracker.state.done
+    assert [(one.step, type(one)) for one in live.tracker.standing] == [
+        (one.step, type(one)) for one in other.tracker.standing
+    ]
 
 
-def test_a_restart_long_ago_is_not_taken_back(features_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guide.label.restarts.MOST_SEEN", 10)
+@pytest.mark.parametrize("is_over", [False, True])
+def test_of_many_restarts_the_last_can_be_taken_back(features_task: Learned, is_over: bool) -> None:
     rows = np.load(Path(features_task.options.inputs[0]) / "a.npy")
     live = session(features_task.bundle)
-    take_all(live, rows[:10])
-    live.act(Action("restart", 2.5))
-    take_all(live, rows[10:30], first=10)
-    with pytest.raises(InputError, match=r"too long ago to be taken back\.$"):
-        live.act(Action("undo", 7.5, target=1))
-    assert [action.kind for action in live.tracker.actions] == ["restart"]
+    for number in range(3):
+        take_all(live, rows[10 * number : 10 * number + 10], first=10 * number)
+        live.act(Action("restart", 2.5 * number))
+    if is_over:
+        take_all(live, rows[30:], first=30)
+        live.finish()
+    live.act(Action("undo", 8.0, target=1))  # two later ones count: nothing depends on it
+    live.act(Action("undo", 8.0, target=3))
+    with pytest.raises(InputError, match=r"cannot be taken back any more: the last 2 of a session can be\.$"):
+        live.act(Action("undo", 8.0, target=2))
+    assert [action.target for action in live.tracker.actions] == [None, None, None, 1, 3]

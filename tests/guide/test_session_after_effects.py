@@ -66,7 +66,7 @@ def chances_of_done(bundle: Bundle, firsts: Sequence[float], settings: LiveSetti
         if restart_s <= at < restart_s + 1 / FEATURE_RATE:
             live.act(Action("restart", at))
         live.perceived(Percept(at, embedding))
-    return 1 - live._labeller.belief().chance_lacking(1)
+    return 1 - live._recogniser.belief().chance_lacking(1)
 
 
 def test_an_after_effect_on_the_bench_speaks_for_the_step(features_task: Learned, tmp_path: Path) -> None:

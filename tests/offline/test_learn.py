@@ -48,20 +48,18 @@ def test_steps_are_found_by_any_clusterer(inputs: Inputs, embeddings: list[Featu
     assert 0 < learned.links.weight <= shortest_step_s
 
 
-@pytest.mark.parametrize(
-    ("labelled", "told"), [(None, (True, [])), ([0], (True, [0])), ([1], (True, [1])), ([0, 1], (False, [0, 1]))]
-)
-def test_which_recordings_people_labelled_is_told(
+@pytest.mark.parametrize(("labelled", "is_carried"), [(None, True), ([0], True), ([0, 1], False)])
+def test_whether_labels_were_carried_is_told(
     inputs: Inputs,
     embeddings: list[Features],
     monkeypatch: pytest.MonkeyPatch,
     labelled: list[int] | None,
-    told: tuple[bool, list[int]],
+    is_carried: bool,
 ) -> None:
     heard = []
 
-    def hear(demonstrations, labels, steps, notes, hold_slips, given):  # type: ignore[no-untyped-def]
-        heard.append((hold_slips, list(given)))
+    def hear(demonstrations, labels, steps, notes, is_carried):  # type: ignore[no-untyped-def]
+        heard.append(is_carried)
 
     monkeypatch.setattr("offline.learn.describe", hear)
     given = None
@@ -70,4 +68,4 @@ def test_which_recordings_people_labelled_is_told(
         given = Given({id_: LabelFile(tuple(own), {}) for id_, own in segments.items()})
     recipe = resolve("default", None, {"k": 3, "clusterer": "equal"})
     find_steps(inputs, inputs.demonstrations(), embeddings, recipe, seed=0, given=given)
-    assert heard == [told]
+    assert heard == [is_carried]

@@ -45,6 +45,7 @@ def test_the_live_side_runs_them(small: Learned, capsys: pytest.CaptureFixture[s
     check.main(check.CheckOptions(small.folder, "cpu", "int8"))
     assert "is sound" in capsys.readouterr().out
     networks = start_networks(small.bundle, "cpu", 1, "int8")
+    assert networks.head is not None
     assert networks.head.path.name == "head.onnx"
     assert networks.trunk is not None
     assert networks.trunk.path.name == "trunk.int8.onnx"

@@ -39,7 +39,7 @@ Say = Callable[..., str]
 
 LISTED = {"head.onnx", "prototypes.npz", "demonstrations.npz", "procedure.json"}
 LEARNED = ("head.onnx", "prototypes.npz", "demonstrations.npz", "procedure.json")
-KILLED_AFTER = 2  # checkpoints
+KILLED_AFTER = 4  # checkpoints: three of the first head, one of the second
 KILLER = f"""
 import os, signal, sys
 from guide.commands.entry import entry
@@ -81,7 +81,7 @@ def test_the_bundle_holds_what_was_promised(frames_task: Learned, features_task:
     facts = frames_task.bundle.facts
     assert facts["schema"] == SCHEMA
     assert facts["rate"] == 5.0
-    assert facts["training"]["iterations"] == 6
+    assert facts["training"]["iterations"] == 12, "six for each of two heads"
     assert facts["training"]["weights_hash"] in frames_task.said
     assert np.isfinite(facts["training"]["held_out_loss"])
     assert facts["recipe"]["backbone"] == "random-tiny"
@@ -129,20 +129,20 @@ def test_killed_in_the_middle_it_continues_to_the_same_weights(
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not (tmp_path / "task").exists()
-    assert len(list(tmp_path.glob("cache/runs/*/" + CHECKPOINT))) == 1
+    assert len(list(tmp_path.glob("cache/runs/*/head-*/" + CHECKPOINT))) == 2
 
     drawn: list[int] = []
     training = Batches.training
     monkeypatch.setattr(Batches, "training", lambda self, n: drawn.append(n) or training(self, n))  # type: ignore[func-returns-value]
     continued = learn_again(options)
-    assert drawn == list(range(2 * KILLED_AFTER, 6)), "two iterations to a checkpoint, six in all"
+    assert drawn == [2, 3, 4, 5], "two iterations to a checkpoint, six for each head"
     assert f"resuming from the checkpoint of an earlier run, at about iteration {2 * KILLED_AFTER}" in continued.said
     assert "resuming" not in features_task.said
-    metrics = next(tmp_path.glob("cache/runs/*/" + METRICS)).read_text().splitlines()
+    metrics = next(tmp_path.glob("cache/runs/*/head-2/" + METRICS)).read_text().splitlines()
     looks = [json.loads(line)["iteration"] for line in metrics]
     assert looks == sorted(set(looks))
     assert looks[-1] == 6
-    assert len(list(tmp_path.glob("cache/runs/*/" + EVENTS))) == 1, "events go on in one file"
+    assert len(list(tmp_path.glob("cache/runs/*/head-2/" + EVENTS))) == 1, "events go on in one file"
     whole = features_task.bundle.facts
     assert continued.bundle.facts["training"] == whole["training"]
     for name in LEARNED:
@@ -163,12 +163,13 @@ def test_two_processes_of_torchrun_learn_what_one_learns(features_task: Learned,
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("3 recordings") == 1, "the first process alone speaks"
     assert done.stdout.count("next: python -m guide check") == 1
-    one, two = (read_points(next(cache.glob("runs/*"))) for cache in (alone.cache, shared.cache))
+    one, two = (read_points(next(cache.glob("runs/*/head-1"))) for cache in (alone.cache, shared.cache))
     assert len(two) == 3
     for mine, theirs in zip(one, two, strict=True):
         assert theirs.loss == pytest.approx(mine.loss, abs=1e-5)
         assert theirs.held_out == pytest.approx(mine.held_out, abs=1e-5)
-    assert {path.name for path in next(shared.cache.glob("runs/*")).iterdir() if path.is_dir()} == {"inputs"}
+    folders = {path.name for path in next(shared.cache.glob("runs/*")).iterdir() if path.is_dir()}
+    assert folders == {"inputs", "head-1", "head-2"}
     check.main(check.CheckOptions(tmp_path / "two", "cpu"))
 
 

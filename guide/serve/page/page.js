@@ -3,99 +3,159 @@
 
 const WIDEST = 640; // pixels: the network sees 224, the stored video should still be of use to people
 const QUALITY = 0.8;
-const WORDS = {
-  missed: "Missed", out_of_order: "Out of order", repeated: "Done again", unknown: "Not recognised",
-  too_long: "Takes long", too_short: "Very short", stalled: "Standing still",
-};
 const WRONG_TOKEN = 4401; // it may be right again once the server is started anew, so we keep trying
 const LAST_WORDS = { 4400: "", 4409: "Another device took over under this name." };
+const NEXT_SHARE = 0.8; // of a step's usual time: then the voice says what comes next
 const query = new URLSearchParams(location.search);
 const at = (id) => document.getElementById(id);
 
 const page = {
-  socket: null, stream: null, timer: 0, inFlight: 0, rate: 5, mostRate: 15, pause: 1000, isMuted: false, facing: "environment",
-  isOver: false, steps: [], alerts: new Map(), questions: new Map(), spoken: "", sentAt: [], delay: null,
+  socket: null, stream: null, timer: 0, retry: 0, inFlight: 0, rate: 5, mostRate: 15, pause: 1000, facing: "environment",
+  isOver: false, session: "", look: "", words: { answers: {}, late: [], actions: {}, moods: {} }, steps: [], last: "", hinted: null,
+  alerts: new Map(), questions: new Map(), actions: [], now: null, sentAt: [], delay: null,
 };
-
-// --- what is said -----------------------------------------------------------------------------------------------
-
-function speak(text, isUrgent) {
-  if (page.isMuted || !window.speechSynthesis) return;
-  if (isUrgent) speechSynthesis.cancel();
-  const words = new SpeechSynthesisUtterance(text);
-  words.lang = "en";
-  speechSynthesis.speak(words);
-}
-
-function alertTitle(alert) {
-  const word = WORDS[alert.kind] || alert.kind.replaceAll("_", " ");
-  return alert.kind === "unknown" ? word : `${word}: ${alert.name}`;
-}
 
 // --- what is shown ----------------------------------------------------------------------------------------------
 
+function element(tag, words, kind = "") {
+  const made = document.createElement(tag);
+  made.textContent = words;
+  made.className = kind;
+  return made;
+}
+
 function button(text, act) {
-  const made = document.createElement("button");
+  const made = element("button", text);
   made.type = "button";
-  made.textContent = text;
   made.addEventListener("click", act);
   return made;
 }
 
+const isLoud = (alert) => !page.isOver && !alert.acknowledged && alert.severity !== "info";
+
 function showAlerts() {
   const grave = { alarm: 2, warning: 1, info: 0 };
-  const order = (one, other) => grave[other.severity] - grave[one.severity] || other.id - one.id;
-  const cards = [...page.alerts.values()].filter((one) => !one.snoozed).sort(order).map(alertCard);
-  at("say").replaceChildren(...cards);
+  const order = (one, other) => one.acknowledged - other.acknowledged || grave[other.severity] - grave[one.severity] || other.id - one.id;
+  const standing = [...page.alerts.values()].filter((one) => !one.snoozed).sort(order);
+  const loud = standing.find(isLoud);
+  at("live").classList.toggle("alerted", Boolean(loud));
+  at("loud").hidden = !loud;
+  at("loud").className = loud ? loud.severity : "";
+  at("loud").replaceChildren(...(loud ? loudParts(loud) : []));
+  at("say").replaceChildren(...standing.filter((one) => one !== loud).map(alertCard));
+  showUndo();
+}
+
+function loudParts(alert) {
+  const picture = still(alert.shows, alert.todo);
+  return [element("p", alert.title, "small"), element("h2", alert.todo), element("p", alert.reason, "small"), ...answers(alert), ...picture];
 }
 
 function alertCard(alert) {
-  const card = document.createElement("article");
-  card.className = `alert ${alert.severity}${alert.acknowledged ? " seen" : ""}`;
+  const card = element("article", "", `alert ${alert.severity}${alert.acknowledged ? " seen" : ""}`);
   card.dataset.kind = alert.kind;
-  const title = document.createElement("h2");
-  title.textContent = alertTitle(alert);
-  const why = document.createElement("p");
-  why.className = "small";
-  why.textContent = alert.evidence;
-  card.append(title, why);
-  if (!page.isOver) {
-    const row = document.createElement("div");
-    if (!alert.acknowledged) row.append(button("Seen", () => act({ kind: "acknowledge", target: alert.id })));
-    const isMissed = alert.kind === "missed";
-    row.append(button(isMissed ? "It was done" : "False alarm",
-      () => act({ kind: isMissed ? "was_done" : "false_alarm", target: alert.id })));
-    card.append(row);
-  }
+  card.append(element("h2", alert.title), element("p", alert.evidence, "small"), ...answers(alert));
   return card;
 }
 
+// The buttons of an alert, and what each of them means, for whoever asks.
+function answers(alert) {
+  const fits = { acknowledge: !alert.acknowledged, was_done: alert.kind === "missed", snooze: !alert.snoozed };
+  const kinds = Object.keys(page.words.answers).filter((kind) => fits[kind] !== false && (!page.isOver || page.words.late.includes(kind)));
+  const row = document.createElement("div");
+  row.append(...kinds.map((kind) => button(page.words.answers[kind][0], () => act({ kind, target: alert.id }))));
+  const help = document.createElement("details"), list = document.createElement("dl");
+  for (const kind of kinds) list.append(...["dt", "dd"].map((tag, place) => element(tag, page.words.answers[kind][place])));
+  help.append(element("summary", "What do these mean?"), list);
+  return kinds.length ? [row, help] : [];
+}
+
+function still(step, words) {
+  const known = page.steps.find((one) => one.step === step);
+  if (!known || !known.stills) return [];
+  const picture = document.createElement("img");
+  picture.src = stillAddress(step);
+  picture.alt = `${words}, as it was done`;
+  return [picture];
+}
+
+const stillAddress = (step) => `sessions/${page.session}/stills/${step}/1?look=${page.look}`;
+
 function showQuestion() {
   const question = [...page.questions.values()][0];
-  at("question").hidden = !question || page.isOver;
+  at("question").hidden = !question;
   if (question) {
     at("asked").textContent = question.text;
     at("question").dataset.id = question.id;
   }
 }
 
+// What was done last and counts, to be taken back; when all is over, only answers can be.
+function showUndo() {
+  const gone = new Set();
+  for (const one of [...page.actions].reverse()) if (one.kind === "undo" && !gone.has(one.number)) gone.add(one.target);
+  const kinds = (one) => !["undo", "pause", "resume"].includes(one.kind) && (!page.isOver || page.words.late.includes(one.kind));
+  const last = page.actions.filter((one) => kinds(one) && !gone.has(one.number)).at(-1);
+  at("undo").hidden = !last;
+  if (!last) return;
+  const told = { true: " yes", false: " no", null: "" }[String(last.answer ?? null)];
+  at("did").textContent = `${page.words.actions[last.kind] || last.kind}${told}`;
+  at("back").dataset.number = last.number;
+}
+
 function showWhere(now) {
-  const step = now.step, following = now.next || [];
-  const mood = !step ? "" : step.unsure ? ", not sure" : step.starting ? ", just begun" : "";
-  at("nowword").textContent = now.paused ? "Paused" : `Now${mood}`;
-  at("now").textContent = step ? step.name : now.progress.done.length ? "Between two steps" : "Waiting for the first step";
-  at("next").textContent = following.length ? following[0].name : (now.progress.lacking.length ? "–" : "All done");
-  at("bar").firstElementChild.style.width = `${Math.round(100 * now.progress.share)}%`;
-  const usual = step && step.expected_s ? ` of about ${Math.round(step.expected_s.usual)} s` : "";
-  at("took").textContent = step ? `${Math.round(step.elapsed_s)} s${usual}` : "";
+  page.now = now;
+  const step = now.step, following = (now.next || [])[0], { moods } = page.words;
+  const isLate = step && step.expected_s && step.elapsed_s > step.expected_s.high;
+  const mood = now.paused ? "paused" : !step ? (page.last ? "rest" : "calm") : step.unsure ? "unsure" : step.starting ? "starting" : isLate ? "late" : "calm";
+  if (step) page.last = step.name;
+  at("nowword").textContent = ["Now", moods[mood]].filter(Boolean).join(" · ");
+  at("now").textContent = step ? step.name : page.last || "Waiting for the first step";
+  at("next").textContent = following ? following.name : (now.progress.lacking.length ? "–" : "All steps done");
+  showNextPicture(following);
+  showTimes(step, isLate);
+  sayNextStep(step, following);
   at("clock").textContent = `${Math.floor(now.at / 60)}:${String(Math.floor(now.at % 60)).padStart(2, "0")}`;
-  const done = new Set(now.progress.done);
+  showSteps(now.progress, step && step.step);
+}
+
+function showNextPicture(following) {
+  const known = following && page.steps.find((one) => one.step === following.step);
+  const address = known && known.stills ? stillAddress(following.step) : "";
+  at("how").hidden = !address;
+  if (address && at("how").getAttribute("src") !== address) {
+    at("how").src = address;
+    at("how").alt = `${following.name}, as it was done`;
+  }
+}
+
+function showTimes(step, isLate) {
+  const times = step && step.expected_s;
+  at("bar").hidden = !times;
+  at("bar").className = isLate ? "late" : "";
+  if (times) at("bar").firstElementChild.style.width = `${Math.min(100, Math.round((100 * step.elapsed_s) / Math.max(times.high, 0.1)))}%`;
+  at("took").textContent = step ? `${Math.round(step.elapsed_s)} s${times ? `, usually ${Math.round(times.usual)} s` : ""}` : "";
+}
+
+// Before the step ends, once for each step.
+function sayNextStep(step, following) {
+  if (!step || !following || !step.expected_s || step.elapsed_s < NEXT_SHARE * step.expected_s.usual || page.hinted === step.step) return;
+  page.hinted = step.step;
+  say(`Next: ${following.name}`);
+}
+
+function showSteps(progress, here) {
+  const done = new Set(progress.done), flagged = new Map();
+  for (const one of page.alerts.values()) flagged.set(one.step, one.kind);
+  const kept = progress.done.filter((one) => one !== here).length;
+  const count = page.isOver ? progress.done.length : kept;
+  at("count").textContent = `${count} of ${progress.total} steps done`;
+  at("share").firstElementChild.style.width = `${Math.round((100 * count) / Math.max(progress.total, 1))}%`;
   at("steps").replaceChildren(...page.steps.map((one) => {
-    const item = document.createElement("li");
-    item.textContent = one.name;
-    if (step && step.step === one.step) item.className = "here";
-    else if (done.has(one.step)) item.className = "done";
-    return item;
+    const kind = flagged.get(one.step), isMissed = kind === "missed" || (page.isOver && progress.lacking.includes(one.step));
+    const standing = isMissed && !done.has(one.step) ? "missed" : here === one.step ? "here"
+      : ["out_of_order", "repeated"].includes(kind) ? kind : done.has(one.step) ? "done" : "";
+    return element("li", one.name, standing);
   }));
 }
 
@@ -113,20 +173,25 @@ function showEnd(title, why, kind) {
   stop();
   showLink("ended", kind);
   showNotice(why);
-  for (const id of ["turn", "end", "video", "ahead"]) at(id).hidden = true;
+  for (const id of ["turn", "end", "video", "ahead", "sure", "bar"]) at(id).hidden = true;
   at("anew").hidden = false;
   at("nowword").textContent = "Ended";
   at("now").textContent = title;
+  at("took").textContent = "";
 }
 
 // --- what the server says ---------------------------------------------------------------------------------------
 
 const heard = {
   hello(message) {
-    Object.assign(page, { rate: message.rate, mostRate: message.most_rate, steps: message.steps, pause: 1000, inFlight: 0, sentAt: [] });
+    Object.assign(page, {
+      rate: message.rate, mostRate: message.most_rate, steps: message.steps, session: message.session, look: message.look,
+      words: message.words, actions: message.state.actions, pause: 1000, inFlight: 0, sentAt: [],
+    });
     page.alerts = new Map(message.state.alerts.map((one) => [one.id, one]));
     page.questions = new Map(message.state.questions.map((one) => [one.id, one]));
     showLink("connected", "up");
+    showNotice("");
     showWhere(message.state);
     showAlerts();
     showQuestion();
@@ -146,7 +211,8 @@ const heard = {
   step(message) {
     if (message.state === "confirmed" && message.step > 0 && page.spoken !== message.name) {
       page.spoken = message.name;
-      speak(message.name, false);
+      page.hinted = page.hinted === message.step ? page.hinted : null;
+      say(message.name);
     }
   },
   alert(message) {
@@ -155,25 +221,31 @@ const heard = {
     page.alerts.set(message.id, { acknowledged: false, ...known, ...message, snoozed: false });
     if (!known || known.snoozed || known.severity !== message.severity) {
       if (navigator.vibrate) navigator.vibrate(message.severity === "alarm" ? [200, 100, 200] : 150);
-      speak(alertTitle(message), true);
+      say(`${message.title.split(":")[0]}. ${message.todo}.`, true, message.severity);
     }
     showAlerts();
+    refreshSteps();
   },
   resolve(message) {
     page.alerts.delete(message.id);
     page.questions.delete(message.id);
     showAlerts();
     showQuestion();
+    refreshSteps();
   },
   question(message) {
     page.questions.set(message.id, message);
-    speak(message.text, true);
+    say(message.text, true);
     showQuestion();
   },
   action(message) {
+    page.actions.push(message);
     const alert = page.alerts.get(message.target);
     if (alert && message.kind === "acknowledge") alert.acknowledged = true;
     if (alert && message.kind === "snooze") alert.snoozed = true;
+    const taken = message.kind === "undo" && page.actions.find((one) => one.number === message.target);
+    const unseen = taken && taken.kind === "acknowledge" && page.alerts.get(taken.target);
+    if (unseen) unseen.acknowledged = false;
     if (message.kind === "answer") page.questions.delete(message.target);
     showAlerts();
     showQuestion();
@@ -181,28 +253,34 @@ const heard = {
   notice: (message) => showNotice(message.text),
   error: (message) => showNotice(message.text),
   summary(message) {
-    const count = page.alerts.size;
-    const stand = count ? `${count} alert${count > 1 ? "s stand" : " stands"}` : "No alert stands";
-    showEnd(stand, message.problem, "");
-    at("took").textContent = `${message.steps} steps were seen.`;
-    speak(count ? "Ended. Please look at the alerts." : "Ended. All is well.", false);
+    const isNew = !page.isOver;
+    showEnd(message.ending.words, message.problem, "");
+    at("step").className = message.ending.kind;
+    if (isNew) say(`${message.ending.words}.`, true);
+    page.now = { ...page.now, step: null, progress: message.progress };
+    refreshSteps();
     showAlerts();
     showQuestion();
   },
 };
 
+function refreshSteps() {
+  if (page.now) showSteps(page.now.progress, page.now.step && page.now.step.step);
+}
+
 // --- the connection ---------------------------------------------------------------------------------------------
 
 function connect() {
+  clearTimeout(page.retry);
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const socket = new WebSocket(`${scheme}://${location.host}${location.pathname.replace(/[^/]*$/, "")}frames`);
   socket.binaryType = "arraybuffer";
   page.socket = socket;
   showLink("connecting", "");
   socket.addEventListener("open", () => {
-    const hello = { token: query.get("token") || "", client: at("client").value.trim() };
+    const hello = { token: query.get("token") || "", client: at("client").value.trim(), stay: true };
     if (at("person").value.trim()) hello.person = at("person").value.trim();
-    if (query.get("bundle")) hello.bundle = query.get("bundle");
+    if (at("bundle").value || query.get("bundle")) hello.bundle = at("bundle").value || query.get("bundle");
     socket.send(JSON.stringify(hello));
   });
   socket.addEventListener("message", (event) => {
@@ -210,15 +288,19 @@ function connect() {
     if (heard[message.type]) heard[message.type](message);
   });
   socket.addEventListener("close", (event) => {
+    if (socket !== page.socket) return; // a newer one is under way
     clearInterval(page.timer);
-    if (page.isOver) return;
+    if (page.isOver) {
+      for (const one of document.querySelectorAll("#say button, #question button, #undo button")) one.disabled = true;
+      return;
+    }
     if (event.code in LAST_WORDS) {
       showEnd("Not connected", LAST_WORDS[event.code] || at("notice").textContent, "down");
       return;
     }
     showLink("connection lost, trying again", "down");
     if (event.code === WRONG_TOKEN) showNotice("The token is wrong: open the address the server printed.");
-    setTimeout(connect, page.pause);
+    page.retry = setTimeout(connect, page.pause);
     page.pause = Math.min(2 * page.pause, 8000);
   });
 }
@@ -227,8 +309,16 @@ function isOpen() {
   return page.socket && page.socket.readyState === WebSocket.OPEN;
 }
 
+// The network is back, or the page is looked at again: no need to wait for the next try.
+function hurry() {
+  if (at("live").hidden || page.isOver || isOpen() || (page.socket && page.socket.readyState === WebSocket.CONNECTING)) return;
+  page.pause = 1000;
+  connect();
+}
+
 function act(action) {
   if (isOpen()) page.socket.send(JSON.stringify({ type: "action", ...action }));
+  else showNotice("Not connected: try again in a moment.");
 }
 
 // --- the camera -------------------------------------------------------------------------------------------------
@@ -290,7 +380,7 @@ async function stayAwake() {
 at("start").addEventListener("submit", async (event) => {
   event.preventDefault();
   at("hint").textContent = "";
-  speak(" ", false); // browsers let a page speak only after a press of a button
+  chime("ready"); // browsers let a page make sounds only after a press of a button
   try {
     await openCamera();
   } catch (error) {
@@ -306,10 +396,10 @@ at("start").addEventListener("submit", async (event) => {
   connect();
 });
 at("mute").addEventListener("click", () => {
-  page.isMuted = !page.isMuted;
-  if (page.isMuted && window.speechSynthesis) speechSynthesis.cancel();
-  at("mute").textContent = page.isMuted ? "Sound off" : "Sound on";
-  at("mute").setAttribute("aria-pressed", String(page.isMuted));
+  silence(!window.guideVoice.isMuted);
+  const { isMuted } = window.guideVoice;
+  at("mute").textContent = isMuted ? "Sound is off" : "Sound is on";
+  at("mute").setAttribute("aria-pressed", String(isMuted));
 });
 at("turn").addEventListener("click", async () => {
   page.facing = page.facing === "environment" ? "user" : "environment";
@@ -320,10 +410,21 @@ at("turn").addEventListener("click", async () => {
   }
 });
 at("anew").addEventListener("click", () => location.reload());
-at("end").addEventListener("click", () => { if (isOpen()) page.socket.send(JSON.stringify({ type: "end" })); });
+at("end").addEventListener("click", () => { at("sure").hidden = !at("sure").hidden; });
+at("stay").addEventListener("click", () => { at("sure").hidden = true; });
+at("really").addEventListener("click", () => {
+  at("sure").hidden = true;
+  if (isOpen()) page.socket.send(JSON.stringify({ type: "end" }));
+});
 at("yes").addEventListener("click", () => act({ kind: "answer", target: Number(at("question").dataset.id), answer: true }));
 at("no").addEventListener("click", () => act({ kind: "answer", target: Number(at("question").dataset.id), answer: false }));
-document.addEventListener("visibilitychange", () => { if (!document.hidden && !at("live").hidden && !page.isOver) stayAwake(); });
+at("back").addEventListener("click", () => act({ kind: "undo", target: Number(at("back").dataset.number) }));
+window.addEventListener("online", hurry);
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden || at("live").hidden || page.isOver) return;
+  stayAwake();
+  hurry();
+});
 
 function firstName() {
   let name = query.get("client");
@@ -333,4 +434,14 @@ function firstName() {
   return name || `phone-${Math.floor(1000 + 9000 * Math.random())}`;
 }
 
+// Where the server has several procedures, one is chosen; the address may name it already.
+async function offerProcedures() {
+  const answer = await fetch(`bundles?token=${encodeURIComponent(query.get("token") || "")}`);
+  if (!answer.ok) return;
+  const { bundles, default: usual } = await answer.json();
+  at("bundle").replaceChildren(...bundles.map((name) => new Option(name, name, false, name === (query.get("bundle") || usual))));
+  at("procedures").hidden = bundles.length < 2;
+}
+
 at("client").value = firstName();
+offerProcedures().catch(() => { /* the server's usual one is taken then */ });

@@ -14,6 +14,7 @@ from typing import Any
 from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import KeyStep, Precedence
 from guide.errors import GuideError, InputError
+from guide.ingest.base import NO_PICTURES
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.record.timeline import colour
@@ -134,7 +135,8 @@ def _view(bundle: Bundle, procedure: Procedure) -> BundleView:
         graph=_graph(steps.values(), procedure.graph),
         notes=tuple(str(note) for note in _list(bundle.facts.get("notes"))),
         facts=_facts(bundle, procedure),
-        watch=f"python -m guide watch VIDEO --bundle {shlex.quote(str(bundle.folder))}",
+        watch=f"python -m guide watch {'VIDEO' if procedure.demonstrations else NO_PICTURES} --bundle "
+        f"{shlex.quote(str(bundle.folder))}",
     )
 
 
@@ -142,6 +144,8 @@ def _summary(bundle: Bundle, procedure: Procedure) -> str:
     rate = _number(bundle.facts.get("rate"))
     looks = "" if rate is None else f", looks {rate:g} times a second"
     steps, demonstrations = len(procedure.steps), procedure.demonstrations
+    if not demonstrations:
+        return f"{count_of(steps, 'step')}, written down; guided by hand"
     return f"{count_of(steps, 'key-step')} learned from {count_of(demonstrations, 'demonstration')}{looks}"
 
 
@@ -155,7 +159,9 @@ def _step(bundle: Bundle, procedure: Procedure, step: KeyStep) -> StepView:
         colour=colour(step.number),
         stills=_stills(bundle, step.number),
         marks=tuple(marks),
-        seen=f"in {0 if found is None else found.present} of {count_of(all_of_them, 'demonstration')}",
+        seen=f"in {0 if found is None else found.present} of {count_of(all_of_them, 'demonstration')}"
+        if all_of_them
+        else "",
         lasts=lasts,
         reason=dict(procedure.reasons).get(step.number, ""),
     )
@@ -185,7 +191,9 @@ def _is_picture(data: bytes) -> bool:
 
 def _edge(procedure: Procedure, steps: Mapping[int, StepView], pair: Precedence) -> EdgeView:
     edge = (pair.first, pair.then)
-    if edge in procedure.rules.edges:
+    if edge in procedure.rules.given_edges:
+        when_broken = "alert (given)"
+    elif edge in procedure.rules.edges:
         when_broken = "alert"
     elif edge in procedure.rules.asked_edges:
         when_broken = "question"
@@ -219,18 +227,23 @@ def _facts(bundle: Bundle, procedure: Procedure) -> tuple[tuple[str, str], ...]:
     worst = min((cosine for cosine in cosines if cosine is not None), default=None)
     told = (
         ("Learned from", ", ".join(str(name) for name in _list(facts.get("recordings")))),
-        ("Trunk", source.get("backbone") or "none: precomputed features"),
+        ("Trunk", source.get("backbone") or (procedure.demonstrations and "none: precomputed features") or None),
         ("Loss", recipe.get("loss")),
         ("Training", f"{iterations:.0f} iterations" if iterations is not None else None),
         ("Why it ended", training.get("why_ended")),
         ("Clusterer", recipe.get("clusterer")),
         ("Seed", training.get("seed")),
         ("Exported networks", None if worst is None else f"agree with training to a cosine of {worst:.6f}"),
-        ("False alarms", f"{procedure.rules.false_alarms:.2f} a demonstration when each is left out of learning"),
+        ("False alarms", _false_alarms(procedure)),
         ("Program", facts.get("program")),
         ("Version", fingerprint(bundle)),
     )
     return tuple((name, str(value)) for name, value in told if value not in (None, ""))
+
+
+def _false_alarms(procedure: Procedure) -> str | None:
+    rate = f"{procedure.rules.false_alarms:.2f} a demonstration when each is left out of learning"
+    return rate if procedure.demonstrations else None
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

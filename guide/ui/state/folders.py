@@ -1,18 +1,16 @@
-"""What every page needs before it shows anything: where things lie and for how long, and text that stays text.
+"""What every page needs before it shows anything: where things lie, and text that stays text.
 
 No reader of bundles, pictures or videos is loaded here: the first page is to come soon.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 EXPORTED_VARIABLE, DEFAULT_EXPORTED = "CNC_EXPORTED", "exported"
 RECORDINGS_VARIABLE, DEFAULT_RECORDINGS = "CNC_RECORDINGS", "recordings"
-RETENTION, DEFAULT_KEEP_DAYS = "retention.json", 30.0
 HOW_TO_MAKE_ONE = "make demo-bundle"  # what `make dashboard` does first; that would start a second dashboard
 HOW_LONG = "It draws a small task, learns it and puts it there, which takes several minutes. Then look again."
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&/^=\"'@])")
@@ -34,16 +32,6 @@ def recordings_folder(environment: Mapping[str, str]) -> Path:
     PosixPath('recordings')
     """
     return Path(environment.get(RECORDINGS_VARIABLE) or DEFAULT_RECORDINGS)
-
-
-def default_keep_days(folder: Path) -> float:
-    """Days for which the pictures of a new session are kept, 0 for good, as the page was told."""
-    try:
-        days = json.loads((folder / RETENTION).read_text(encoding="utf-8"))["keep_days"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return DEFAULT_KEEP_DAYS
-    is_number = isinstance(days, int | float) and not isinstance(days, bool)
-    return float(days) if is_number and 0 <= days < 1e6 else DEFAULT_KEEP_DAYS
 
 
 def list_bundles(exported: Path) -> tuple[Path, ...]:

@@ -212,10 +212,12 @@ def _run_folder(said: str) -> Path | None:
 
 
 def read_points(folder: Path | None) -> tuple[LossPoint, ...]:
-    """The newest points of a run's curve; a line that is not whole is left out."""
+    """The newest points of the newest head's curve; a line that is not whole is left out."""
+    curves = [] if folder is None else list(folder.glob("head-*/metrics.jsonl"))
     try:
-        lines = [] if folder is None else (folder / "metrics.jsonl").read_text("utf-8", "replace").splitlines()
-    except OSError:  # training has not begun
+        newest = max(curves, key=lambda path: path.stat().st_mtime)
+        lines = newest.read_text("utf-8", "replace").splitlines()
+    except (OSError, ValueError):  # training has not begun
         return ()
     return tuple(point for line in lines[-MOST_POINTS:] if (point := _point(line)) is not None)
 
@@ -251,7 +253,7 @@ def view_result(folder: Path) -> ResultView | DamagedBundle:
     try:
         bundle = read_bundle(folder)
         procedure = from_plain(bundle.json("procedure.json"))
-        return ResultView(view, _pictures(bundle), (*warnings(procedure), *_of_training(bundle)))
+        return ResultView(view, _pictures(bundle), tuple(warnings(procedure)))
     except GuideError as error:
         return DamagedBundle(folder, str(error))
     except OSError as error:
@@ -287,14 +289,6 @@ def _doubts(procedure: Procedure, step: KeyStep, total: int) -> Sequence[str]:
         return [f"Only {seen.present} of {total} recordings contain {name}: look whether it is a step at all."]
     if seen.durations_s[2] < BRIEF_S:
         return [f"{name[:1].upper()}{name[1:]} lasts less than a second: it may be a part of its neighbour."]
-    return []
-
-
-def _of_training(bundle: Bundle) -> Sequence[str]:
-    training = bundle.facts.get("training")
-    why = str(training.get("why_ended", "")) if isinstance(training, dict) else ""
-    if why.startswith("reached"):
-        return ["Training reached its limit before it converged: the steps may be imprecise."]
     return []
 
 

@@ -6,12 +6,14 @@ Names come from bundles and sources from outside: pages escape them before Markd
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Literal
 
 from guide.procedure.actions import Action, in_force
-from guide.serve.live_numbers import is_late, is_unsure, state_fingerprint
+from guide.procedure.ending import EndingKind
+from guide.procedure.wording import ACTION_WORDS, ANSWERS, LATE_ANSWERS, TITLES
+from guide.serve.live_numbers import is_late, is_unsure, loud_alert, state_fingerprint
 from guide.ui.state.folders import source_words as camera_words
 from guide.ui.state.live_health import HealthView, notice_of, view_health
 from guide.ui.state.live_place import (
@@ -25,16 +27,7 @@ from guide.ui.state.live_place import (
     lost_words,
     without_step,
 )
-from guide.ui.state.live_words import (
-    ACTION_WORDS,
-    ANSWERS_TO_ALERTS,
-    ICONS,
-    REASONS,
-    SEVERITIES,
-    Standing,
-    clock,
-    title_of,
-)
+from guide.ui.state.live_words import ICONS, SEVERITIES, Standing, clock
 
 MOST_NEXT = 3
 MOST_ACTIONS = 3
@@ -108,6 +101,12 @@ class AlertView:
     has_snapshot: bool
     can_be_done: bool = False
     """Whether it is about a step that somebody may say was done."""
+    todo: str = ""
+    """What to do about it."""
+    shows: int | None = None
+    """The step whose picture shows how that is done."""
+    spoken: str = ""
+    """What a voice says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +156,10 @@ class LiveView:
     lacking: tuple[str, ...] = ()
     """What has to be done and is not."""
     is_all_done: bool = False
+    ending: EndingKind | None = None
+    """The verdict, when all is over."""
+    loud: AlertView | None = None
+    """The alert that takes the place of the current step: the gravest that nobody has answered yet."""
     replay_request: Mapping[str, object] | None = None
     """What to ask for to play the recording again; none of cameras and streams."""
 
@@ -186,6 +189,8 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         next=() if is_over else _next(state),
         lacking=lacking_names(state),
         is_all_done=is_all_done(state),
+        ending=state["ending"]["kind"] if is_over and state["ending"] else None,
+        loud=None if lost else _loud(alerts, state),
         progress=f"{count_done(state)} of {state['progress']['total']} steps done",
         share=count_done(state) / max(int(state["progress"]["total"]), 1),
         timeline=_timeline(state, dict(steps)),
@@ -196,7 +201,7 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         notice=notice_of(state["health"], is_lost=bool(lost)),
         steps=steps,
         headset=str(state["client"]) if waits else None,
-        remark=ending_words(state, len(alerts)) if is_over else lost,
+        remark=ending_words(state) if is_over else lost,
         mark=state_fingerprint(state),
         replay_request=None if state["health"]["is_live"] or state["client"] is not None else _replay_request(state),
     )
@@ -205,23 +210,6 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
 def _replay_request(state: Plain) -> Mapping[str, object]:
     request = {"source": str(state["source"]), "bundle": str(state["bundle"])}
     return request | ({"person": str(state["person"])} if state["person"] else {})
-
-
-def spoken(before: LiveView | None, after: LiveView) -> tuple[str, ...]:
-    """What a voice says when the page goes from one view to the next: alerts first; nothing when it was just opened."""
-    if before is None or before.session != after.session:
-        return ()
-    known = {alert.id: alert.severity for alert in before.alerts}
-    words = [alert.title for alert in after.alerts if known.get(alert.id) != alert.severity and not alert.is_snoozed]
-    if after.question is not None and (before.question is None or before.question.id != after.question.id):
-        words.append(after.question.text)
-    if after.now.step is not None and after.now.step != before.now.step and not after.is_over:
-        words.append(after.now.name)
-    if after.now.mood == "lost" != before.now.mood:
-        words.append(after.now.name)
-    if after.is_over and not before.is_over:
-        words.append("Ended. Please look at the alerts." if after.alerts else "Ended. All is well.")
-    return tuple(words)
 
 
 def _label(step: int, name: str) -> str:
@@ -243,7 +231,8 @@ def source_words(state: Plain) -> str:
 
 def _now(state: Plain, is_over: bool) -> NowView:
     if is_over:
-        return NowView("Session over", None, "over", "", "", 0.0, 0.0, 0.0, 0.0, "")
+        words = state["ending"]["words"] if state["ending"] else "Ended"
+        return NowView(words, None, "over", "", "", 0.0, 0.0, 0.0, 0.0, "")
     step = state["step"]
     if lost_words(state):
         return NowView("No pictures come", None, "lost", "", "", 0.0, 0.0, 0.0, 0.0, "")
@@ -318,11 +307,14 @@ def _timeline(state: Plain, names: Mapping[int, str]) -> tuple[ItemView, ...]:
         standing: Standing = "out of order" if step in flagged["out_of_order"] else "done"
         standing = "done again" if step in flagged["repeated"] else standing
         if step in done or standing != "done":
-            items.append(ItemView(step, names.get(step, ""), standing, _seconds(took.get(step))))
+            strange = "of another variant" if step in state["progress"].get("strange", ()) else ""
+            items.append(ItemView(step, names.get(step, ""), standing, strange or _seconds(took.get(step))))
     if current is not None:
         items.append(ItemView(current, names.get(current, ""), "current", _current_words(state, current, flagged)))
     told = {item.step for item in items}
     usual = [int(step) for step in state["progress"]["lacking"]]
+    if state["ending"] and state["ending"]["kind"] == "not_complete":  # also where the alert was called false
+        flagged["missed"] |= set(usual)
     missed = sorted(flagged["missed"] - told, key=lambda step: (usual.index(step) if step in usual else -1, step))
     items += [ItemView(step, names.get(step, ""), "missed", "not seen") for step in missed]
     return (*items, *_to_come(state, names, {item.step for item in items}, optional))
@@ -374,10 +366,18 @@ def _alert(alert: Plain) -> AlertView:
     kind = str(alert["kind"])
     icon, severity_word = SEVERITIES[alert["severity"]]
     return AlertView(
-        int(alert["id"]), title_of(kind, str(alert["name"])), REASONS.get(kind, ""), str(alert["evidence"]),
+        int(alert["id"]), str(alert["title"]), str(alert["reason"]), str(alert["evidence"]),
         str(alert["severity"]), icon, severity_word, clock(alert["at"]), bool(alert["acknowledged"]),
-        bool(alert["snoozed"]), bool(alert.get("snapshot")), kind == "missed",
+        bool(alert["snoozed"]), bool(alert.get("snapshot")), kind == "missed", str(alert["todo"]), alert["shows"],
+        f"{TITLES.get(kind, kind)}. {alert['todo']}.",
     )  # fmt: skip
+
+
+def _loud(alerts: Sequence[AlertView], state: Plain) -> AlertView | None:
+    """The first alert that is to be dealt with now, its picture only where there is one."""
+    stills, loud = {one["step"] for one in state["steps"] if one["stills"]}, loud_alert(state)
+    found = next((one for one in alerts if loud is not None and one.id == loud["id"]), None)
+    return found if found is None or found.shows in stills else replace(found, shows=None)
 
 
 def _question(question: Plain) -> QuestionView:
@@ -393,7 +393,7 @@ def _undoable(state: Plain, names: Mapping[int, str], titles: Mapping[int, str])
     comments = {one["number"]: str(one["comment"]) for one in state["actions"]}
     newest = [one for one in in_force(taken) if one.kind not in UNTOLD][-MOST_ACTIONS:]
     if state["state"] != "running":  # only answers can be taken back then
-        newest = [one for one in newest if one.kind in ANSWERS_TO_ALERTS]
+        newest = [one for one in newest if one.kind in LATE_ANSWERS]
     return tuple(
         ActionView(one.number, _action_words(one, names, titles, comments[one.number])) for one in reversed(newest)
     )
@@ -403,7 +403,7 @@ def _action_words(action: Action, names: Mapping[int, str], titles: Mapping[int,
     words = ACTION_WORDS[action.kind]
     if action.step is not None:
         words += f": {names.get(action.step, action.step)}"
-    elif action.kind in ANSWERS_TO_ALERTS and (title := titles.get(action.target or 0)):
+    elif action.kind in ANSWERS and (title := titles.get(action.target or 0)):
         words += f": {title}"
     if action.answer is not None:
         words += " yes" if action.answer else " no"

@@ -57,29 +57,31 @@ def lacking_names(state: Plain) -> tuple[str, ...]:
 def choice_words(choice: Plain, names: Mapping[int, str]) -> str:
     """What speaks for a next step: how many demonstrations went on so, or why it is time for it.
 
-    >>> choice_words({"count": 9, "total": 12, "ready": False, "after": [2]}, {2: "open case"})
-    '9 of 12, first: open case'
+    >>> choice_words({"count": 4, "total": 5, "ready": False, "after": [2]}, {2: "open case"})
+    '4 of 5, first: open case'
     """
     if choice.get("missed"):
         return "missed: go back to it"
     after = [names.get(int(step), f"step {step}") for step in choice.get("after", ())]
-    return f"{choice['count']} of {choice['total']}" + (f", first: {after[0]}" if after and not choice["ready"] else "")
+    first = f"first: {after[0]}" if after and not choice["ready"] else ""
+    so_far = f"{choice['count']} of {choice['total']}" if choice["total"] else ""
+    words = "another variant" if choice.get("strange") else so_far
+    return ", ".join(word for word in (words, first) if word) or "as written"
 
 
 def current_words(step: int, state: Plain) -> list[str]:
     """What a person said of the step that is being done, and whether it has only just begun."""
     progress, current = state["progress"], state["step"]
-    said = [("marked", "marked done"), ("denied", "marked not done")]
+    said = [("marked", "marked done"), ("denied", "marked not done"), ("strange", "of another variant")]
     words = [word for name, word in said if step in progress.get(name, ())]
     return ["just begun", *words] if current is not None and current.get("starting") else words
 
 
-def ending_words(state: Plain, alerts: int) -> str:
-    """How a session ended, in a sentence; a problem is told instead."""
+def ending_words(state: Plain) -> str:
+    """How much was done and all that was not, in a sentence, below the verdict; a problem is told instead."""
     if state["state"] == "failed":
         return str(state["problem"]) or "The session broke off."
-    lacking = lacking_names(state)
-    done = f"{len(state['progress']['done'])} of {state['progress']['total']} steps were seen"
-    left = f", not done: {', '.join(lacking)}" if lacking else ""
-    stands = "no alert stands" if not alerts else "1 alert stands" if alerts == 1 else f"{alerts} alerts stand"
-    return f"{done}{left}; {stands}."
+    done = set(state["progress"]["done"])
+    left = [str(one["name"]) for one in state["steps"] if one["step"] not in done]
+    seen = f"{len(done)} of {state['progress']['total']} steps done"
+    return f"{seen}; not done: {', '.join(left)}." if left and done else f"{seen}."

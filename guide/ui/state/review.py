@@ -12,26 +12,24 @@ import numpy as np
 from guide.bundle import Bundle
 from guide.domain import Alert, KeyStep, Segment
 from guide.errors import InputError
+from guide.procedure.explain import Explained, explain
+from guide.procedure.given_rules import with_given
 from guide.procedure.learn import describe
-from guide.procedure.model import Procedure, Rules
-from guide.procedure.precedence import strict_edges
+from guide.procedure.model import GivenRule, Procedure, Rules
+from guide.procedure.precedence import Edge, reduce_edges, strict_edges
 from guide.procedure.reading import from_plain
+from guide.procedure.wording import TITLES
 from guide.record.timeline import colour
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import solid
 from guide.teach.edited import Review, Reviewed, segments_of, vanishing
-from guide.teach.edits import Split
+from guide.teach.edits import MarkKind, Split, rule_words
 from guide.teach.moments import Moment, choose_moments, to_jpeg
 from guide.teach.relearn import is_quick
 from guide.teach.stills import Still, lacking, named_stills, read_stills, relabelled
 from guide.teach.trial import Trial
 from guide.teach.videos import picture_at
 from guide.ui.state.bundles import GRAPH_LOOK
-
-TITLES: Mapping[str, str] = {
-    "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
-    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,8 @@ class StepCard:
     """What the demonstrations say of it besides, in words."""
     is_optional: bool
     is_repeatable: bool
+    by_demonstrations: frozenset[MarkKind] = frozenset()
+    """What the demonstrations alone make of it: nobody can take that away by hand."""
 
     @property
     def label(self) -> str:
@@ -176,11 +176,11 @@ def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Pro
     seen = f"in {0 if found is None else found.present} of {procedure.demonstrations} recordings"
     if found is not None and found.present:
         seen += f", about {found.durations_s[2]:.0f} s"
-    words = []
+    by_demonstrations: dict[MarkKind, str] = {}
     if inferred.is_optional and not step.is_optional:
-        words.append("some leave it out")
+        by_demonstrations["optional"] = "some leave it out"
     if inferred.is_repeatable and not step.is_repeatable:
-        words.append("some do it again")
+        by_demonstrations["repeatable"] = "some do it again"
     ids = [one.id for one in review.demonstrations.items]
     shown = [StepPicture(s.picture, s.moment, ids[s.moment.recording]) for s in stills if s.moment.step == step.number]
     return StepCard(
@@ -189,9 +189,10 @@ def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Pro
         colour(step.number),
         tuple(shown),
         seen,
-        ", ".join(words),
+        ", ".join(by_demonstrations.values()),
         step.is_optional,
         step.is_repeatable,
+        frozenset(by_demonstrations),
     )
 
 
@@ -199,40 +200,66 @@ def pairs(bundle: Bundle, review: Review) -> tuple[PairRow, ...]:
     """Every pair that the demonstrations keep in order or that a rule watches, and those switched off."""
     live = from_plain(bundle.json("procedure.json")) if is_quick(review.edits) else None
     procedure, result = counted(review), review.result
-    rules = Rules() if live is None else live.rules
-    chosen = {*strict_edges(procedure.precedences), *rules.edges, *rules.asked_edges, *result.off}
-    rows = [_pair(edge, procedure, result, rules if live else None) for edge in sorted(chosen)]
-    return tuple(rows)
+    rules = (Rules() if live is None else live.learned or live.rules, with_given(live or procedure, result.given).rules)
+    chosen = {*strict_edges(procedure.precedences), *relaxed(result)}
+    chosen |= {edge for each in rules for part in (each.edges, each.asked_edges) for edge in part}
+    return tuple(_pair(edge, procedure, result, rules[1], live is not None) for edge in sorted(chosen))
 
 
-def _pair(edge: tuple[int, int], procedure: Procedure, result: Reviewed, rules: Rules | None) -> PairRow:
+def reasons(bundle: Bundle, review: Review) -> tuple[Explained, ...]:
+    """Why each rule alarms, asks or is silent, as it was last taught; none while labels wait to be taught."""
+    return explain(from_plain(bundle.json("procedure.json"))) if is_quick(review.edits) else ()
+
+
+def relaxed(result: Reviewed) -> set[Edge]:
+    """The pairs whose order a person told the guide not to watch."""
+    pairs = (one.steps for one in result.given if one.kind == "before" and not one.holds)
+    return {(first, then) for first, then in pairs}
+
+
+def _pair(edge: Edge, procedure: Procedure, result: Reviewed, rules: Rules, is_learned: bool) -> PairRow:
     counts = procedure.precedence(*edge)
     first, then = (label(result.step(number)) for number in edge)
-    is_watched = edge not in result.off
-    if not is_watched:
-        when_broken = "nothing (switched off)"
-    elif rules is None:
+    is_watched = edge not in relaxed(result)
+    if edge in rules.given_edges:
+        when_broken = "alert (given)"
+    elif not is_watched:
+        when_broken = "nothing (relaxed)"
+    elif not is_learned:
         when_broken = "chosen when taught"
     else:
         when_broken = "alert" if edge in rules.edges else "question" if edge in rules.asked_edges else "nothing"
     return PairRow(*edge, first, then, counts.support, counts.total, when_broken, is_watched)
 
 
+def given_rows(review: Review) -> tuple[tuple[str, GivenRule], ...]:
+    """The rules that were given, in words."""
+    result = review.result
+    stances = {True: "", False: " (relaxed)"}
+    return tuple((f"{rule_words(one, result.names)}{stances[one.holds]}", one) for one in result.given)
+
+
 def graph(review: Review) -> str:
-    """The precedence graph in Graphviz's language: a box a step, pairs switched off dashed."""
-    procedure, off = counted(review), review.result.off
+    """The precedence graph in Graphviz's language: a box a step, relaxed pairs dashed, given ones bold."""
+    result = review.result
+    procedure, off = with_given(counted(review), result.given), relaxed(result)
+    given = set(reduce_edges(procedure.rules.given_edges))
     drawn = {(one.first, one.then): one for one in procedure.graph}
     drawn |= {edge: procedure.precedence(*edge) for edge in off}
-    nodes = [f"{step.number} [label={_quoted(label(step))}];" for step in review.result.steps]
+    nodes = [f"{step.number} [label={_quoted(label(step))}];" for step in result.steps]
     edges = [
-        f'{one.first} -> {one.then} [label="{one.support} of {one.total}"{_style(edge in off)}];'
+        f"{first} -> {then} [label={_quoted('given' if edge in given else f'{one.support} of {one.total}')}"
+        f"{_style(edge in off - given, edge in given)}];"
         for edge, one in sorted(drawn.items())
+        for first, then in [edge]
     ]
     return "\n".join(["digraph order {", *GRAPH_LOOK, *nodes, *edges, "}"])
 
 
-def _style(is_off: bool) -> str:
-    return ', style=dashed, color="#b9c4c7", constraint=false' if is_off else ""
+def _style(is_off: bool, is_given: bool) -> str:
+    if is_off:
+        return ', style=dashed, color="#b9c4c7", constraint=false'
+    return ", penwidth=2" if is_given else ""
 
 
 def _quoted(text: str) -> str:

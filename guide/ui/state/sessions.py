@@ -14,8 +14,9 @@ from typing import Any, Literal, get_args
 import av
 
 from guide.commands.report import read_report, read_stills
-from guide.errors import InputError, OutputError
+from guide.procedure.wording import ACTION_WORDS, ANSWERS, title_of
 from guide.record.elan import to_elan
+from guide.record.keeping import Keeping, write_keeping
 from guide.record.page import MARKS, clock, to_html
 from guide.record.retention import DAY_S, drop_old_pictures
 from guide.record.session_report import AlertHistory, SessionReport, taken_back, to_plain
@@ -23,8 +24,7 @@ from guide.record.store import DATABASE, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import SessionState, StoredPicture, StoredSession
-from guide.ui.state.folders import RETENTION, source_words
-from guide.ui.state.live_words import ACTION_WORDS, ANSWERS_TO_ALERTS, title_of
+from guide.ui.state.folders import source_words
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
@@ -149,6 +149,13 @@ class ReplayView:
         """The questions that nobody answered, with when they were asked."""
         return tuple(f"{clock(one.at)} {one.text}" for one in self.report.unanswered)
 
+    @property
+    def cut_off(self) -> str:
+        """How a session ended that was cut off."""
+        noted = [one.note.removeprefix("cut_off: ") for one in self.report.notes if one.note.startswith("cut_off: ")]
+        words = noted[-1] if noted else "this session was cut off: its end was not judged."
+        return f"{words[:1].upper()}{words[1:]} It is left out of Over many."
+
     def part(self, at: float) -> int:
         """The place of the clip that shows the moment, or of the one nearest to it."""
         return min(range(len(self.clips)), key=lambda place: _distance(self.clips[place], at), default=0)
@@ -271,7 +278,7 @@ def _answers(report: SessionReport, alert: int) -> str:
     """What people said of an alert and did not take back, with their comments, in words."""
     back, said = taken_back(report.actions), dict[str, list[str]]()
     for one in report.actions:
-        if one.target == alert and one.kind in ANSWERS_TO_ALERTS and one.number not in back:
+        if one.target == alert and one.kind in ANSWERS and one.number not in back:
             said.setdefault(one.kind, []).extend([f"“{one.comment}”"] if one.comment else [])
     return "; ".join(
         f"{ACTION_WORDS[kind].lower()}{': ' if comments else ''}{', '.join(comments)}"
@@ -320,25 +327,17 @@ def delete(folder: Path, name: str) -> None:
         store.delete(store.find(name).id)
 
 
-def set_keep_days(folder: Path, days: float) -> int:
-    """Remembers for how many days the pictures of new sessions are kept, and sets it for those that are there.
+def set_keeping(folder: Path, keeping: Keeping) -> int:
+    """Remembers what is kept of new sessions, and for how long of those that are there.
 
-    Gives how many of them lost theirs at once.
+    Gives how many of them lost their pictures at once.
     """
-    if not 0 <= days < 1e6:
-        raise InputError(f"pictures are kept for a number of days, 0 for good, got {days}.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        aside = folder / f".{RETENTION}.new"
-        aside.write_text(json.dumps({"keep_days": days}), encoding="utf-8")
-        aside.replace(folder / RETENTION)
-    except OSError as cause:
-        raise OutputError(f"{folder} cannot be written ({cause.strerror}): check who may write there.") from cause
+    write_keeping(folder, keeping)
     if not has_sessions(folder):
         return 0
     with opened(folder) as store:
-        store.keep_pictures(days or None)
-        return len(drop_old_pictures(store, time.time()))
+        store.keep_pictures(keeping.keep_days or None)
+        return len(drop_old_pictures(store, time.time(), keeping.most_bytes))
 
 
 def count_over(rows: Iterable[SessionRow], days: float, now: float) -> int:

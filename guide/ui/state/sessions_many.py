@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from guide.procedure.wording import TITLES
 from guide.record.session_report import AlertHistory, SessionReport
-from guide.ui.state.live_words import TITLES
 from guide.ui.state.sessions import NOBODY, SessionRow
 
 DeviationBy = Literal["step", "kind", "person", "version"]

@@ -185,9 +185,18 @@ at("bar").addEventListener("pointermove", (event) => {
   const drag = state.drag;
   if (!drag || drag.place < 0) return;
   drag.moved = true;
-  move(drag, seconds(event));
+  show(move(drag, seconds(event)));
   draw();
 });
+
+// The video shows the moment of the edge that is dragged; a video that is still looking for the last one is not asked.
+function show(place) {
+  state.place = place;
+  const playing = video();
+  if (!playing) return;
+  playing.pause();
+  if (!playing.seeking) playing.currentTime = place;
+}
 
 // An edge that two steps share moves for both.
 function move(drag, wanted) {
@@ -202,12 +211,13 @@ function move(drag, wanted) {
   const place = Math.max(low, Math.min(wanted, high));
   part[drag.side] = place;
   if (touches) other[drag.side === "start" ? "end" : "start"] = place;
+  return place;
 }
 
 at("bar").addEventListener("pointerup", (event) => {
   const drag = state.drag;
   state.drag = null;
-  if (drag && drag.moved) { tidy(); draw(); tell(); return; }
+  if (drag && drag.moved) { go(state.place); tidy(); draw(); tell(); return; }
   const moment = seconds(event);
   const place = state.parts.findIndex((one) => one.start <= moment && moment < one.end);
   state.chosen = place === state.chosen ? -1 : place;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from guide.benchmarks.clocks import timed
 from guide.benchmarks.figures import Figure, Part, processor
 from guide.domain import Frame
 from guide.ingest.files import VideoFile
@@ -27,11 +27,7 @@ Source = Callable[[], Iterable[Frame]]
 
 @dataclass(frozen=True, slots=True)
 class ExtractionSizes:
-    """What is extracted.
-
-    >>> ExtractionSizes().backbone
-    'efficientnet_lite0'
-    """
+    """What is extracted."""
 
     video: Path | None = None
     """A video; without one a recording of the demo world is drawn."""
@@ -94,10 +90,10 @@ def measure_rates(source: Source, extractor: Extractor, repeats: int) -> Rates:
     extractor.runner.pool(inputs)  # starts the trunk
     decode, trunk, extract = [], [], []
     for _ in range(repeats):
-        decode.append(count / _seconds(lambda: sum(1 for _ in frames())))
-        run = _seconds(lambda: [extractor.runner.pool(inputs) for _ in range(batches)])
+        decode.append(count / timed(lambda: sum(1 for _ in frames()))[0])
+        run = timed(lambda: [extractor.runner.pool(inputs) for _ in range(batches)])[0]
         trunk.append(batches * extractor.batch_size / run)
-        extract.append(count / _seconds(lambda: list(extractor.extract(frames()))))
+        extract.append(count / timed(lambda: list(extractor.extract(frames())))[0])
     return Rates(max(decode), max(trunk), max(extract), extractor.uses_gpu)
 
 
@@ -113,9 +109,3 @@ def part_of(rates: Rates, title: str) -> Part:
     rule = "min(decoding, trunk)" if rates.uses_gpu else "1/(1/decoding + 1/trunk)"
     where = f"{processor()}, {torch.cuda.get_device_name()}" if rates.uses_gpu else processor()
     return Part(title, where, figures, (f"possible = {rule}; frames that the working rate keeps",))
-
-
-def _seconds(act: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    act()
-    return time.perf_counter() - begin

@@ -37,11 +37,7 @@ LEAST_TIMES_FASTER = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LiveSizes:
-    """What is played, and how much of it.
-
-    >>> LiveSizes(Path("exported/demo")).minutes
-    10.0
-    """
+    """What is played, and how much of it."""
 
     bundle: Path
     weights: Path | None = None
@@ -125,6 +121,7 @@ def measure_moments(bundle: Bundle, sizes: LiveSizes, threads: int) -> list[Mome
     """Both ways at each moment, in turns."""
     rate = float(bundle.facts["rate"])
     networks = start_networks(bundle, "cpu", threads)
+    assert networks.head is not None
     session = Session(bundle, networks, LiveSettings())
     total = round(sizes.minutes * 60 * rate)
     plain = PlainWay(bundle, load_trunk(bundle.facts["input"]["backbone"], sizes.weights), networks.head, total)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import combinations
 
 import torch
@@ -20,27 +19,6 @@ LEAST_TIMES_FASTER = 10.0
 Batch = tuple[Tensor, Tensor, Tensor]
 
 
-@dataclass(frozen=True, slots=True)
-class LossTimes:
-    """Seconds for one TC3I value and its gradient, the best of several runs on one machine.
-
-    >>> LossTimes(batched_s=0.001, per_pair_s=0.008, literal_s=0.02).speedup
-    20.0
-    """
-
-    batched_s: float
-    """All pairs at once."""
-    per_pair_s: float
-    """The same vector operations, called once for each pair of recordings."""
-    literal_s: float
-    """A loop over pairs and frames, as the equations read."""
-
-    @property
-    def speedup(self) -> float:
-        """How many times faster than the literal loop."""
-        return self.literal_s / self.batched_s
-
-
 def measure_losses(videos: int = 5, frames: int = 32, width: int = 128, repeats: int = 5) -> list[Part]:
     """One part for the CPU and, where there is one, one for the GPU."""
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -48,20 +26,21 @@ def measure_losses(videos: int = 5, frames: int = 32, width: int = 128, repeats:
 
 
 def _measure(device: str, videos: int, frames: int, width: int, repeats: int) -> Part:
-    times = time_losses(device, videos, frames, width, repeats)
+    batched_s, per_pair_s, literal_s = time_losses(device, videos, frames, width, repeats)
     figures = (
-        Figure("batched, forward and backward", 1e3 * times.batched_s, "ms"),
-        Figure("the same, called pair by pair", 1e3 * times.per_pair_s, "ms"),
-        Figure("literal loop over pairs and frames", 1e3 * times.literal_s, "ms"),
-        Figure("times faster than pair by pair", times.per_pair_s / times.batched_s),
-        Figure("times faster than the literal loop", times.speedup, least=LEAST_TIMES_FASTER),
+        Figure("batched, forward and backward", 1e3 * batched_s, "ms"),
+        Figure("the same, called pair by pair", 1e3 * per_pair_s, "ms"),
+        Figure("literal loop over pairs and frames", 1e3 * literal_s, "ms"),
+        Figure("times faster than pair by pair", per_pair_s / batched_s),
+        Figure("times faster than the literal loop", literal_s / batched_s, least=LEAST_TIMES_FASTER),
     )
     where = torch.cuda.get_device_name() if device == "cuda" else processor()
     return Part(f"TC3I of {videos} videos x {frames} frames x {width}", where, figures)
 
 
-def time_losses(device: str, videos: int = 5, frames: int = 32, width: int = 128, repeats: int = 5) -> LossTimes:
-    """The times of TC3I, forward and backward, for `videos` recordings of `frames` frames each."""
+def time_losses(device: str, videos: int, frames: int, width: int, repeats: int) -> tuple[float, float, float]:
+    """Seconds for one TC3I value and its gradient, the best of several runs: all pairs at once, the same operations
+    called once for each pair of recordings, and a loop over pairs and frames, as the equations read."""
     generator = torch.Generator().manual_seed(0)
     embeddings = torch.randn(videos, frames, width, generator=generator).to(device).requires_grad_()
     steps = torch.rand(videos, frames, generator=generator).mul(600).sort(1).values.to(device)
@@ -71,10 +50,10 @@ def time_losses(device: str, videos: int = 5, frames: int = 32, width: int = 128
     def by_pair() -> Tensor:
         return torch.stack([loss(*_rows(batch, pair)) for pair in combinations(range(videos), 2)]).mean()
 
-    return LossTimes(
-        batched_s=_best_time(lambda: loss(*batch), embeddings, repeats * 4),
-        per_pair_s=_best_time(by_pair, embeddings, repeats),
-        literal_s=_best_time(lambda: literal_tc3i(loss, *batch), embeddings, repeats),
+    return (
+        _best_time(lambda: loss(*batch), embeddings, repeats * 4),
+        _best_time(by_pair, embeddings, repeats),
+        _best_time(lambda: literal_tc3i(loss, *batch), embeddings, repeats),
     )
 
 

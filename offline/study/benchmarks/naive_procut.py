@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 import skfuzzy
@@ -15,6 +14,7 @@ from maxflow.fastmin import aexpansion_grid
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from guide.benchmarks.clocks import timed
 from guide.benchmarks.figures import peak_mb
 from guide.domain import Labels
 from guide.label.cut import settle_all
@@ -37,7 +37,6 @@ DRIFT_DIRECTIONS = 8
 DRIFT_KEPT = 0.95
 CHAIN = LinkSettings(radius_s=0.0)
 
-Result = TypeVar("Result")
 RivalRun: TypeAlias = tuple[list[NDArray[np.float64]], list[Labels], int]  # unaries, labels, rounds
 
 
@@ -63,9 +62,6 @@ class Rival:
     """The published way from one start: its time and the energies of the labels on its own memberships.
 
     `cut_energy` is that of our cut on the same memberships, so the two are the same energy.
-
-    >>> Rival(seconds=3.0, rounds=10, energy=2.0, cut_energy=2.0).seconds
-    3.0
     """
 
     seconds: float
@@ -113,9 +109,8 @@ def _draw(
 def pcm_cost(frames: int, width: int = 128, k: int = 10, seed: int = 0) -> Cost:
     """What ProCut costs on `frames` drawn frames (drawing them not counted). Memory wants a fresh process."""
     collection = drawn_collection(frames, width, k, seed)
-    begin = time.perf_counter()
-    ProCut().find(collection, k, seed)
-    return Cost(collection.size, time.perf_counter() - begin, peak_mb())
+    seconds, _ = timed(lambda: ProCut().find(collection, k, seed))
+    return Cost(collection.size, seconds, peak_mb())
 
 
 def race(frames: int, width: int = 128, k: int = 10, seed: int = 0, repeats: int = 1) -> Race:
@@ -127,9 +122,9 @@ def race(frames: int, width: int = 128, k: int = 10, seed: int = 0, repeats: int
     collection, settings = drawn_collection(frames, width, k, seed), FuzzySettings()
     ours, rivals = [], []
     for _ in range(repeats):
-        ours.append(_timed(lambda: _ours(collection, k, seed, settings)))
-        rivals.append(_timed(lambda: _rival(collection, lambda data: _from_our_start(collection, data, k, seed))))
-    alone = _timed(lambda: _rival(collection, lambda data: _published(data, k, settings, seed=seed)))
+        ours.append(timed(lambda: _ours(collection, k, seed, settings)))
+        rivals.append(timed(lambda: _rival(collection, lambda data: _from_our_start(collection, data, k, seed))))
+    alone = timed(lambda: _rival(collection, lambda data: _published(data, k, settings, seed=seed)))
     unaries, labels = ours[0][1]
     return Race(
         seconds=min(seconds for seconds, _ in ours),
@@ -137,12 +132,6 @@ def race(frames: int, width: int = 128, k: int = 10, seed: int = 0, repeats: int
         random_start=_scored(alone[0], alone[1], collection),
         our_start=_scored(min(seconds for seconds, _ in rivals), rivals[0][1], collection),
     )
-
-
-def _timed(act: Callable[[], Result]) -> tuple[float, Result]:
-    begin = time.perf_counter()
-    result = act()
-    return time.perf_counter() - begin, result
 
 
 def _ours(

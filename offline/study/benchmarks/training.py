@@ -16,7 +16,7 @@ from torch import Tensor
 from guide.benchmarks.figures import Figure, Part, processor
 from offline.batches import Batch, Batches
 from offline.config import PAPER, Recipe
-from offline.embedding import build_embedder, make_loss, prepare_inputs
+from offline.embedding import build_head_for, make_loss, prepare_inputs
 from offline.features import RecordingFeatures
 from offline.loop import LoopSettings, _Run
 from offline.npy_file import GrowingNpy
@@ -26,11 +26,7 @@ MOST_SHARE = 20.0  # percent of a step
 
 @dataclass(frozen=True, slots=True)
 class StepSizes:
-    """What is trained on.
-
-    >>> StepSizes().map_shape
-    (1024, 14, 14)
-    """
+    """What is trained on."""
 
     recordings: int = 6
     frames: int = 240
@@ -57,7 +53,7 @@ def measure_training(sizes: StepSizes | None = None) -> list[Part]:
 
 def _measure(sizes: StepSizes, device: torch.device, folder: Path) -> Part:
     inputs = prepare_inputs(_recordings(sizes, folder), sizes.recipe, folder / "inputs")
-    head = build_embedder(inputs, sizes.recipe, 0).to(device)
+    head = build_head_for(inputs, sizes.recipe, 0).to(device)
     loss = make_loss(inputs, sizes.recipe)
     batches = Batches(inputs.clips(sizes.recipe), sizes.recipe.batch_videos, sizes.recipe.sampled_frames, 0)
     settings = LoopSettings(sizes.recipe.learning_rate, sizes.recipe.weight_decay, 10**9, 10**9, 1, seed=0)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+import shutil
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,15 +16,18 @@ import tyro
 from rich.console import Console
 
 from guide.commands.entry import entry
-from guide.errors import InputError
+from guide.errors import InputError, OutputError
 from guide.teach.annotations import write_labels
 from offline.progress import progress
 from offline.study.counterfactual.faults import Kind
-from offline.study.counterfactual.folder import LIVE, TRUTH, new_folder, write_json
 from offline.study.counterfactual.plan import Planned, plan
 from offline.study.counterfactual.sources import Source, Task, read_task
 from offline.study.counterfactual.truth import Truth, segments_of, tell
 from offline.study.evaluation.recording_tasks import LabelRequest
+
+MARK = "counterfactual.json"  # says what the folder is and how it was made; written last
+LIVE = "live"
+TRUTH = "truth.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,40 @@ def _make(each: Planned, source: Source, task: Task, folder: Path) -> Truth:
     segments = segments_of(each.variant, source.labels, source.times, source.rate)
     write_labels(folder / f"{each.name}.csv", segments, task.names)
     return tell(each.variant, source.id, source.labels, source.times, source.rate, task.names)
+
+
+@contextmanager
+def new_folder(out: Path, facts: Mapping[str, object]) -> Iterator[Path]:
+    """A place to write `live/` and truth.json to, which becomes `out` at the end; an earlier result is replaced.
+
+    Raises InputError where `out` holds anything else, OutputError where it cannot be written.
+    """
+    _refuse_strange(out)
+    aside = out.with_name(f".{out.name}.new")
+    try:
+        shutil.rmtree(aside, ignore_errors=True)
+        (aside / LIVE).mkdir(parents=True)
+        yield aside
+        write_json(aside / MARK, facts)
+        shutil.rmtree(out, ignore_errors=True)
+        aside.rename(out)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {out} ({error.strerror or error}): give a writable --out with space."
+        ) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def write_json(path: Path, content: Mapping[str, object]) -> None:
+    """Writes a file of JSON that a person can read too."""
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _refuse_strange(out: Path) -> None:
+    is_ours = not out.exists() or (out.is_dir() and ((out / MARK).is_file() or not any(out.iterdir())))
+    if not is_ours:
+        raise InputError(f"--out needs a new folder or an earlier result, {out} holds something else: give another.")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 from offline.study.counterfactual.faults import (
     KINDS,
     Kind,
+    Rules,
     Variant,
     missed,
     out_of_order,
@@ -18,16 +19,11 @@ from offline.study.counterfactual.faults import (
     unchanged,
 )
 from offline.study.counterfactual.pieces import Layout
-from offline.study.counterfactual.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A recording to be made: its name, the number of its source, and what happens to it.
-
-    >>> Planned("01_none", 0, Variant("none", (0, 1))).variant.kind
-    'none'
-    """
+    """A recording to be made: its name, the number of its source, and what happens to it."""
 
     name: str
     source: int

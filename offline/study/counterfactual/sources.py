@@ -15,11 +15,10 @@ from guide.errors import InputError
 from guide.teach.annotations import segments_to_labels
 from offline.study.counterfactual.pieces import Index, Layout, retime
 from offline.study.counterfactual.pixels import read_times, write_spliced
-from offline.study.datasets.captaincook import list_recipes, read_recipe
 from offline.study.datasets.captaincook_annotations import ERRORS_FILE
-from offline.study.evaluation.feature_tasks import RATE, choose
+from offline.study.evaluation.feature_tasks import read_feature_tasks
 from offline.study.evaluation.recording_tasks import Checked, LabelRequest, check_tasks
-from offline.videos import Recording, RecordingFacts, open_frames, read_feature_file
+from offline.videos import Recording, open_frames, read_feature_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +77,13 @@ def read_task(folder: Path, word: str | None, rate: float | None, labels: LabelR
 
 
 def _recipe(folder: Path, word: str | None) -> Task:
-    recipes = {str(number): name for number, name in list_recipes(folder).items()}
-    chosen = choose(recipes, [word] if word else [], str)
-    task = read_recipe(folder, int(_only([key for key, _ in chosen], folder)))
+    tasks = read_feature_tasks(folder, [word] if word else [], False)
+    _only([task.word for task in tasks], folder)
     sources = tuple(
-        Source(each.id, RATE, np.arange(len(each.labels)) / RATE, each.labels, features=each.features)
-        for each in task.clean
+        Source(one.id, one.rate, one.times, labels, features=one.pooled)
+        for one, labels in zip(tasks[0].recordings, tasks[0].truth, strict=True)
     )
-    return Task(sources, {step.number: step.name for step in task.steps})
+    return Task(sources, tasks[0].steps)
 
 
 def _recordings(folder: Path, word: str | None, rate: float | None, labels: LabelRequest) -> Task:
@@ -97,21 +95,13 @@ def _recordings(folder: Path, word: str | None, rate: float | None, labels: Labe
 def _sources(task: Checked) -> tuple[Source, ...]:
     sources = []
     for facts, segments in zip(task.facts, task.segments, strict=True):
-        features = read_feature_file(facts.recording)[0] if facts.width is not None else None
-        times = _times(facts)
-        pictures = facts.recording if features is None else None
-        labels = segments_to_labels(segments, times)
-        sources.append(Source(facts.recording.id, facts.rate, times, labels, pictures, features))
+        one, is_seen = facts.recording, facts.width is not None
+        times = np.arange(facts.frames) / facts.rate if is_seen else read_times(open_frames(one))
+        looks = (None, read_feature_file(one)[0]) if is_seen else (one, None)
+        sources.append(Source(one.id, facts.rate, times, segments_to_labels(segments, times), *looks))
     return tuple(sources)
 
 
-def _times(facts: RecordingFacts) -> Times:
-    if facts.width is not None:
-        return np.arange(facts.frames) / facts.rate
-    return read_times(open_frames(facts.recording))
-
-
-def _only(words: list[str], folder: Path) -> str:
+def _only(words: list[str], folder: Path) -> None:
     if len(words) != 1:
         raise InputError(f"{folder} holds {len(words)} tasks ({', '.join(words)}): choose one with --task.")
-    return words[0]

@@ -30,12 +30,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CookingRecording:
-    """One recording with its features and true labels at one frame a second.
-
-    >>> frames = np.zeros((2, 1024), np.float32)
-    >>> CookingRecording("1_7", frames, np.array([0, 3]), is_error=False, steps=(), overlaps=0).labels.tolist()
-    [0, 3]
-    """
+    """One recording with its features and true labels at one frame a second."""
 
     id: str
     features: Features  # (T, 1024)
@@ -58,11 +53,7 @@ class CookingRecording:
 
 @dataclass(frozen=True, slots=True)
 class CookingTask:
-    """A recipe's steps, its recordings, and those left out because their features are missing.
-
-    >>> CookingTask(1, "Tea", (KeyStep(1, "Boil"),), (), missing=("1_7",)).clean
-    ()
-    """
+    """A recipe's steps, its recordings, and those left out because their features are missing."""
 
     number: int
     name: str
@@ -74,11 +65,6 @@ class CookingTask:
     def clean(self) -> tuple[CookingRecording, ...]:
         """The demonstrations without a mistake."""
         return tuple(recording for recording in self.recordings if not recording.is_error)
-
-    @property
-    def overlaps(self) -> int:
-        """Overlaps resolved in all recordings."""
-        return sum(recording.overlaps for recording in self.recordings)
 
 
 def list_recipes(folder: Path) -> dict[int, str]:

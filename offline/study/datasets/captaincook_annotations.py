@@ -38,11 +38,7 @@ class AnnotatedStep:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedRecording:
-    """One recording's steps in the order listed; `is_error` where something was done wrong on purpose or not.
-
-    >>> AnnotatedRecording("12_5", 12, False, ()).recipe
-    12
-    """
+    """One recording's steps in the order listed; `is_error` where something was done wrong on purpose or not."""
 
     id: str
     recipe: int

@@ -17,7 +17,7 @@ from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from guide.teach.label_rows import Problems, clean_name, parse_seconds, read_cells, shown
 from offline.study.datasets.label_folder import ReadOptions, label_files
-from offline.study.datasets.sequence import StepSequence, TaskSequences
+from offline.study.datasets.sequence import StepSequence, TaskSequences, read_lines
 from offline.study.datasets.views import THIRD
 
 TASKS_FILE: Final = "tasks_primary.txt"
@@ -30,11 +30,7 @@ BLOCK: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class TaskInfo:
-    """A task as `tasks_primary.txt` describes it.
-
-    >>> TaskInfo("23521", "Make Jello Shots", ("pour water", "stir")).steps[1]
-    'stir'
-    """
+    """A task as `tasks_primary.txt` describes it."""
 
     number: str
     title: str
@@ -64,10 +60,7 @@ def read_tasks(folder: Path, options: ReadOptions) -> dict[str, TaskSequences]:
 
 def read_task_list(path: Path) -> list[TaskInfo]:
     """The tasks of `tasks_primary.txt`; raises InputError naming the line that is not as described."""
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} should hold UTF-8 text and cannot be read ({error}): fetch it again.") from error
+    lines = [line.strip() for line in read_lines(path)]
     infos: list[TaskInfo] = []
     start = 0
     while start < len(lines):
@@ -126,18 +119,14 @@ def _task(info: TaskInfo, files: dict[str, Path], listed: list[str], problems: l
         own.append(found)
         recordings.append(_sequence(video, _segments(path, len(info.steps), found)))
     problems += own
-    missing = sorted(set(listed) - set(files))
+    missing = [f"step times of the video {video}" for video in sorted(set(listed) - set(files))]
     return TaskSequences(
         name=info.title,
         steps=tuple(KeyStep(number, step) for number, step in enumerate(info.steps, start=1)),
         recordings=tuple(recordings),
-        missing=tuple(f"step times of the video {video}" for video in missing) or _none(files),
+        missing=tuple(missing) or (() if files else ("its label files",)),
         changes=tuple(change for one in own for change in one.changes),
     )
-
-
-def _none(files: dict[str, Path]) -> tuple[str, ...]:
-    return () if files else ("its label files",)
 
 
 def _sequence(video: str, segments: list[Segment]) -> StepSequence:

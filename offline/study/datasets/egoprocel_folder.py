@@ -28,9 +28,9 @@ from offline.study.datasets.label_folder import (
     is_label_file,
     label_files,
     read_groups,
+    with_strays,
 )
 from offline.study.datasets.sequence import StepSequence, TaskSequences
-from offline.study.datasets.strays import with_strays
 from offline.study.datasets.views import CMU_VIEWS, EGO
 
 ANNOTATIONS: Final = "annotations"

@@ -22,7 +22,7 @@ from typing import Any, Final
 from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from guide.teach.label_rows import LATEST_S, clean_name, shown
-from offline.study.datasets.sequence import StepSequence, TaskSequences, find_file, read_json
+from offline.study.datasets.sequence import StepSequence, TaskSequences, find_file, read_json, read_lines
 from offline.study.datasets.views import EGO
 
 JSON_FILE: Final = "egoprocel.json"
@@ -38,11 +38,7 @@ SUBSETS: Final = {".cmu": "CMU-MMAC", ".egtea": "EGTEA Gaze+", "meccano": "MECCA
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One sequence of the file: action numbers with first and end frames, background among them.
-
-    >>> Track((0, 7), (0, 30), (30, 99)).end
-    99
-    """
+    """One sequence of the file: action numbers with first and end frames, background among them."""
 
     actions: tuple[int, ...]
     starts: tuple[int, ...]
@@ -74,14 +70,8 @@ def read_names(path: Path) -> dict[int, str]:
     """Step names by number from lines `number name_with_underscores`, as `--steps` takes them too."""
     if not path.is_file():
         raise InputError(f"{path} was expected and is missing: it names the steps, a line `number name` each.")
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} should hold UTF-8 text and cannot be read ({error}): fetch the file again."
-        ) from error
     names: dict[int, str] = {}
-    for place, line in enumerate(lines, start=1):
+    for place, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
         found = NAME_LINE.fullmatch(line)

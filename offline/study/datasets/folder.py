@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from guide.errors import InputError
 from offline.study.datasets import captaincook, crosstask, egoprocel_folder, egoprocel_json, label_folder, procel
 from offline.study.datasets.captaincook_annotations import ERRORS_FILE
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.datasets.sequence import TaskSequences
+
+Item = TypeVar("Item")
 
 
 def read_all(folder: Path, clean_only: bool = False, options: ReadOptions | None = None) -> dict[str, TaskSequences]:
@@ -51,12 +55,12 @@ def names_its_steps(folder: Path) -> bool:
     )
 
 
-def choose_task(tasks: dict[str, TaskSequences], task: str) -> TaskSequences:
-    """The task called `task`, by its word or its name; raises InputError naming those there are."""
-    if task in tasks:
-        return tasks[task]
-    named = next((found for found in tasks.values() if found.name.lower() == task.lower()), None)
-    if named is None:
-        known = ", ".join(word if word == found.name else f"{word} ({found.name})" for word, found in tasks.items())
-        raise InputError(f"there is no task {task!r} here, there are {known}: choose one of them.")
-    return named
+def choose(tasks: dict[str, Item], words: Sequence[str], name: Callable[[Item], str]) -> list[tuple[str, Item]]:
+    """The tasks that `words` call by key or name, in that order, or all; raises InputError for one there is not."""
+    by_name = {name(task).lower(): word for word, task in tasks.items()}
+    keys = [word if word in tasks else by_name.get(word.lower(), "") for word in words] or list(tasks)
+    if "" in keys:
+        unknown = words[keys.index("")]
+        known = ", ".join(word if word == name(task) else f"{word} ({name(task)})" for word, task in tasks.items())
+        raise InputError(f"there is no task {unknown!r} here, there are {known}: choose some of them.")
+    return [(key, tasks[key]) for key in dict.fromkeys(keys)]

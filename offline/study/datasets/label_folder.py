@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -21,20 +21,19 @@ from guide.teach.annotations import SUFFIXES, LabelFile, LabelOptions, is_elan, 
 from guide.teach.label_rows import is_label_row, parse_seconds, read_cells
 from offline.study.datasets.egoprocel_json import read_names
 from offline.study.datasets.sequence import StepSequence, TaskSequences
-from offline.study.datasets.strays import with_strays
 from offline.videos import VIDEO_SUFFIXES
 
 PEEKED_ROWS: Final = 3
 """Rows of a CSV file looked at to tell labels from other tables: the first may be a header by mistake."""
+MOST_NAMED: Final = 5
+"""Strays told by name; of more the number."""
+LARGEST_BYTES: Final = 2**20
+"""An hour of dense labels is about 100 kB."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a data set is read.
-
-    >>> ReadOptions(lenient=True).videos is None
-    True
-    """
+    """How a data set is read."""
 
     lenient: bool = False
     """Repair wrong labels and list what was changed, instead of refusing them."""
@@ -48,11 +47,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class LabelledVideo:
-    """A label file and the video it is of: which camera, and of which recording where several filmed it.
-
-    >>> LabelledVideo("S07_Eggs_7150991-1", Path("S07_Eggs_7150991-1.csv"), "ego", "S07_Eggs").view
-    'ego'
-    """
+    """A label file and the video it is of: which camera, and of which recording where several filmed it."""
 
     id: str
     path: Path
@@ -230,3 +225,34 @@ def _sequence(
     last = max((one.end for one in segments), default=0.0)
     sequence = StepSequence(labelled.id, last if duration_s is None else duration_s, segments)
     return replace(sequence, view=labelled.view, recording=labelled.recording, has_length=duration_s is not None)
+
+
+def with_strays(
+    tasks: dict[str, TaskSequences], folder: Path, read: Iterable[Path], is_label: Callable[[Path], bool]
+) -> dict[str, TaskSequences]:
+    """The tasks, the first of them saying which label files under `folder` are none of those that were `read`."""
+    known = {path.resolve() for path in read}
+    if not tasks:
+        return tasks
+    strays = [path for path in _files(folder) if path.resolve() not in known and _is_small(path) and is_label(path)]
+    if not strays:
+        return tasks
+    words = [f"{path.relative_to(folder)}, which lies where no labels are looked for" for path in strays[:MOST_NAMED]]
+    more = len(strays) - MOST_NAMED
+    words += [f"{more} more such files"] if more > 0 else []
+    first = next(iter(tasks))
+    return tasks | {first: replace(tasks[first], unread=(*tasks[first].unread, *words))}
+
+
+def _is_small(path: Path) -> bool:
+    """Whether a file is as small as labels are: larger tables are not even opened."""
+    return path.is_file() and path.stat().st_size <= LARGEST_BYTES
+
+
+def _files(folder: Path) -> list[Path]:
+    """Every file under a folder by its path; hidden ones and those behind linked folders left out."""
+    found = []
+    for place, subfolders, names in os.walk(folder):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        found += [Path(place) / name for name in names if not name.startswith(".")]
+    return sorted(found)

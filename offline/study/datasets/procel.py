@@ -22,7 +22,7 @@ from guide.errors import InputError
 from guide.teach.label_rows import LATEST_S, Problems, clean_name
 from offline.study.datasets.label_folder import ReadOptions, folders
 from offline.study.datasets.matlab_file import Value, read_matlab
-from offline.study.datasets.sequence import StepSequence, TaskSequences
+from offline.study.datasets.sequence import StepSequence, TaskSequences, read_lines
 from offline.study.datasets.views import THIRD
 
 DATA_FILE: Final = "data.mat"
@@ -87,10 +87,7 @@ def _ids(folder: Path, count: int) -> tuple[list[str], tuple[str, ...]]:
     path = folder / NAMES_FILE
     if not path.is_file():
         return [f"{folder.name}_{number:04d}" for number in range(1, count + 1)], (f"{NAMES_FILE}, its videos' names",)
-    try:
-        lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} should hold UTF-8 text and cannot be read ({error}): fetch it again.") from error
+    lines = [line for line in read_lines(path) if line.strip()]
     names = [_name(path, number, line) for number, line in enumerate(lines, start=1)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

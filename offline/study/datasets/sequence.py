@@ -131,6 +131,14 @@ def find_file(folder: Path, pattern: str) -> Path:
     return files[0]
 
 
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text; raises InputError where it cannot be read as UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} should hold UTF-8 text and cannot be read ({error}): fetch it again.") from error
+
+
 def read_json(path: Path) -> Any:
     """What a JSON file holds; raises InputError where it is missing or damaged."""
     try:

@@ -9,33 +9,30 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
 
 from guide.domain import Features
 from guide.errors import InputError
-from offline.batches import FEWEST_FRAMES, Batches
+from offline.batches import FEWEST_FRAMES
 from offline.config import Recipe
-from offline.embedding import Inputs, build_embedder, embed, make_loss, prepare_inputs
+from offline.embedding import embed, prepare_inputs
 from offline.features import RecordingFeatures
-from offline.loop import LoopSettings, Progress, train
+from offline.loop import Progress
 from offline.study.keep import Kept, content_key, source_hash
+from offline.training import train_embedder
 
 TrainingProgress = Callable[[int, str], None]  # iterations done, and a few words
 
 UNSEEN = ("clusterer", "fuzzifier")  # settings of the recipe that no embedder sees
 SOURCES = (
     "offline.embedding", "offline.model", "offline.loop", "offline.batches", "offline.context", "offline.losses",
+    "offline.training",
     "guide.fading", "guide.label.directions", "guide.perceive.appearance",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Embedders:
-    """Trains embedders, or reads what they gave the last time.
-
-    >>> Embedders(Path("nowhere"), torch.device("cpu")).folder.name
-    'nowhere'
-    """
+    """Trains embedders, or reads what they gave the last time."""
 
     folder: Path
     device: torch.device
@@ -63,22 +60,12 @@ class Embedders:
         self, recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int, folder: Path, tell: TrainingProgress
     ) -> list[Features]:
         inputs = prepare_inputs(recordings, recipe, folder / "inputs")
-        head = train_head(inputs, recipe, seed, self.device, folder, tell)
-        return [embed(head, clip) for clip in inputs.clips(recipe)]
 
+        def report(state: Progress, loss: float, rate: float) -> None:
+            tell(state.iteration, f"iteration {state.iteration}, held out {state.smoothed:.4f}")
 
-def train_head(
-    inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, tell: TrainingProgress
-) -> nn.Module:
-    """A head trained on these inputs, or read from `folder` where it was trained there before."""
-    head = build_embedder(inputs, recipe, seed).to(device)
-    batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, seed)
-
-    def report(state: Progress, loss: float, rate: float) -> None:
-        tell(state.iteration, f"iteration {state.iteration}, held out {state.smoothed:.4f}")
-
-    train(head, make_loss(inputs, recipe), batches, LoopSettings.of(recipe, seed), folder, report)
-    return head
+        embedder, _ = train_embedder(inputs, recipe, seed, self.device, folder, report)
+        return [embed(embedder, clip) for clip in inputs.clips(recipe)]
 
 
 def require_trainable(recordings: Sequence[RecordingFeatures]) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from offline.features import RecordingFeatures
 from offline.study.datasets import crosstask, egoprocel_json, procel
 from offline.study.datasets.captaincook import CookingTask, list_recipes, read_recipe
 from offline.study.datasets.captaincook_annotations import ERRORS_FILE
-from offline.study.datasets.folder import read_all
+from offline.study.datasets.folder import choose, read_all
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.datasets.sequence import TaskSequences
 from offline.study.datasets.views import choose_view, choose_views
 from offline.study.evaluation.published_rows import dataset_called
 from offline.study.evaluation.task import LabelledTask, require_steps, with_notes
-
-Item = TypeVar("Item")
 
 RATE: Final = 1.0
 """CaptainCook4D's features: rows a second."""
@@ -55,17 +53,6 @@ def read_feature_tasks(
         chosen = list(seen.items())
     tasks = [_sequences(word, task, _dataset(folder, word)) for word, task in chosen]
     return [replace(with_notes(require_steps(task), *notes), view=view) for task in tasks]
-
-
-def choose(tasks: dict[str, Item], words: Sequence[str], name: Callable[[Item], str]) -> list[tuple[str, Item]]:
-    """The tasks that `words` call by key or name, in that order, or all; raises InputError for one there is not."""
-    by_name = {name(task).lower(): word for word, task in tasks.items()}
-    keys = [word if word in tasks else by_name.get(word.lower(), "") for word in words] or list(tasks)
-    if "" in keys:
-        unknown = words[keys.index("")]
-        known = ", ".join(word if word == name(task) else f"{word} ({name(task)})" for word, task in tasks.items())
-        raise InputError(f"there is no task {unknown!r} here, there are {known}: choose some of them.")
-    return [(key, tasks[key]) for key in dict.fromkeys(keys)]
 
 
 def _recipe(task: CookingTask, include_errors: bool) -> LabelledTask:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from guide.teach.collection import Collection, Found
 from guide.teach.spread import Spread
 from offline.config import Recipe
 from offline.keysteps.base import Finder
+from offline.keysteps.choose import choose_k
 from offline.keysteps.fcm import FuzzySettings
 from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
@@ -64,6 +65,21 @@ class Search:
             found = self._finder(method).find(self.collection(task, method.loss, steps, seed, tell), k, seed)
             self._write(key, found)
         return found
+
+    def choose(self, task: LabelledTask, loss: str, tell: Callable[[str], None]) -> tuple[int, str]:
+        """The number of key-steps chosen without labels, as training chooses it, and why; kept like what is found.
+
+        In the embedding of one loss: a number for all methods, so that they compare.
+        """
+        kept, k = Kept(self.embedders.folder / "chosen"), self.recipe.steps
+        key = content_key(task.recordings, "choose", self.embedding_key(task, loss, k, 0), source_hash(*SOURCES))
+        arrays = kept.read(key)
+        if arrays is None or not {"k", "reason"} <= set(arrays):
+            seen = self.collection(task, loss, k, 0, lambda _, words: tell(f"training for that, {words}"))
+            choice = choose_k(seen, 0, report=lambda k, value: tell(f"{k} say {value:.2f} nats of each other"))
+            arrays = {"k": np.array(choice.k), "reason": np.array(choice.reason)}
+            kept.write(key, arrays)
+        return int(arrays["k"]), f"K = {arrays['k']} chosen: {arrays['reason']}"
 
     def carry(self, task: LabelledTask, labelled: Sequence[int]) -> Found:
         """Labels of all recordings from the true ones of those that are labelled, with their step numbers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from offline.study.evaluation.colours import DARK_INK, NO_PARTNER
+from offline.study.evaluation.bars import DARK_INK, NO_PARTNER
 
 STYLE: Final = (
     f":root{{--none:{NO_PARTNER};--dark:{DARK_INK}}}"

@@ -14,9 +14,9 @@ from offline.config import PresetName, Recipe, resolve
 from offline.extraction import ExtractionDevice
 from offline.keysteps.registry import FINDERS
 from offline.metrics import PROTOCOLS
-from offline.study.evaluation.few import MOST_CHOICES
 from offline.study.evaluation.methods import BLIND, Method, choose_methods, split_names
 from offline.study.evaluation.published_rows import DATASETS, dataset_called
+from offline.study.evaluation.scoring import MOST_CHOICES
 from offline.study.evaluation.task import LabelledTask
 
 Count: TypeAlias = int | Literal["true", "auto"]

@@ -6,11 +6,12 @@ Figures that were not printed are NaN and show as dashes. Published figures are 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import astuple, replace
 from typing import Final
 
 from offline import paper
-from offline.metrics import Score
+from offline.metrics import Score, average
 from offline.study.datasets.views import PAPER_VIEWS
 from offline.study.published import (
     CLUSTERERS,
@@ -62,16 +63,19 @@ def published_rows(dataset: str, k: int | None) -> list[Row]:
         scores = {name: _from(THIRD_PERSON, name, dataset, "F") for name, _ in THIRD_PERSON.rows}
         printed = {name: each for name, each in scores.items() if not all(map(math.isnan, astuple(each)))}
         return [Row(name, {"pooled": [each]}, f"paper, {dataset}") for name, each in printed.items()]
-    is_tried = k is not None and k != paper.KEY_STEPS and k in paper.KEY_STEPS_TRIED
+    sets, where = (SUBSETS, OVER_ALL) if dataset == WHOLE else ((dataset,), dataset)
+    if k is not None and k != paper.KEY_STEPS and k in paper.KEY_STEPS_TRIED:
+        tried = [_printed_by_count(one, k) for one in sets]
+        means = {name: average([each[name] for each in tried]) for name in tried[0]}
+        return [Row(name, {"A": [each]}, f"paper, {where}, K = {k}") for name, each in means.items()]
     if dataset == WHOLE:
-        return _averages_by_count(k) if is_tried and k is not None else _averages()
-    if is_tried and k is not None:
-        return _by_count(dataset, k)
-    tables = (EGOPROCEL, CLUSTERERS, LOSSES, LOSSES_MORE)
-    names = dict.fromkeys(_usual(name) for table in tables if _has(table, dataset) for name, _ in table.rows)
-    note = f"paper, {dataset}, K = {paper.KEY_STEPS}"
-    rows = [Row(name, {"A": [_best(tables, name, dataset)]}, note) for name in names]
-    return [*rows, *_successors(f"published, {OVER_ALL}, K = {paper.KEY_STEPS}")]
+        scores = {name: average([_from(EGOPROCEL, name, one) for one in SUBSETS]) for name, _ in EGOPROCEL.rows}
+    else:
+        tables = [table for table in (EGOPROCEL, CLUSTERERS, LOSSES, LOSSES_MORE) if f"{dataset} F1" in table.columns]
+        names = dict.fromkeys(_usual(name) for table in tables for name, _ in table.rows)
+        scores = {name: _fullest(tables, name, dataset) for name in names}
+    rows = [Row(name, {"A": [each]}, f"paper, {where}, K = {paper.KEY_STEPS}") for name, each in scores.items()]
+    return [*rows, *_successors()]
 
 
 def comparable(row: Row, view: str, k: int | None) -> Row | None:
@@ -96,65 +100,32 @@ def view_rows() -> list[Row]:
     return [Row(f"CnC, {name}", {"A": [_score(*figures)]}, note) for name, figures in values.items()]
 
 
-def _averages() -> list[Row]:
-    """Means over EgoProceL's six sub-sets: of what the paper prints for each, and of what later work prints."""
-    rows = [
-        Row(name, {"A": [_average(name)]}, f"paper, {OVER_ALL}, K = {paper.KEY_STEPS}") for name, _ in EGOPROCEL.rows
-    ]
-    return [*rows, *_successors(f"published, {OVER_ALL}, K = {paper.KEY_STEPS}")]
-
-
-def _successors(note: str) -> list[Row]:
+def _successors() -> list[Row]:
     """What later work prints for the six sub-sets together, all there is of it at hand."""
     rows = []
     for name in (name for name, _ in SUCCESSORS.rows if name not in dict(EGOPROCEL.rows)):
         scores = {protocol: [_from(SUCCESSORS, name, protocol)] for protocol in ("A", "B")}
         printed = {protocol: each for protocol, each in scores.items() if not math.isnan(each[0].f1)}
-        rows.append(Row(name, printed, note))
+        rows.append(Row(name, printed, f"published, {OVER_ALL}, K = {paper.KEY_STEPS}"))
     return rows
 
 
-def _average(name: str) -> Score:
-    scores = [_from(EGOPROCEL, name, subset) for subset in SUBSETS]
-    means = {figure: sum(getattr(score, figure) for score in scores) / len(scores) for figure in ("f1", "iou")}
-    return Score(math.nan, math.nan, means["f1"], means["iou"])
-
-
-def _by_count(dataset: str, k: int) -> list[Row]:
-    found = _printed_by_count(dataset, k)
-    return [Row(name, {"A": [_score(f1=f1)]}, f"paper, {dataset}, K = {k}") for name, f1 in found.items()]
-
-
-def _averages_by_count(k: int) -> list[Row]:
-    """Means over the six sub-sets of what the paper prints at another number of key-steps."""
-    printed = [_printed_by_count(subset, k) for subset in SUBSETS]
-    means = {name: sum(each[name] for each in printed) / len(printed) for name in printed[0]}
-    return [Row(name, {"A": [_score(f1=f1)]}, f"paper, {OVER_ALL}, K = {k}") for name, f1 in means.items()]
-
-
-def _printed_by_count(dataset: str, k: int) -> dict[str, float]:
+def _printed_by_count(dataset: str, k: int) -> dict[str, Score]:
     column = f"{dataset} K = {k}"
     table = next(each for each in (KEY_STEP_COUNTS, KEY_STEP_COUNTS_MORE) if column in each.columns)
-    return {name: table.value(name, column) or math.nan for name, _ in table.rows}
+    return {name: _score(f1=table.value(name, column)) for name, _ in table.rows}
 
 
-def _best(tables: tuple[PublishedTable, ...], name: str, dataset: str) -> Score:
+def _fullest(tables: Sequence[PublishedTable], name: str, dataset: str) -> Score:
     """A method's figures from the table that prints most of them."""
     scores = [
-        _from(table, printed, dataset)
-        for table in tables
-        for printed, _ in table.rows
-        if _usual(printed) == name and _has(table, dataset)
+        _from(table, printed, dataset) for table in tables for printed, _ in table.rows if _usual(printed) == name
     ]
     return max(scores, key=lambda score: sum(not math.isnan(value) for value in (score.precision, score.recall)))
 
 
 def _usual(name: str) -> str:
     return "CnC" if name == "TC3I + PCM" else name
-
-
-def _has(table: PublishedTable, dataset: str) -> bool:
-    return f"{dataset} F1" in table.columns
 
 
 def _from(table: PublishedTable, name: str, dataset: str, f1: str = "F1") -> Score:

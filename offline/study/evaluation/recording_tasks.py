@@ -18,24 +18,20 @@ from offline.gather import see_task
 from offline.study.datasets import phases
 from offline.study.datasets.egoprocel_folder import CMU_FILE, TENT_SUFFIX, cmu_video
 from offline.study.datasets.egoprocel_json import read_names
+from offline.study.datasets.folder import choose
 from offline.study.datasets.label_folder import folders, label_files, read_leniently, usual_names, usual_steps
 from offline.study.datasets.sequence import StepSequence, TaskSequences
 from offline.study.datasets.views import choose_view
-from offline.study.evaluation.feature_tasks import choose
 from offline.study.evaluation.task import LabelledTask, require_steps
 from offline.videos import Recording, RecordingFacts, ends_of, examine_all, find_recordings
 
 if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
-    from offline.extraction import Extractor
+    from offline.extraction import ExtractionDevice, Extractor
 
 
 @dataclass(frozen=True, slots=True)
 class LabelRequest:
-    """Where labels lie and how they are read.
-
-    >>> LabelRequest(Path("labels")).lenient
-    False
-    """
+    """Where labels lie and how they are read."""
 
     folder: Path | None = None
     """Beside the recordings where it is not given."""
@@ -93,10 +89,26 @@ def task_folders(folder: Path) -> dict[str, Path]:
     return tasks
 
 
-def see(
+def see_all(
+    tasks: Sequence[Checked],
+    recipe: Recipe,
+    cache: Path,
+    console: Console,
+    weights: Path | None = None,
+    device: ExtractionDevice = "auto",
+) -> list[LabelledTask]:
+    """The tasks as the trunk sees them, with the label of every frame."""
+    extractor = None
+    if any(fact.recording.kind != "features" for each in tasks for fact in each.facts):
+        from offline.extraction import open_extractor  # only who looks at pictures needs ONNX Runtime
+
+        extractor = open_extractor(recipe.backbone, cache / "trunks", weights, device=device)
+    return [_see(each, extractor, recipe, FeatureCache(cache / "features", recipe.region), console) for each in tasks]
+
+
+def _see(
     checked: Checked, extractor: Extractor | None, recipe: Recipe, cache: FeatureCache, console: Console
 ) -> LabelledTask:
-    """The task as the trunk sees it, with the label of every frame."""
     seen = see_task(checked.facts, extractor, recipe, cache, console, checked.skip_bad)
     segments = dict(zip((fact.recording.id for fact in checked.facts), checked.segments, strict=True))
     truth = tuple(segments_to_labels(segments[recording.id], recording.times) for recording in seen)

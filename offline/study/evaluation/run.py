@@ -10,13 +10,11 @@ from typing import Final
 from guide.domain import Labels
 from guide.teach.collection import Found
 from offline.progress import Advance
-from offline.study.evaluation.auto import choose_count
 from offline.study.evaluation.embedders import TrainingProgress
-from offline.study.evaluation.few import FewLabels, choices, score_others
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.methods import RAW, Method
 from offline.study.evaluation.plan import Count, Plan
-from offline.study.evaluation.scoring import Scores, expectation, score
+from offline.study.evaluation.scoring import FewLabels, Scores, choices, expectation, score, score_others
 from offline.study.evaluation.task import LabelledTask
 
 TRAINING: Final = 8.0  # labellings that one training takes as long as
@@ -104,12 +102,12 @@ class Runner:
             return count, ()
         where = f"{task.title}: choosing the number of key-steps"
         self.advance(done, where)
-        chosen = choose_count(self.search, task, self.plan.loss, lambda words: self.advance(done, f"{where}, {words}"))
-        return chosen.k, (chosen.note,)
+        k, note = self.search.choose(task, self.plan.loss, lambda words: self.advance(done, f"{where}, {words}"))
+        return k, (note,)
 
     def _training_progress(self, where: str, done: float) -> TrainingProgress:
         self.advance(done, where)
-        most = self.plan.recipe.most_iterations
+        most = self.plan.recipe.heads * self.plan.recipe.most_iterations
 
         def tell(iteration: int, words: str) -> None:
             self.advance(done + TRAINING * iteration / most, f"{where}, {words}")

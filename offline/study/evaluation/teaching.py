@@ -13,9 +13,9 @@ from guide.errors import InputError
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach.demonstrations import Demonstrations, demonstrate
 from offline.metrics import match_steps
-from offline.study.evaluation.few import Choice, choices
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.methods import Method
+from offline.study.evaluation.scoring import Choice, choices
 from offline.study.evaluation.task import LabelledTask
 
 ALL: Final = "all"
@@ -55,7 +55,7 @@ def read_numbers(text: str) -> list[str]:
     ['0', 'all']
     """
     counts = [part.strip() for part in text.split(",")]
-    if not all(part == ALL or (part.isascii() and part.isdecimal()) for part in counts):
+    if not all(part == ALL or (part.isascii() and part.isdecimal() and len(part) < 10) for part in counts):
         raise InputError(f"--labelled takes numbers or all with commas between, such as 0,1,all, got {text!r}.")
     return counts
 

@@ -12,11 +12,11 @@ from guide.commands.entry import entry
 from offline.progress import open_console
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, ways
-from offline.study.fault_trial.fault_tables import agreement_table, flag_table, missed_table
 from offline.study.fault_trial.leaving import LeavingOut
 from offline.study.fault_trial.mistakes import Mistaken
 from offline.study.fault_trial.options import FaultTrialOptions, Plan, make_plan
 from offline.study.fault_trial.sources import read_clean, read_mistaken, write_features
+from offline.study.flag_tables import agreement_table, fault_table, missed_table
 from offline.study.jobs import Shift, do_all
 from offline.study.keep import Kept, Plain
 
@@ -40,21 +40,13 @@ def _try(
 ) -> tuple[list[Plain], list[Plain]]:
     """The rows of recordings with mistakes, and of recordings left out."""
     kept = Kept(options.cache / "fault_trial" / "done")
-    mistaken = [Mistaken(*pair, plan.conditions) for pair in _mistaken(options, plan, clean)]
+    pairs = read_mistaken(options, clean) if "errors" in plan.parts else []
+    mistaken = [Mistaken(*pair, plan.conditions) for pair in pairs]
     leaving = _leaving(plan, clean, options.choices)
     shift = Shift(options.workers, time.monotonic() + 60 * options.minutes)
     done = do_all([*mistaken, *leaving], kept, shift, console)
-    return _joined(done[: len(mistaken)]), _joined(done[len(mistaken) :])
-
-
-def _joined(parts: Sequence[list[Plain]]) -> list[Plain]:
-    return [row for rows in parts for row in rows]
-
-
-def _mistaken(
-    options: FaultTrialOptions, plan: Plan, clean: Sequence[LabelledTask]
-) -> list[tuple[LabelledTask, LabelledTask]]:
-    return read_mistaken(options, clean) if "errors" in plan.parts else []
+    parts = done[: len(mistaken)], done[len(mistaken) :]
+    return [row for rows in parts[0] for row in rows], [row for rows in parts[1] for row in rows]
 
 
 def _leaving(plan: Plan, tasks: Sequence[LabelledTask], choices: int) -> list[LeavingOut]:
@@ -74,7 +66,7 @@ def _leaving(plan: Plan, tasks: Sequence[LabelledTask], choices: int) -> list[Le
 
 def _tables(mistaken: list[Plain], leaving: list[Plain]) -> list[Table]:
     return [
-        flag_table(leaving, "flags on faults made in recordings left out of learning", ("labelled", "priors")),
+        fault_table(leaving, "flags on faults made in recordings left out of learning", ("labelled", "priors")),
         agreement_table(leaving, "agreement of unaries, shuffled and unshuffled", ("labelled",)),
         missed_table(mistaken, "missed steps in recordings with mistakes, live", ("priors",)),
     ]

@@ -28,40 +28,17 @@ from offline.study.keep import source_hash
 CPU: Final = torch.device("cpu")  # heads are small, and many processes work at once
 PRIOR_SETS: Final[dict[str, tuple[Prior, ...]]] = {"on": PRIORS, "off": ()} | {name: (name,) for name in PRIORS}
 """What a row of the table counts beside the evidence: all, nothing, or one of them alone."""
-SOURCES: Final = tuple(
-    dict.fromkeys(
-        (
-            *EMBEDDER_SOURCES,
-            *FINDER_SOURCES,
-            "guide.task_model",
-            "guide.procedure",
-            "guide.teach",
-            "offline.config",
-            "offline.study.counterfactual",
-            "offline.study.evaluation.embedders",
-            "offline.study.evaluation.few",
-            "offline.study.evaluation.finding",
-            "offline.study.evaluation.teaching",
-            "offline.study.fault_trial.conditions",
-            "offline.study.fault_trial.leaving",
-            "offline.study.fault_trial.made",
-            "offline.study.fault_trial.mistakes",
-            "offline.study.flags",
-            "offline.study.following",
-            "offline.metrics",
-        )
-    )
-)
-"""The code that decides the results that are kept; a test compares it with what is imported."""
+SOURCES: Final = (
+    *EMBEDDER_SOURCES, *FINDER_SOURCES, "guide.task_model", "guide.procedure", "guide.settings", "guide.teach",
+    "offline.config", "offline.metrics", "offline.study.counterfactual", "offline.study.evaluation",
+    "offline.study.fault_trial", "offline.study.flags", "offline.study.following", "offline.study.trial",
+)  # fmt: skip
+"""The code that decides the results that both trials keep; a test compares it with what is imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """How recordings are followed.
-
-    >>> Conditions(Path(".cache")).each
-    3
-    """
+    """How recordings are followed."""
 
     cache: Path
     priors: tuple[str, ...] = ("on", "off")
@@ -90,7 +67,7 @@ def learn(task: LabelledTask, way: Way, taught: Taught) -> Lesson:
     """All that the recordings of a task teach the live side with these labels."""
     demonstrations = demonstrations_of(task)
     steps = _steps(task, way, taught)
-    learned = describe(demonstrations, taught.labels, steps, hold_slips=way.holds_slips, given=way.chosen)
+    learned = describe(demonstrations, taught.labels, steps, is_carried=way.holds_slips)
     return Lesson(learned, demonstrations)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guide.domain import Question
-from offline.study.counterfactual.agreement import NEAR_S, agreement
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import Way, teach, without
 from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions, learn, unaries_of
@@ -17,6 +17,7 @@ from offline.study.flags import judge, total
 from offline.study.following import Lesson, follow_sight, see
 from offline.study.keep import Plain, content_key
 
+NEAR_S = 2.0  # after a splice: recognition looks back over a gesture, and so does its memory of a moment ago
 SMOOTHINGS = 3.0  # after so many the present holds nothing of what was seen before a splice
 
 
@@ -67,4 +68,20 @@ class LeavingOut:
         unshuffled = unaries_of(lesson, self.task.recordings[self.number])
         for made in shuffle_all(self.task, self.number, self.conditions.shuffles, self.conditions.seed):
             share = agreement(unaries_of(lesson, made.features), unshuffled[made.index], made.is_near_splice(after_s))
-            yield {"kind": "shuffled", "agreement": share if np.isfinite(share) else None}
+            yield {"kind": "shuffled", "agreement": share}
+
+
+def agreement(
+    shuffled: NDArray[np.float64], unshuffled: NDArray[np.float64], is_near_splice: NDArray[np.bool_]
+) -> float | None:
+    """Share of frames whose cheapest label is the same in both: do prototypes go by what they see, or by when?
+
+    Row n of `shuffled` and of `unshuffled` (N, C) are the unaries (costs, no priors) of the same frame; frames near a
+    splice do not count, None if all are.
+
+    >>> costs = np.array([[0.1, 0.9], [0.2, 0.8], [0.7, 0.3]])
+    >>> agreement(costs, costs[[0, 2, 2]], np.array([False, False, True]))
+    0.5
+    """
+    same = (shuffled.argmin(axis=1) == unshuffled.argmin(axis=1))[~is_near_splice]
+    return float(same.mean()) if len(same) else None

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from offline.features import RecordingFeatures
-from offline.study.counterfactual.agreement import near_splices
-from offline.study.counterfactual.faults import KINDS, Kind, Variant
+from offline.study.counterfactual.faults import KINDS, Kind, Rules, Variant
 from offline.study.counterfactual.pieces import Index, Layout, lasting, retime, splices
 from offline.study.counterfactual.plan import variants_of
-from offline.study.counterfactual.rules import Rules
 from offline.study.counterfactual.truth import known_at
 from offline.study.evaluation.task import LabelledTask
 from offline.study.flags import Planted
@@ -33,8 +31,8 @@ class Made:
 
     def is_near_splice(self, after_s: float) -> NDArray[np.bool_]:
         """Which frames (M,) come within so many seconds after frames that did not come before them in the source."""
-        times = self.features.times
-        return near_splices(times, [float(times[frame]) for frame in splices(self.index)], after_s)
+        times, begins = self.features.times[:, None], self.features.times[splices(self.index)]
+        return np.asarray(((times >= begins) & (times <= begins + after_s)).any(axis=1))
 
 
 def make_all(task: LabelledTask, number: int, each: int, seed: int) -> Iterator[Made]:

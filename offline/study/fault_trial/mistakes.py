@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from guide.domain import BACKGROUND, Labels
 from guide.procedure.replay import standing_alerts
@@ -73,20 +69,6 @@ def without_clean(everything: LabelledTask, clean: LabelledTask) -> LabelledTask
         recordings=tuple(everything.recordings[number] for number in kept),
         truth=tuple(everything.truth[number] for number in kept),
     )
-
-
-def area_under_curve(scores: Sequence[float], is_positive: Sequence[bool]) -> float:
-    """How probably a positive scores above a negative, equal scores counting half; NaN where one kind is lacking.
-
-    >>> area_under_curve([0.9, 0.5, 0.5, 0.1], [True, True, False, False])
-    0.875
-    """
-    positive: NDArray[np.bool_] = np.asarray(is_positive, dtype=np.bool_)
-    count, others = int(positive.sum()), int((~positive).sum())
-    if not count or not others:
-        return float("nan")
-    above = float(rankdata(np.asarray(scores, np.float64))[positive].sum()) - count * (count + 1) / 2
-    return above / (count * others)
 
 
 def _certainty(followed: Followed, step: int) -> float:

@@ -11,8 +11,7 @@ from guide.errors import InputError
 from offline.study.evaluation.methods import split_names
 from offline.study.evaluation.teaching import read_numbers
 from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions
-from offline.study.jobs import require_from, require_workers
-from offline.study.trial.seeds import read_seeds
+from offline.study.jobs import read_seeds, require_from, require_workers
 
 Part: TypeAlias = Literal["counterfactual", "agreement", "errors"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)

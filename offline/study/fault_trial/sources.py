@@ -11,16 +11,13 @@ from rich.console import Console
 from guide.errors import OutputError
 from guide.teach.annotations import labels_to_segments, write_labels
 from offline.config import resolve
-from offline.demo.recording import Recording
-from offline.demo.task import TASK
-from offline.features import FeatureCache
 from offline.study.evaluation.feature_tasks import read_feature_tasks
-from offline.study.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see
+from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see_all
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import require_enough
 from offline.study.fault_trial.mistakes import without_clean
 from offline.study.fault_trial.options import FaultTrialOptions
-from offline.study.trial.seeds import DEMONSTRATIONS, read_seeds
+from offline.study.jobs import DEMONSTRATIONS, read_seeds
 
 
 def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTask]:
@@ -31,7 +28,8 @@ def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTas
     elif options.videos is None:
         tasks = [_draw(seed, options.cache, console) for seed in read_seeds(options.drawn, "--drawn")]
     else:
-        tasks = _see(check_tasks(options.videos, words, options.rate, LabelRequest(options.labels)), options, console)
+        checked = check_tasks(options.videos, words, options.rate, LabelRequest(options.labels))
+        tasks = see_all(checked, resolve("default", None, {}), options.cache, console, options.backbone_weights)
     for task in tasks:
         require_enough(task)
     return tasks
@@ -74,23 +72,10 @@ def _words(options: FaultTrialOptions) -> list[str]:
 
 def _draw(seed: int, cache: Path, console: Console) -> LabelledTask:
     """The demonstrations of a drawn world, as the trunk sees the pictures before they become a video."""
-    from offline.study.trial.worlds import Worlds  # with the trunk and the painter, which others do without
+    from offline.study.trial.trying import demonstrations, task_of  # with the painter, which others do without
+    from offline.study.trial.worlds import Worlds
 
     worlds = Worlds(cache / "drawn")
-    recordings = [Recording(seed, "train", number + 1) for number in range(DEMONSTRATIONS)]
-    entries = worlds.entries(recordings)
+    entries = demonstrations(worlds, seed, DEMONSTRATIONS)
     worlds.draw(entries, console)
-    drawn = [worlds.read(one) for one in entries]
-    word = f"drawn-{seed}"
-    steps = {step.number: step.name for step in TASK.steps}
-    return LabelledTask(word, word, steps, tuple(one.features for one in drawn), tuple(one.labels for one in drawn))
-
-
-def _see(checked: Sequence[Checked], options: FaultTrialOptions, console: Console) -> list[LabelledTask]:
-    recipe, extractor = resolve("default", None, {}), None
-    if any(fact.recording.kind != "features" for each in checked for fact in each.facts):
-        from offline.extraction import open_extractor  # only who looks at pictures needs ONNX Runtime
-
-        extractor = open_extractor(recipe.backbone, options.cache / "trunks", options.backbone_weights)
-    cache = FeatureCache(options.cache / "features")
-    return [see(each, extractor, recipe, cache, console) for each in checked]
+    return task_of(seed, [worlds.read(one) for one in entries])

@@ -29,9 +29,9 @@ from offline.metrics.live import StepFrames, step_frames
 from offline.progress import progress
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import demonstrations_of, without
+from offline.study.jobs import read_seeds
 from offline.study.looks.seeing import LOOKS, WHOLE, SeenSet, Seer
 from offline.study.looks.sources import LabelledSet, from_drawn, from_stills, from_videos
-from offline.study.trial.seeds import read_seeds
 
 Tell: TypeAlias = Callable[[NDArray[Any], Times], Labels]
 

@@ -11,12 +11,11 @@ from guide.task_model import PRIORS, Prior
 from offline.demo.orders import FAULTS
 from offline.demo.recording import Recording
 from offline.progress import open_console
-from offline.study.evaluation.teaching import ALL
-from offline.study.jobs import Shift, do_all, require_from, require_workers
+from offline.study.evaluation.teaching import ALL, read_numbers
+from offline.study.flag_tables import PLANTED, told_table, world_table
+from offline.study.jobs import DEMONSTRATIONS, Shift, do_all, read_seeds, require_from, require_workers
 from offline.study.keep import Kept
-from offline.study.trial.seeds import DEMONSTRATIONS, read_seeds
-from offline.study.trial.trial_tables import PLANTED, flag_table, told_table
-from offline.study.trial.trying import Trying
+from offline.study.trial.trying import Trying, demonstrations
 from offline.study.trial.worlds import Worlds
 
 
@@ -55,20 +54,19 @@ def main(options: TrialOptions) -> None:
     rows = [row for _, rows in by_count for row in rows]
     words = ", ".join(options.priors) or "none"
     unseen = options.each * (1 + len(PLANTED))
-    console.print(flag_table(rows, f"flags on {unseen} unseen recordings a world, priors {words}"))
+    console.print(world_table(rows, f"flags on {unseen} unseen recordings a world, priors {words}"))
     console.print(told_table(rows))
 
 
 def _jobs(seed: int, counts: list[int], options: TrialOptions, worlds: Worlds) -> list[Trying]:
     """Every way of learning a world."""
-    train = [Recording(seed, "train", number + 1) for number in range(options.recordings)]
     live = [
         Recording(seed, "live", FAULTS.index(kind) + 1 + len(FAULTS) * number)
         for kind in FAULTS
         if kind in ("none", *PLANTED)
         for number in range(options.each)
     ]
-    parts = tuple(worlds.entries(train)), tuple(worlds.entries(live))
+    parts = tuple(demonstrations(worlds, seed, options.recordings)), tuple(worlds.entries(live))
     return [Trying(seed, *parts, count, options.priors, options.cache) for count in counts]
 
 
@@ -76,18 +74,13 @@ def _counts(options: TrialOptions) -> list[int]:
     require_from("recordings", options.recordings, 2)
     require_from("each", options.each, 1)
     require_workers(options.workers)
-    words = [part.strip() for part in options.labelled.split(",")]
-    counts = [options.recordings if word == ALL else int(word) for word in words if word == ALL or _is_number(word)]
-    if len(counts) < len(words) or max(counts) > options.recordings:
+    counts = [options.recordings if word == ALL else int(word) for word in read_numbers(options.labelled)]
+    if max(counts) > options.recordings:
         raise InputError(
             f"--labelled takes numbers up to {options.recordings} or all with commas between, got "
             f"{options.labelled!r:.80}: change it, or have more --recordings."
         )
     return list(dict.fromkeys(counts))
-
-
-def _is_number(word: str) -> bool:
-    return word.isascii() and word.isdecimal() and len(word) < 10
 
 
 if __name__ == "__main__":

@@ -6,58 +6,29 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from guide.domain import Alert, Guidance, KeyStep, Question
-from guide.perceive.appearance import AppearanceSettings
+from guide.domain import Alert, Guidance, Question
 from guide.task_model import Prior
-from guide.teach.demonstrations import Demonstrations, demonstrate
-from guide.teach.describe import describe
-from guide.teach.spread import Spread
-from offline.config import Recipe, resolve
+from offline.config import resolve
+from offline.demo.recording import Recording
 from offline.demo.task import TASK
-from offline.features import collection_of
-from offline.keysteps.registry import finder
-from offline.metrics import match_steps
-from offline.study.evaluation.embedders import SOURCES as EMBEDDER_SOURCES
 from offline.study.evaluation.embedders import Embedders
-from offline.study.evaluation.finding import SOURCES as FINDER_SOURCES
-from offline.study.evaluation.teaching import ALL
+from offline.study.evaluation.finding import Search
+from offline.study.evaluation.task import LabelledTask
+from offline.study.evaluation.teaching import ALL, NONE, Way, teach
+from offline.study.fault_trial import conditions
 from offline.study.flags import Judged, Planted, first_word, judge, total
 from offline.study.following import Lesson, follow_sight, see
 from offline.study.keep import Plain, source_hash
-from offline.study.trial.worlds import RATE, Drawn, Entry, Worlds
-
-SOURCES: Final = tuple(
-    dict.fromkeys(
-        (
-            *EMBEDDER_SOURCES,
-            *FINDER_SOURCES,
-            "guide.task_model",
-            "guide.procedure",
-            "guide.settings",
-            "guide.teach",
-            "offline.config",
-            "offline.study.evaluation.embedders",
-            "offline.study.flags",
-            "offline.study.following",
-            "offline.metrics",
-            "offline.study.trial.trying",
-        )
-    )
-)
-"""The code that decides the results that are kept; a test compares it with what is imported."""
+from offline.study.trial.worlds import Drawn, Entry, Worlds
 
 
 @dataclass(frozen=True, slots=True)
 class Trying:
     """A world learned with its first `labelled` demonstrations labelled; its unseen recordings are followed.
 
-    >>> from offline.demo.recording import Recording
     >>> Trying(1021, (Entry(Recording(1021, "train", 1), "key"),), (), 1, (), Path(".cache")).title
     'world 1021, all labelled'
     """
@@ -81,39 +52,36 @@ class Trying:
     @property
     def key(self) -> str:
         drawn = [one.key for one in (*self.train, *self.live)]
-        what = [self.labelled, self.priors, drawn, len(self.train), source_hash(*SOURCES)]
+        what = [self.labelled, self.priors, drawn, len(self.train), source_hash(*conditions.SOURCES)]
         return hashlib.sha256(repr(what).encode()).hexdigest()[:24]
 
     def run(self) -> list[Plain]:
         """A row for each unseen recording."""
         worlds = Worlds(self.cache / "drawn")
-        task = [worlds.read(one) for one in self.train]
-        lesson, names = learn(task, self.labelled, self.cache)
+        task = task_of(self.seed, [worlds.read(one) for one in self.train])
+        chosen = tuple(range(self.labelled)) if self.count not in (ALL, NONE) else ()
+        lesson, names = learn(task, Way(self.count, chosen), self.cache)
         unseen = [worlds.read(one) for one in self.live]
         rows = [row_of(*followed, names) for followed in follow(unseen, lesson, names, self.priors)]
         return [{"seed": self.seed, "labelled": self.count, **row} for row in rows]
 
 
-def learn(task: Sequence[Drawn], labelled: int, cache: Path) -> tuple[Lesson, dict[int, int]]:
-    """The task learned with so many labelled demonstrations, and the true step of each learned one."""
-    recipe = resolve("default", None, {"k": len(TASK.steps)})
-    truth, demonstrations = [one.labels for one in task], _demonstrations(task)
-    if labelled:
-        given = [labels if number < labelled else None for number, labels in enumerate(truth)]
-        labels = Spread().spread(demonstrations.collection(), given).labels
-        steps = [KeyStep(step.number, step.name) for step in TASK.steps]
-        learned = describe(demonstrations, labels, steps, hold_slips=labelled < len(task), given=range(labelled))
-        return Lesson(learned, demonstrations), {step.number: step.number for step in TASK.steps}
-    collection = collection_of([one.features for one in task], _embeddings(task, recipe, cache))
-    labels = finder(recipe.clusterer).find(collection, len(TASK.steps), 0).labels
-    steps = [KeyStep(number, f"step {number}") for number in range(1, len(TASK.steps) + 1)]
-    learned = describe(demonstrations, labels, steps, hold_slips=True)
-    return Lesson(learned, demonstrations), match_steps(truth, list(labels))
+def demonstrations(worlds: Worlds, seed: int, count: int) -> list[Entry]:
+    """The first ones of a world."""
+    return worlds.entries([Recording(seed, "train", number + 1) for number in range(count)])
 
 
-def settings_of(task: Sequence[Drawn]) -> AppearanceSettings:
-    """What is looked at of a recording: by the length of the task's steps."""
-    return AppearanceSettings.for_step(float(np.median([one.features.duration_s for one in task])) / len(TASK.steps))
+def task_of(seed: int, drawn: Sequence[Drawn]) -> LabelledTask:
+    """Drawn demonstrations with their true labels."""
+    word, steps = f"drawn-{seed}", {step.number: step.name for step in TASK.steps}
+    return LabelledTask(word, word, steps, tuple(one.features for one in drawn), tuple(one.labels for one in drawn))
+
+
+def learn(task: LabelledTask, way: Way, cache: Path) -> tuple[Lesson, Mapping[int, int]]:
+    """The task learned in one way of labelling it, and the true step of each learned one."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    taught = teach(task, way, Search(resolve("default", None, {}), Embedders(cache / "trial", device)))
+    return conditions.learn(task, way, taught), taught.names
 
 
 def follow(
@@ -161,15 +129,3 @@ def _in_words(kind: str, step: int | None, before: int | None) -> str:
     if kind == "out_of_order" and before is not None:
         return f"{step} before {before}"
     return f"{kind} {step}" if step is not None else kind
-
-
-def _embeddings(task: Sequence[Drawn], recipe: Recipe, cache: Path) -> tuple[NDArray[np.float32], ...]:
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    recordings = [one.features for one in task]
-    return Embedders(cache / "trial", device).embeddings(recordings, recipe, 0, lambda iteration, words: None)
-
-
-def _demonstrations(task: Sequence[Drawn]) -> Demonstrations:
-    recordings = [one.features for one in task]
-    parts = [one.id for one in recordings], [one.times for one in recordings], [one.pooled for one in recordings]
-    return demonstrate(*parts, RATE, settings_of(task))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from guide.benchmarks import headsets as bench
-from guide.benchmarks.headset_figures import HeadsetFigures
-from guide.benchmarks.headsets import ServerBenchmarkOptions, measure, most_steady_clients, run
+from guide.benchmarks.headsets import HeadsetFigures, ServerBenchmarkOptions, measure, most_steady_clients, run
+from guide.commands.benchmark import LiveBenchmarkOptions
 from guide.errors import InputError, OutputError
 from tests.tiny import Learned
 
@@ -57,14 +57,6 @@ def test_the_limit_is_searched_by_doubling_and_halving(monkeypatch: pytest.Monke
     assert tried == [2, 4, 5]
 
 
-@dataclass(frozen=True)
-class ServerBenchmarkRequest:
-    bundle: Path = Path("exported/demo")
-    also: tuple[Path, ...] = (Path("exported/small"),)
-    video: Path | None = None
-    seconds: float = 120.0
-
-
 def test_the_command_measures_the_crowd_on_the_small_trunk_then_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[tuple[str, int, float, float]] = []
 
@@ -74,7 +66,7 @@ def test_the_command_measures_the_crowd_on_the_small_trunk_then_the_limit(monkey
 
     monkeypatch.setattr(bench, "_measure", pretend)
     said = io.StringIO()
-    run(ServerBenchmarkRequest(), Console(file=said))
+    run(LiveBenchmarkOptions(also=(Path("exported/small"),)), Console(file=said))
     assert tried[0] == ("small", 16, 5.0, 120.0)
     assert [(name, clients, fps) for name, clients, fps, _ in tried[1:]] == [
         ("demo", 2, 1.0), ("demo", 4, 1.0), ("demo", 3, 1.0),

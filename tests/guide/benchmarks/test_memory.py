@@ -24,7 +24,8 @@ def test_the_stand_in_gives_what_the_trunk_gives(maps_task: Learned) -> None:
 
 def test_samples_over_time(frames_task: Learned) -> None:
     said: list[str] = []
-    samples = sample_memory(frames_task.bundle, 60 / 3600, None, said.append)
+    samples, undo_s = sample_memory(frames_task.bundle, 60 / 3600, None, said.append)
+    assert 0 < undo_s < 0.3
     assert samples[-1].frames == round(60 * float(frames_task.bundle.facts["rate"]))
     assert [one.at for one in samples] == sorted(one.at for one in samples)
     assert len(said) == len(samples)
@@ -33,8 +34,9 @@ def test_samples_over_time(frames_task: Learned) -> None:
 
 def test_the_part_names_growth(frames_task: Learned) -> None:
     part = measure_memory(frames_task.bundle, 10 / 3600)
-    assert part.figures[-1].name == "growth since, at most"
-    assert part.figures[-1].most == 20.0
+    growth, undo = part.figures[-2:]
+    assert (growth.name, growth.most) == ("growth since, at most", 20.0)
+    assert undo.name.startswith("undo after")
     assert any("MB held" in note for note in part.notes)
 
 

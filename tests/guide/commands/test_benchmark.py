@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from guide.benchmarks.headset_figures import HeadsetFigures
+from guide.benchmarks.headsets import HeadsetFigures
 from guide.commands.benchmark import LiveBenchmarkOptions, main
 from guide.errors import InputError, OutputError
 from guide.perceive import embedder
@@ -57,27 +56,19 @@ def test_hours_measure_memory_alone(frames_task: Learned, capsys: pytest.Capture
     assert "Sustained rate" not in printed
 
 
-def test_a_server_without_measurements_is_one_sentence(frames_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "guide.benchmarks.headsets", None)
-    with pytest.raises(InputError, match="leave --serve out"):
-        main(LiveBenchmarkOptions(frames_task.folder, serve=True))
-
-
 def test_the_servers_measurements_get_the_options_and_are_written(
     frames_task: Learned, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    class Stand:
-        got: object = None
+    got: list[LiveBenchmarkOptions] = []
 
-        @classmethod
-        def run(cls, options: object) -> list[HeadsetFigures]:
-            cls.got = options
-            return [HeadsetFigures(2, 5.0, 20.0, 200, 198, 2, (0.1, 0.2), (0.01, 0.01), (1e8, 1e8))]
+    def run(options: LiveBenchmarkOptions) -> list[HeadsetFigures]:
+        got.append(options)
+        return [HeadsetFigures(2, 5.0, 20.0, 200, 198, 2, (0.1, 0.2), (0.01, 0.01), (1e8, 1e8))]
 
-    monkeypatch.setitem(sys.modules, "guide.benchmarks.headsets", Stand)
+    monkeypatch.setattr("guide.benchmarks.headsets.run", run)
     options = LiveBenchmarkOptions(frames_task.folder, serve=True, json=tmp_path / "figures.json")
     main(options)
-    assert Stand.got is options
+    assert got == [options]
     [figures] = json.loads((tmp_path / "figures.json").read_text())["serve"]
     assert (figures["clients"], figures["is_steady"]) == (2, True)
 

@@ -81,8 +81,8 @@ def test_every_action_has_a_key() -> None:
     [
         ("a", "acknowledge", 2),
         ("1a", "acknowledge", 1),
-        ("d", "was_done", 2),
-        ("1D", "was_done", 1),
+        ("w", "was_done", 2),
+        ("1W", "was_done", 1),
         ("f", "false_alarm", 2),
         ("s", "snooze", 2),
     ],
@@ -104,7 +104,7 @@ def test_what_was_seen_is_passed_over_by_the_next_seen(stand: Stand) -> None:
 
 def test_steps_are_marked_and_taken_back(stand: Stand) -> None:
     stand.tracker.push(1, 1.0)
-    assert stand.press("m4mtu") == []
+    assert stand.press("d4dtu") == []
     assert [(one.kind, one.step, one.target) for one in stand.taken] == [
         ("mark_done", 2, None), ("mark_done", 4, None), ("not_yet", 4, None), ("undo", None, 3),
     ]  # fmt: skip
@@ -113,8 +113,20 @@ def test_steps_are_marked_and_taken_back(stand: Stand) -> None:
 
 def test_the_course_is_set_right(stand: Stand) -> None:
     stand.tracker.push(1, 1.0)
-    assert stand.press("nb  r") == []
-    assert [one.kind for one in stand.taken] == ["next", "previous", "pause", "resume", "restart"]
+    assert stand.press("np  ") == []
+    assert [one.kind for one in stand.taken] == ["next", "previous", "pause", "resume"]
+
+
+def test_a_restart_and_an_end_are_asked_for_twice(stand: Stand) -> None:
+    stand.tracker.push(1, 1.0)
+    assert [words[:11] for words in stand.press("bnb")] == ["begin anew?", "begin anew?"]
+    assert [one.kind for one in stand.taken] == ["next"]
+    assert stand.press("b") == []
+    assert stand.taken[-1].kind == "restart"
+    assert [words[:8] for words in stand.press("qbq")] == ["end the ", "begin an", "end the "]
+    assert stand.ended == 0
+    assert stand.press("q") == ["the session is being ended"]
+    assert stand.ended == 1
 
 
 def test_a_question_is_answered(stand: Stand) -> None:
@@ -131,7 +143,7 @@ def test_a_question_is_answered(stand: Stand) -> None:
         ("a", "no alert stands."),
         ("u", "there is no action to take back."),
         ("t", "no step is done yet."),
-        ("7m", "this procedure has no step 7."),
+        ("7d", "this procedure has no step 7."),
         ("9u", "there is no action 9 to take back."),
         ("?", HELP),
         ("z", HELP),
@@ -145,12 +157,7 @@ def test_what_cannot_be_done_is_said(stand: Stand, keys: str, words: str) -> Non
 
 def test_other_characters_do_nothing(stand: Stand) -> None:
     assert stand.press("\x00\n\t\x7f") == []
-    assert stand.press("99999999999999999999m") == ["this procedure has no step 9999."]
-
-
-def test_the_session_is_ended_by_a_key(stand: Stand) -> None:
-    assert stand.press("q") == ["the session is being ended"]
-    assert stand.ended == 1
+    assert stand.press("99999999999999999999d") == ["this procedure has no step 9999."]
 
 
 def test_nothing_is_touched_without_a_terminal_of_ours(stand: Stand) -> None:
@@ -219,15 +226,17 @@ def seat(frames_task: Learned, tmp_path: Path) -> Iterator[Seat]:
 
 
 def test_a_person_at_the_terminal_acts_and_ends_the_session(seat: Seat, tmp_path: Path) -> None:
-    seat.wait_for("keys: a seen")
+    seat.wait_for("keys: n next step")
     seat.wait_for("▶")
     assert seat.modes() != seat.before
     seat.press("\x1b[A")  # an arrow is no key of ours
-    seat.press("3m")
+    seat.press("3d")
     seat.wait_for("☞ 1 mark done")
     seat.press(" u")
     seat.wait_for("☞ 2 pause")
     seat.wait_for("☞ 3 undo 2")
+    seat.press("q")
+    seat.wait_for("end the session?")
     seat.press("q")
     seat.wait_for("the session is being ended")
     assert seat.process.wait(60) == 0, seat.said

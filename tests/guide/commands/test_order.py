@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,47 @@ def test_a_byte_order_mark_is_no_harm(tmp_path: Path) -> None:
     marked = tmp_path / "marked"
     marked.write_bytes(b"\xef\xbb\xbf" + plain.read_bytes())
     assert report(OrderConfig(marked, plain)) == report(OrderConfig(plain, plain))
+
+
+def test_of_two_products_the_one_that_fits_is_named_as_the_evidence(tmp_path: Path) -> None:
+    """Step c follows a in one product and b in the other: c first is wrong in both, and after d it lacks a still."""
+    train = write(tmp_path / "a", *["adcf", "becg"] * 4)
+    plain = json.loads(report(OrderConfig(train, write(tmp_path / "b", "c", "dc", "ca"), json=True)))
+    alone, given, late = ([(a["kind"], a["name"], a["evidence"]) for a in one["alerts"]] for one in plain["results"])
+    assert alone == [("missed", "a", 'not seen until the end: "a" or "b" came first in 8 of 8 that did "c"')]
+    assert given == [("missed", "a", 'not seen until the end: "a" came first in 4 of 4 that did "d"')]
+    assert late == [("out_of_order", "c", '"c" was done before "a", which came first in 4 of 4 demonstrations')]
+    assert [[step["flagged"] for step in one["steps"]] for one in plain["results"]] == [
+        [True], [True, True], [True, True],
+    ]  # fmt: skip
+
+
+def test_right_sequences_of_both_products_are_passed(tmp_path: Path) -> None:
+    train = write(tmp_path / "a", *["adcf", "becg"] * 4)
+    assert report(OrderConfig(train, write(tmp_path / "b", "adcf", "becg"))).endswith("told:\nnothing")
+
+
+def test_the_curve_finds_more_where_more_false_alarms_are_borne(tmp_path: Path) -> None:
+    train = write(tmp_path / "a", *["abcde"] * 3, "bacde", "abced", "abdce")
+    test = write(tmp_path / "b", "acbde", "eabcd", "abcde", wrong="ace")
+    plain = json.loads(report(OrderConfig(train, test, json=True)))
+    curve = {row["budget"]: row for row in plain["curve"]}
+    assert [*curve] == [0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0]
+    assert curve[0.2] == {"budget": 0.2, **plain["ours"]}, "the row of the default budget is the table's"
+    recalls = [row["recall"] for row in curve.values()]
+    assert recalls == sorted(recalls)
+    assert recalls[0] == 0.0 < recalls[-1], "six sequences cannot promise one false alarm in twenty"
+    printed = report(OrderConfig(train, test)).split("budget")[1].split("\n\n")[0].splitlines()[1:]
+    assert [float(line.split()[2]) for line in printed] == [round(one, 3) for one in recalls]
+
+
+def test_a_step_never_seen_is_a_mistake_of_its_own_kind(tmp_path: Path) -> None:
+    train = write(tmp_path / "a", *["abc"] * 4)
+    config = OrderConfig(train, write(tmp_path / "b", "abzc", wrong="z"))
+    text = report(config)
+    assert "steps never seen in training: 1, 1 marked as mistakes (told)" in text
+    assert "unknown: z" in text
+    (one,) = json.loads(report(replace(config, json=True)))["results"]
+    assert [step["unseen"] for step in one["steps"]] == [False, False, True, False]
+    mixed = write(tmp_path / "c", "abcy", "abcx", "abcw")
+    assert "not told: right sequences left out hold such steps too" in report(replace(config, train=mixed))

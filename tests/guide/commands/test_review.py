@@ -33,7 +33,8 @@ def test_many_edits_at_once(
 ) -> None:
     out = tmp_path / "two"
     words = ["--name", '3=fit "the" board', "--merge", "1,2", "--background", "4", "--split", "3@0.5"]
-    run(monkeypatch, "review", box, *words, "--optional", "1", "--repeatable", "3", "--off", "1,3", "--out", out)
+    more = ["--optional", "1", "--repeatable", "3", "--relax", "1 before 3"]
+    run(monkeypatch, "review", box, *words, *more, "--out", out)
     said = capsys.readouterr().out
     assert "merged step 1 and step 2" in said
     assert "version 2: 3 key-steps" in said
@@ -41,6 +42,43 @@ def test_many_edits_at_once(
     assert names(box) == {number: f"step {number}" for number in (1, 2, 3, 4)}
     run(monkeypatch, "check", out)
     assert "is sound" in capsys.readouterr().out
+
+
+def test_rules_are_given_and_taken_back(
+    box: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learned = from_plain(read_bundle(box).json("procedure.json")).rules
+    words = ["--add", "4 needs 1", "--add", "optional 3", "--forbid", "1 before 2", "--relax", "step 3 before step 4"]
+    run(monkeypatch, "review", box, *words)
+    said = capsys.readouterr().out
+    assert "“step 4 needs step 1” is given" in said
+    assert "“step 2 before step 1” is given" in said
+    assert "“step 3 before step 4” is not watched" in said
+    rules = from_plain(read_bundle(box).json("procedure.json")).rules
+    assert {(1, 4), (2, 1)} <= {*rules.edges}
+    assert {(1, 2), (3, 4)}.isdisjoint(rules.edges)
+    assert 3 not in rules.required
+    run(monkeypatch, "review", box, *[word for rule in ("4 needs 1", "2 before 1") for word in ("--learned", rule)])
+    assert "“step 4 needs step 1” is as learned again" in capsys.readouterr().out
+    again = from_plain(read_bundle(box).json("procedure.json")).rules
+    assert {*again.edges} == {*learned.edges} - {(3, 4)}
+    assert [one.steps for one in again.given] == [(3, 4)]
+
+
+def test_a_written_list_rules_a_learned_procedure_by_the_names_of_its_steps(
+    box: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("open box\nany order:\n  step 4\n  step 2\nstep 3 (optional)\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "review", box, "--list", path)
+    assert "lists 'open box', which no step is called; there are 1 step 1" in capsys.readouterr().err
+    run(monkeypatch, "review", box, "--name", "1=Open box", "--list", path)
+    procedure = from_plain(read_bundle(box).json("procedure.json"))
+    assert {(1, 2), (1, 4), (4, 3), (2, 3)} <= {*procedure.rules.edges}
+    assert {(3, 4), (3, 2), (4, 1)}.isdisjoint(procedure.rules.edges)
+    assert procedure.rules.required == (1, 2, 4)
+    assert procedure.steps[2].is_optional
 
 
 def test_labels_of_a_folder_are_carried(box: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +112,9 @@ def test_a_change_in_place_can_be_undone(
         (["--merge", "1,x"], "--merge takes step numbers"),
         (["--split", "1@x"], "--split takes a step"),
         (["--split", "1@2"], "between 0 and 1"),
-        (["--off", "1"], "--off takes two steps"),
+        (["--relax", "1"], "a rule reads"),
+        (["--add", "1 before lunch"], "no step is called 'lunch'"),
+        (["--add", "1 before 2", "--add", "2 before 1"], "would have to come before itself"),
         (["--background", "9"], "there is no step 9"),
         (["--labels", "no such folder"], "is not a folder"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -230,6 +231,8 @@ def test_a_video_that_ends_in_the_middle_is_watched_with_a_warning(
         lines = parse(run(cut, frames_task, "--jsonl"))
     assert 0 < lines[-1]["frames"] < 30
     assert "cut off" in caplog.text
+    assert not [line for line in lines if line["type"] == "alert" and line["severity"] == "alarm"]
+    assert "Not judged: the recording ends early" in run(cut, frames_task)
 
 
 @pytest.mark.parametrize("content", [b"", b"no video at all" * 50], ids=["empty", "corrupt"])
@@ -360,8 +363,26 @@ def test_the_terminal_view_ends_with_a_timeline(live: Session) -> None:
     assert said.getvalue().splitlines()[-2:] == [
         "  timeline: fit [red] :bug: board 1-8 | ✖ missed close lid | close lid 8-10 "
         "| ▲ out of order fit [red] :bug: board",
-        "  2 alerts stand",
+        "  Nothing was seen: no picture came; 2 alerts stand",
     ]
+
+
+def test_a_terminal_breaks_lines_between_words_and_its_time_never_goes_back(live: Session) -> None:
+    said = io.StringIO()
+    view = Terminal(Console(file=said, width=60, force_terminal=True, no_color=True), live)
+    alert = Alert(1, 19.2, "missed", 2, None, "warning", "it came first in 12 of 12 demonstrations of all kinds")
+    later = StepEvent(19.0, 1, "confirmed", 18.0, None, 1.0)  # it settled only now
+    view.show(Update(SettledLabel(18.8, 1, 1.0), (), (alert, Question(2, 19.2, 1, "Did you do it?"))))
+    view.show(Update(SettledLabel(19.0, 1, 1.0), (later,), (Resolution(1, 19.2, True), Resolution(2, 19.4, False))))
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", said.getvalue())
+    assert max(map(len, plain.splitlines())) <= 60
+    assert " ".join(plain.split()).startswith(
+        "19.2 s ▲ 1 Missed: step 2 (it came first in 12 of 12 demonstrations of all kinds) "
+        "19.2 s ? 2 Did you do it? 19.2 s ▶ "
+    )
+    assert "demonstrations" in plain  # no word is broken
+    assert "✔ 1 withdrawn: Missed: step 2" in plain
+    assert "✔ 2 settled: Did you do it?" in plain
 
 
 def test_a_timeline_without_steps_says_so(live: Session) -> None:

@@ -6,7 +6,9 @@ import base64
 import itertools
 import logging
 import socket
+import threading
 import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -116,3 +118,35 @@ def test_a_missing_path_says_what_the_server_said() -> None:
         stream.is_up.clear()
         with pytest.raises(SourceLostError, match=r"503|5XX|Server"):
             NetworkStream(address, 1.0)
+
+
+def test_a_stream_is_opened_on_the_machine_that_was_looked_up() -> None:
+    """The name means nothing here, so nobody can have looked it up again."""
+    with serving(mjpeg(noisy(40), stays_up=True)) as address:
+        port = address.rpartition(":")[2].partition("/")[0]
+        stream = NetworkStream(f"http://camera.invalid:{port}/", 5.0, machine="127.0.0.1")
+        assert stream.read() is not None
+        stream.close()
+
+
+def test_a_redirection_from_a_machine_that_was_looked_up_is_not_followed() -> None:
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", target)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    with (
+        serving(mjpeg(noisy(40), stays_up=True)) as target,
+        ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            NetworkStream(f"http://127.0.0.1:{server.server_port}/", 5.0).close()  # an administrator's is
+            with pytest.raises(SourceLostError, match="cannot be opened"):
+                NetworkStream(f"http://camera.invalid:{server.server_port}/", 5.0, machine="127.0.0.1")
+        finally:
+            server.shutdown()

@@ -131,7 +131,7 @@ def test_a_label_that_histories_hold_for_impossible_is_not_shown() -> None:
 
     def labels(kind: type[Histories]) -> set[int]:
         made = make_labeller(steps)
-        made._histories = kind(made._histories.model, tick_s=0.4)
+        made.past.histories = kind(made.past.histories.model, tick_s=0.4)
         for number in range(30):
             made.push(np.array([0.7, 0.4, 0.9]), number / RATE)
         return {label.step for label, _ in made.finish()[0].settled}
@@ -146,8 +146,8 @@ def test_a_step_that_cannot_be_yet_is_not_shown(monkeypatch: pytest.MonkeyPatch)
 
     def labels() -> list[int]:
         made = make_labeller(steps)
-        model = replace(made._histories.model, expectations=Expectations(order=60.0, repeat=60.0))
-        made._histories = Histories(model, tick_s=0.4)
+        model = replace(made.past.histories.model, expectations=Expectations(order=60.0, repeat=60.0))
+        made.past.histories = Histories(model, tick_s=0.4)
         made._window = WindowCut(WindowSettings(lag_s=6.0), LinkSettings(weight=0.2), RATE, steps)
         rows = [costs_of(steps, 1)] * 20 + [np.array([0.95, 0.6, 0.5, 0.95])] * 40 + [costs_of(steps, 2)] * 30
         return [

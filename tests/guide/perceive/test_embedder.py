@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, save
 
+from guide.benchmarks.memory import held_mb
 from guide.errors import BundleError, InputError
 from guide.perceive import embedder
 from guide.perceive.embedder import CPU, CUDA, OnnxHead, OnnxModel, OnnxTrunk
@@ -150,3 +151,17 @@ def test_only_processors_are_quick_in_half(monkeypatch: pytest.MonkeyPatch) -> N
     assert embedder.is_quick_in_half("cpu")
     monkeypatch.setattr(embedder, "_choose_providers", lambda _: ([CUDA, CPU], ""))
     assert not embedder.is_quick_in_half("auto")
+
+
+def test_memory_of_large_runs_is_given_back(tmp_path: Path) -> None:
+    """To the system, by any network: all share one memory."""
+    large = OnnxModel(write_model(tmp_path / "large.onnx", {"a": 2}), "cpu", threads=1)
+    small = OnnxModel(write_model(tmp_path / "small.onnx", {"a": 3}), "cpu", threads=1)
+    rows = np.ones((4_000_000, 4), np.float32)
+    small.run(rows[:1], ["a"])
+    before_mb = held_mb()
+    assert large.run(rows, ["a"])[0][-1, -1] == 2
+    grown_mb = held_mb() - before_mb
+    small.shrink()
+    assert grown_mb > 50
+    assert held_mb() - before_mb < grown_mb / 2

@@ -23,6 +23,7 @@ RATES = ("5", "10", "29.97", "varying")
 
 def perceiver(task: Learned) -> Perceiver:
     networks = start_networks(task.bundle, "cpu", threads=1)
+    assert networks.head is not None
     return Perceiver(perception_settings(task.bundle), networks.head, networks.trunk)
 
 

@@ -8,6 +8,7 @@ from guide.procedure import attended
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.model import Procedure, Rules
+from guide.procedure.orders import Orders
 
 STEPS = tuple(KeyStep(number, name) for number, name in enumerate(("cut", "fold", "glue", "dry"), 1))
 EDGES = ((1, 2), (2, 3), (3, 4), (1, 3))
@@ -15,6 +16,7 @@ TASK = Procedure(
     STEPS,
     6,
     orderings=(Ordering((1, 2, 3, 4), 6),),
+    orders=Orders(((1, 2, 3, 4),) * 6),
     rules=Rules(
         EDGES,
         required=(1, 2, 3, 4),

@@ -11,7 +11,7 @@ from guide.domain import Alert, Belief, Guidance, Resolution, Segment
 from guide.errors import InputError
 from guide.procedure import attended
 from guide.procedure.actions import ABOUT_STEPS, ABOUT_WORDS, KINDS, Action, ActionKind, in_force
-from guide.procedure.attend import Attended, Deed, Entry, attend
+from guide.procedure.attend import Attended, Deed, Entry, attend, pass_time
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import Confirmed, Ended, Event, Finished, Reviewed, Ticked
 from guide.procedure.learn import learn_procedure
@@ -100,23 +100,36 @@ def test_an_action_taken_back_never_happened(
     assert view(done) == view(never)
 
 
-def test_undo_looks_no_further_back_than_to_the_action(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undo_works_off_few_of_the_ticks_since(monkeypatch: pytest.MonkeyPatch) -> None:
     tracker = AttendedTracker(TASK)
     tracker.act(Action("pause"))
     tracker.act(Action("resume"))
     for second in range(500):
         tracker.tick(float(second))
     tracker.act(Action("mark_done", step=2))
-    tracker.tick(500.0)
+    for second in range(500, 9000):
+        tracker.tick(float(second))
     looked: list[Entry] = []
 
     def count(task: Procedure, chosen: TrackerSettings, now: Attended, entry: Entry) -> Step:
         looked.append(entry)
         return attend(task, chosen, now, entry)
 
-    monkeypatch.setattr(attended, "attend", count)
+    monkeypatch.setattr("guide.procedure.attend.attend", count)
     tracker.act(Action("undo", target=3))
-    assert (len(looked), tracker.progress.done) == (1, ())
+    assert (len(looked), tracker.progress.done, tracker.state.at) == (1, (), 8999.0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(entries, st.lists(times, min_size=1, max_size=30))
+def test_time_passes_at_once_as_it_does_tick_by_tick(before: list[Event | Action], later: list[float]) -> None:
+    tracker = AttendedTracker(TASK)
+    play(tracker, before)
+    now, said = tracker.attended, list[Guidance]()
+    for at in later:
+        now, words = attend(TASK, tracker.settings, now, Ticked(at))
+        said += words
+    assert pass_time(TASK, tracker.settings, tracker.attended, later) == (now, tuple(said))
 
 
 @pytest.mark.parametrize("most", [3, attended.MOST_ENTRIES])

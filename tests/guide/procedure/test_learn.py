@@ -1,10 +1,8 @@
-from dataclasses import replace
-
 import pytest
 
 from guide.domain import KeyStep, Ordering, Precedence, Segment
 from guide.errors import InputError
-from guide.procedure.learn import learn_procedure, loosened
+from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Transition
 
 
@@ -33,42 +31,6 @@ def test_left_out_and_repeated_steps_become_optional_and_repeatable_with_a_reaso
     reason = "optional: in 3 of 5 demonstrations; repeatable: more than once in 1 of 5 demonstrations"
     assert dict(task.reasons) == {2: reason}
     assert not task.steps[0].is_optional
-
-
-def test_what_is_done_at_will_has_no_place_that_is_alarmed() -> None:
-    """Step 3 is always last; 2 is left out and done again by some, 4 is left out by some."""
-    orders = [(1, 4, 2, 5, 3)] * 8 + [(1, 4, 2, 5, 2, 3)] * 2 + [(1, 5, 3)] * 2
-    task = learn_procedure([recording(*order) for order in orders], rate=0.6)
-    assert {(1, 2), (1, 4), (1, 3), (4, 3)} <= set(task.rules.edges)
-    loose = loosened(task)
-    assert not [edge for edge in loose.rules.edges if 2 in edge]
-    assert {edge for edge in task.rules.edges if 2 not in edge} == set(loose.rules.edges)
-    assert set(loose.rules.asked_edges) == {*task.rules.asked_edges, *(e for e in task.rules.edges if 2 in e)}
-    assert loosened(loose) == loose
-    firm = learn_procedure([recording(1, 2, 3)] * 6)
-    assert loosened(firm) == firm
-
-
-def test_what_some_leave_out_may_be_done_twice() -> None:
-    orders = [(1, 2, 3)] * 8 + [(1, 3)] * 4
-    task = learn_procedure([recording(*order) for order in orders])
-    assert task.rules.single == (1, 2, 3)
-    assert task.rules.required == (1, 3)
-    assert loosened(task).rules == replace(task.rules, single=(1, 3))
-
-
-def test_what_a_single_one_leaves_out_may_be_a_slip() -> None:
-    task = learn_procedure([recording(1, 2, 3)] * 3 + [recording(1, 3)])
-    assert 2 not in task.rules.required
-    assert loosened(task).rules.single == task.rules.single == (1, 2, 3)
-    twice = learn_procedure([recording(1, 2, 3)] * 3 + [recording(1, 3)] * 2)
-    assert (twice.rules.single, loosened(twice).rules.single) == ((1, 2, 3), (1, 3))
-
-
-def test_what_is_left_out_and_still_required_may_not_be_done_twice() -> None:
-    task = learn_procedure([recording(1, 2, 3)] * 58 + [recording(1, 3)] * 2, rate=0.6)
-    assert 2 in task.rules.required
-    assert loosened(task).rules.single == task.rules.single == (1, 2, 3)
 
 
 def test_no_demonstrations_give_a_procedure_that_says_nothing() -> None:

@@ -82,5 +82,5 @@ def test_risks_are_chances_and_never_sure_of_both_directions(demonstrations: lis
     for first, then in permutations(found.steps, 2):
         there, back = (risk_of(found, "order_risk", *pair) for pair in ((first, then), (then, first)))
         assert 0 <= there <= 1
-        assert max(there, back) >= 0.5
+        assert max(there, back) >= 0.4
         assert 0 < risk_of(found, "need_risk", first, then) <= 1

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.domain import Alert, Belief, Guidance, KeyStep, Ordering, Question, Resolution, Segment
+from guide.domain import Alert, Belief, Guidance, KeyStep, Question, Resolution, Segment
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import Confirmed
 from guide.procedure.model import Procedure, Rules
+from guide.procedure.orders import Orders
 from guide.procedure.replay import standing_alerts
 from guide.procedure.tracker import Tracker
 
@@ -242,7 +243,7 @@ def test_going_back_holds_though_the_look_back_was_ahead_of_the_labels() -> None
 
 
 def test_next_is_taken_though_the_look_back_was_ahead_of_the_labels() -> None:
-    tracker = AttendedTracker(replace(TASK, orderings=(Ordering((1, 2, 3, 4, 5), 8),)))
+    tracker = AttendedTracker(replace(TASK, orders=Orders(((1, 2, 3, 4, 5),) * 8)))
     tracker.push(1, 2.0, start=0.0)
     tracker.review(looked_back(6.0, (1, 0.0, 5.0), (2, 5.0, 6.0)))
     tracker.act(Action("next", 6.0))
@@ -279,3 +280,21 @@ def test_a_need_is_told_as_far_as_it_is_believed_to_lack(lacking: float, kind: t
     said = Tracker(task).review(belief)
     assert [type(item) for item in said] == ([] if kind is None else [kind])
     assert all(item.kind == "out_of_order" and item.before == 1 for item in said if isinstance(item, Alert))
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(1, 5), max_size=7), st.sampled_from([None, 1, 3]), st.booleans()), max_size=8
+    )
+)
+def test_a_look_back_that_goes_on_from_the_last_says_what_a_fresh_one_says(
+    looks: list[tuple[list[int], int | None, bool]],
+) -> None:
+    going_on, fresh = Tracker(TASK), Tracker(TASK)
+    for steps, marked, is_done in looks:
+        fresh.state = replace(fresh.state, judged=None)
+        if marked is not None:
+            assert going_on.mark(marked, going_on.state.at, is_done) == fresh.mark(marked, fresh.state.at, is_done)
+        assert going_on.review(belief(steps)) == fresh.review(belief(steps))
+        assert going_on.state == fresh.state

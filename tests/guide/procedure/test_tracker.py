@@ -283,4 +283,4 @@ def test_an_event_is_judged_in_a_millisecond_after_many_long_demonstrations() ->
     began = time.process_time()
     for place, step in enumerate(orders[0]):
         tracker.push(step, 10.0 * place)
-    assert (time.process_time() - began) / 60 < 0.002, "twice the aim: other work may share the machine"
+    assert (time.process_time() - began) / 60 < 0.005, "several times the aim: other work may share the machine"

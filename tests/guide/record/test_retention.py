@@ -10,6 +10,7 @@ import pytest
 
 from guide.errors import OutputError
 from guide.record import retention
+from guide.record.keeping import Keeping, write_keeping
 from guide.record.lock import SessionLock
 from guide.record.retention import DAY_S, REPORT, drop_old_pictures, tidying
 from guide.record.store import Store
@@ -34,7 +35,7 @@ def test_pictures_go_when_their_days_are_over(tmp_path: Path) -> None:
         assert drop_old_pictures(store, now=8 * DAY_S) == ()
         assert store.contents(NAMES[0]).pictures == ()
         assert len(store.contents(NAMES[1]).pictures) == 1
-    assert sorted(path.name for path in (tmp_path / NAMES[0]).iterdir()) == ["lock", "seen.bin"]
+    assert sorted(path.name for path in (tmp_path / NAMES[0]).iterdir()) == ["lock"]
     assert all(len(list((tmp_path / name).iterdir())) == 4 for name in NAMES[1:])
 
 
@@ -84,6 +85,8 @@ def test_a_machine_that_was_off_for_weeks_deletes_a_day_later(tmp_path: Path) ->
         assert drop_old_pictures(store, 40 * DAY_S) == ()
         assert drop_old_pictures(store, 40.9 * DAY_S) == ()
         assert drop_old_pictures(store, 41.1 * DAY_S) == (NAMES[0],)
+        assert left(tmp_path) == []  # what replays need goes as well
+        assert len(store.sessions()) == 1
 
 
 def test_what_takes_too_much_room_goes_oldest_first_and_pictures_before_replays(tmp_path: Path) -> None:
@@ -127,6 +130,22 @@ def test_files_of_a_session_that_was_never_entered_are_listed_and_age(tmp_path: 
         store.end(NAMES[0], "finished", 3_000.0)
         store.delete(NAMES[0])
     assert not folder.exists()
+
+
+def test_what_the_dashboard_was_told_counts_for_a_server_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "PERIOD_S", 0.01)
+    with Store(tmp_path) as store, tidying(tmp_path):
+        record(store, NAMES[0], time.time(), size=2_000_000, keep_days=None)
+        time.sleep(0.1)
+        assert (tmp_path / NAMES[0] / "video-1.mp4").exists()
+        write_keeping(tmp_path, Keeping(0.0, keep_gb=0.003))
+        end = time.monotonic() + 20.0
+        while (tmp_path / NAMES[0] / "video-1.mp4").exists():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        assert (tmp_path / NAMES[0] / "seen.bin").exists()
 
 
 def test_it_is_done_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

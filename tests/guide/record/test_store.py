@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from guide.commands import report, sessions
+from guide.commands.report import ReportOptions
+from guide.commands.sessions import SessionsOptions
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import InputError, OutputError
 from guide.record.lock import SessionLock
@@ -153,58 +156,53 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
         store.delete(name)
 
 
-VERSION_1 = """
-CREATE TABLE sessions (id TEXT PRIMARY KEY, started REAL NOT NULL, ended REAL, state TEXT NOT NULL,
- person TEXT NOT NULL, bundle TEXT NOT NULL, bundle_hash TEXT NOT NULL, source TEXT NOT NULL, settings TEXT NOT NULL,
- procedure TEXT NOT NULL, frames INTEGER NOT NULL DEFAULT 0, at REAL NOT NULL DEFAULT 0, seen REAL NOT NULL);
-CREATE TABLE labels (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, at REAL NOT NULL,
- step INTEGER NOT NULL, confidence REAL NOT NULL);
-CREATE TABLE steps (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, at REAL NOT NULL,
- step INTEGER NOT NULL, state TEXT NOT NULL, start REAL NOT NULL, stop REAL, confidence REAL NOT NULL);
-CREATE TABLE alerts (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, id INTEGER NOT NULL,
- at REAL NOT NULL, kind TEXT NOT NULL, step INTEGER NOT NULL, before INTEGER, severity TEXT NOT NULL,
- evidence TEXT NOT NULL);
-CREATE TABLE resolutions (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, id INTEGER NOT NULL,
- at REAL NOT NULL, withdrawn INTEGER NOT NULL);
-CREATE TABLE actions (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, number INTEGER NOT NULL,
- at REAL NOT NULL, wall REAL NOT NULL, after INTEGER NOT NULL, kind TEXT NOT NULL, target INTEGER, step INTEGER,
- answer INTEGER, snooze_s REAL NOT NULL, person TEXT NOT NULL, comment TEXT NOT NULL);
-CREATE TABLE health (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, at REAL NOT NULL,
- wall REAL NOT NULL, note TEXT NOT NULL, sample TEXT NOT NULL);
-INSERT INTO sessions VALUES ('20300102-030405-00ff', 1e9, 1000000060.0, 'finished', 'shift 1', 'demo', 'abc', 'a.mp4',
- '{}', '{}', 12, 2.4, 1000000060.0);
-INSERT INTO alerts VALUES ('20300102-030405-00ff', 1, 2.0, 'missed', 2, NULL, 'warning', 'not seen');
-INSERT INTO actions VALUES ('20300102-030405-00ff', 1, 2.2, 1e9, 11, 'was_done', 1, NULL, NULL, 0.0, 'shift 1', '');
-PRAGMA user_version = 1;
-"""
+STORES = Path(__file__).parents[2] / "stores"  # dumps of stores that the programs of those versions wrote
+VERSIONS = range(1, NEWEST + 1)
 
 
-def test_a_store_of_version_1_becomes_the_newest_and_keeps_what_it_holds(tmp_path: Path) -> None:
-    old = sqlite3.connect(tmp_path / DATABASE)
-    old.executescript(VERSION_1)
-    old.close()
-    with Store(tmp_path, is_new=False) as store:
+def old_store(version: int, folder: Path) -> Path:
+    database = sqlite3.connect(folder / DATABASE)
+    database.executescript((STORES / f"version_{version}.sql").read_text(encoding="utf-8"))
+    database.close()
+    return folder
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_store_of_every_version_becomes_the_newest_and_keeps_what_it_holds(tmp_path: Path, version: int) -> None:
+    with Store(old_store(version, tmp_path), is_new=False) as store:
         (found,) = store.sessions()
-        assert (found.facts.person, found.facts.keep_days, found.state, found.alerts) == (
-            "shift 1",
-            None,
-            "finished",
-            1,
-        )
         contents = store.contents(FIRST)
-        assert contents.alerts == (Alert(1, 2.0, "missed", 2, None, "warning", "not seen"),)
-        assert contents.actions[0].kind == "was_done"
-        store.write(FIRST, [Question(2, 3.0, 1, "?"), StoredPicture(1.0, "step", 1, "a.jpg")], 13, 3.0, 1e9)
-        assert len(store.contents(FIRST).questions) == len(store.contents(FIRST).pictures) == 1
+        assert (found.facts.person, found.state, contents.actions[0].kind) == ("shift 1", "finished", "was_done")
+        assert [(alert.id, alert.kind, alert.step) for alert in contents.alerts] == [(1, "missed", 2)]
+        assert found.facts.keep_days == (None if version == 1 else 30.0)
+        assert len(contents.questions) == len(contents.pictures) == (0 if version == 1 else 1)
+        assert len(contents.outcomes) == (1 if version >= 3 else 0)
+        store.write(FIRST, [Question(3, 3.0, 1, "?"), StoredPicture(1.0, "step", 1, "a.jpg")], 15, 3.0, 1e9)
+        assert store.contents(FIRST).questions[-1].id == 3
+        store.delete(FIRST)
     again = sqlite3.connect(tmp_path / DATABASE)
     assert again.execute("PRAGMA user_version").fetchone()[0] == NEWEST
     again.close()
 
 
-def test_a_fresh_store_and_a_migrated_one_have_the_same_tables(tmp_path: Path) -> None:
-    old = sqlite3.connect(tmp_path / DATABASE)
-    old.executescript(VERSION_1)
-    old.close()
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_session_of_every_version_can_be_listed_reported_and_resumes_nothing(
+    tmp_path: Path, version: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old_store(version, tmp_path)
+    sessions.main(SessionsOptions(data=tmp_path))
+    assert FIRST in capsys.readouterr().out
+    report.main(ReportOptions("last", tmp_path / "out", tmp_path))
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "not seen" in page
+    assert ("it was" in page and "step 2" in page) or version == 1
+    with Store(tmp_path) as store:
+        assert store.killed("a.mp4", since=0.0) is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_fresh_store_and_a_migrated_one_have_the_same_tables(tmp_path: Path, version: int) -> None:
+    old_store(version, tmp_path)
     columns = []
     for folder in (tmp_path, tmp_path / "fresh"):
         Store(folder).close()
@@ -216,11 +214,14 @@ def test_a_fresh_store_and_a_migrated_one_have_the_same_tables(tmp_path: Path) -
 
 
 def test_a_store_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+    old_store(NEWEST, tmp_path)
     newer = sqlite3.connect(tmp_path / DATABASE)
-    newer.execute("PRAGMA user_version = 99")
+    newer.execute(f"PRAGMA user_version = {NEWEST + 1}")
     newer.close()
-    with pytest.raises(InputError, match="newer program"):
+    before = (tmp_path / DATABASE).read_bytes()
+    with pytest.raises(InputError, match=rf"written by a newer program \(version {NEWEST + 1}\): update this one\.$"):
         Store(tmp_path)
+    assert (tmp_path / DATABASE).read_bytes() == before
 
 
 def test_what_is_no_store_is_a_sentence(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from guide.record.keeping import FILE, Keeping, write_keeping
 from guide.record.store import Store
 from guide.serve import guard
 from guide.serve.channel import Channel
@@ -175,3 +176,34 @@ def test_a_message_goes_to_the_session_in_plain_json(served: Served) -> None:
         headset.finish()
     time.sleep(0.05)
     assert served.ask("/health").status == 200
+
+
+def test_a_session_stores_no_pictures_once_the_dashboard_says_so(served: Served) -> None:
+    stored = []
+    for pictures in (True, False):
+        write_keeping(served.data, Keeping(pictures=pictures))
+        with served.connect("shy") as headset:
+            session = headset.wait_for("hello")["session"]
+            headset.show((1,), 1.2)
+            headset.finish()
+        stored.append({path.suffix for path in (served.data / session).iterdir()})
+    (served.data / FILE).unlink()
+    assert stored == [{".jpg", ".bin", ""}, {".bin", ""}]
+
+
+def test_a_restart_is_taken_back_after_the_end_and_the_record_tells_what_counts(served: Served) -> None:
+    with served.connect("again") as headset:
+        session = headset.wait_for("hello")["session"]
+        headset.show((1, 2), 1.2)
+        before = served.ask(f"/sessions/{session}").json["progress"]["done"]
+        headset.send({"kind": "restart"})
+        headset.show((3,), 1.2)
+        headset.finish()
+    assert not {*before} <= {*served.ask(f"/sessions/{session}").json["progress"]["done"]}
+    assert served.ask(f"/sessions/{session}/actions", {"kind": "undo", "target": 1}).status == 201
+    after = served.ask(f"/sessions/{session}").json
+    assert {*before} <= {*after["progress"]["done"]}
+    with Store(served.data) as store:
+        contents = store.contents(session)
+    assert {*before} <= {*json.loads(contents.outcomes[-1].done)}
+    assert [one.kind for one in contents.actions] == ["restart", "undo"]

@@ -41,8 +41,15 @@ def test_without_the_token_every_answer_is_the_same(
 ) -> None:
     monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
     answer = served.ask(path, method=method, token=None)
-    assert (answer.status, answer.body) == (401, b'{"error":"a token is needed."}')
+    assert (answer.status, answer.json) == (401, {"error": guard.NO_TOKEN})
     assert served.ask(path, method=method, token=TOKEN + "x").body == answer.body
+
+
+def test_a_browser_without_a_token_is_told_the_way_in_words(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
+    pages = [served.ask(path, token=None, headers={"Accept": "text/html"}) for path in ("/", "/sessions", "/nowhere")]
+    assert {(page.status, page.body) for page in pages} == {(401, guard.NO_TOKEN_PAGE.encode())}
+    assert b"Open the address that the server printed" in pages[0].body
 
 
 def test_health_needs_none(served: Served) -> None:

@@ -52,6 +52,20 @@ def test_numbers_leave_the_mark_as_it_is(path: str, value: object) -> None:
     assert state_fingerprint(changed(path, value)) == state_fingerprint(STATE)
 
 
+def test_the_gravest_alert_that_waits_comes_with_the_numbers() -> None:
+    words = {"title": "Missed: lay mat", "todo": "Go back: lay mat", "reason": "It was not seen."}
+    plain = {"acknowledged": False, "snoozed": False, "kind": "missed", **words}
+    alerts = [
+        {**plain, "id": 1, "severity": "warning"}, {**plain, "id": 2, "severity": "alarm", "acknowledged": True},
+        {**plain, "id": 3, "severity": "warning"}, {**plain, "id": 4, "severity": "info"},
+    ]  # fmt: skip
+    assert live_numbers_object(changed("alerts", alerts))["loud"] == {"id": 3, "severity": "warning", **words}
+    graver = [*alerts, {**alerts[0], "id": 5, "severity": "alarm"}]
+    assert live_numbers_object(changed("alerts", graver))["loud"]["id"] == 5
+    assert live_numbers_object(changed("alerts", alerts[1:2]))["loud"] is None
+    assert live_numbers_object(STATE | {"alerts": alerts, "state": "finished"})["loud"] is None
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [

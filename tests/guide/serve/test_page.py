@@ -15,6 +15,7 @@ from guide.domain import Image
 from guide.ingest.source import open_source
 from guide.serve.picture import decode
 from guide.settings import LiveSettings
+from tests.live_task import SHOWN, make_live_task
 from tests.server import TOKEN, Served, running, step_picture
 from tests.tiny import Learned
 
@@ -79,6 +80,7 @@ def test_frames_go_out_and_guidance_comes_in(frames_task: Learned, tmp_path: Pat
         assert page.get_attribute("#mute", "aria-pressed") == "true"
         page.wait_for_timeout(4_000)
         page.click("#end")
+        page.click("#really")
         page.locator("#link", has_text="ended").wait_for(timeout=20_000)
         shown = served.ask(f"/sessions/{session['session']}").json
         assert shown["state"] == "finished"
@@ -86,6 +88,55 @@ def test_frames_go_out_and_guidance_comes_in(frames_task: Learned, tmp_path: Pat
         assert page.locator(".alert").count() == len(shown["alerts"])
         for alert in shown["alerts"]:
             assert page.locator(f".alert[data-kind={alert['kind']}]", has_text=alert["name"]).count() >= 1
+
+
+def shown(page: Any, part: str) -> dict[str, Any]:
+    """A part's box and the size of its letters, in pixels."""
+    script = (
+        "each => { const b = each.getBoundingClientRect(); return {area: b.width * b.height, height: b.height,"
+        " letters: parseFloat(getComputedStyle(each).fontSize)} }"
+    )
+    return dict(page.locator(part).first.evaluate(script))
+
+
+def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Path) -> None:
+    """An alert on the whole screen with its picture, answers and undo, an end that is asked for, a verdict."""
+    task = make_live_task(frames_task, tmp_path)
+    missed = task.names[task.missed - 1]
+    camera = write_camera(tmp_path / "camera.y4m", SHOWN, 3.0)
+    with running(task.exported / "demo", tmp_path / "data") as served, phone(served, camera) as page:
+        assert served.ask("/page/manifest.json").json["display"] == "standalone"
+        page.click("#go")
+        page.locator("#loud", has_text="Missed").wait_for(timeout=30_000)
+        assert page.inner_text("#loud h2") == f"Go back: {missed}"
+        page.wait_for_function("document.querySelector('#loud img')?.naturalWidth > 0")
+        page.wait_for_function("document.querySelector('#how')?.naturalWidth > 0")
+        assert shown(page, "#loud")["area"] > max(shown(page, part)["area"] for part in ("#step", "#video", "#all"))
+        assert shown(page, "#loud h2")["letters"] > shown(page, "#now")["letters"]
+        page.locator("#steps li.missed", has_text=missed).wait_for()
+        assert page.locator("#loud button").all_inner_texts() == [
+            "Acknowledge", "It was done", "False alarm", "Snooze",
+        ]  # fmt: skip
+        assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+        page.click("#loud button >> text=Acknowledge")
+        page.locator("#undo", has_text="Acknowledged").wait_for()
+        assert page.locator("#loud").is_hidden()
+        page.click("#back")
+        page.locator("#loud", has_text="Missed").wait_for()
+        page.set_viewport_size({"width": 1280, "height": 720})  # a headset's browser
+        assert shown(page, "#loud button")["height"] >= 64
+        assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+        page.click("#end")
+        page.wait_for_timeout(500)
+        assert served.ask("/sessions").json["sessions"][0]["state"] == "running"  # one tap ends nothing
+        page.click("#really")
+        page.locator("#step.not_complete", has_text=f"Not complete: {missed} missed").wait_for(timeout=20_000)
+        count, total = (int(word) for word in page.inner_text("#count").split(" steps")[0].split(" of "))
+        assert count <= total == 4
+        page.click(".alert button >> text=It was done")
+        page.locator("#step:not(.not_complete)", has_text="Complete").wait_for()
+        page.click("#back")
+        page.locator("#step.not_complete").wait_for()
 
 
 def test_a_question_is_answered_and_an_alert_acknowledged(frames_task: Learned, tmp_path: Path) -> None:
@@ -99,14 +150,15 @@ def test_a_question_is_answered_and_an_alert_acknowledged(frames_task: Learned, 
                 const send = page.socket.send.bind(page.socket);
                 page.sent = [];
                 page.socket.send = (data) => { if (typeof data === "string") page.sent.push(data); send(data); };
-                heard.alert({id: 7, kind: "missed", name: name, severity: "warning", evidence: "not seen", step: 2});
+                heard.alert({id: 7, kind: "missed", name, severity: "warning", evidence: "not seen", step: 2,
+                             title: `Missed: ${name}`, todo: `Go back: ${name}`, reason: "Not seen.", shows: null});
                 heard.question({id: 8, step: 3, text: "Is step 3 done?"});
             }""",
             hostile,
         )
-        assert hostile in page.inner_text(".alert h2")
-        assert page.locator(".alert img").count() == 0
-        page.click(".alert button >> text=Seen")
+        assert page.inner_text("#loud h2") == f"Go back: {hostile}"
+        assert page.locator("#loud img").count() == 0
+        page.click("#loud button >> text=Acknowledge")
         page.click("#yes")
         sent = page.evaluate("() => page.sent")
         assert any('"kind":"acknowledge","target":7' in one for one in sent)
@@ -122,7 +174,8 @@ def test_an_alert_that_was_snoozed_elsewhere_is_shown_again_when_it_comes_again(
         page.locator("#link.up").wait_for(timeout=20_000)
         page.evaluate(
             """() => {
-                page.woken = {id: 7, kind: "repeated", name: "cut", severity: "info", evidence: "twice", step: 2};
+                page.woken = {id: 7, kind: "repeated", name: "cut", severity: "info", evidence: "twice", step: 2,
+                              title: "Done again: cut", todo: "Already done: cut", reason: "", shows: null};
                 heard.alert(page.woken);
                 heard.action({kind: "snooze", target: 7});
             }"""
@@ -163,11 +216,13 @@ def test_the_demo_ends_with_the_alert_of_its_fault(tmp_path: Path) -> None:
         phone(served, camera) as page,
     ):
         page.click("#go")
-        page.locator(".alert[data-kind=missed]").wait_for(timeout=60_000)
+        page.locator("#loud", has_text="Missed").wait_for(timeout=60_000)
+        page.wait_for_timeout(1_000)
         page.screenshot(path=shots / "phone-during.png")
         at_s = served.ask("/sessions").json["sessions"][0]["at"]
         page.wait_for_timeout(1_000 * max(0.0, frames[-1][0] - at_s - 3.0))
         page.click("#end")
+        page.click("#really")
         page.locator("#link", has_text="ended").wait_for(timeout=20_000)
         page.screenshot(path=shots / "phone-after.png")
         assert page.locator(".alert.alarm[data-kind=missed]").count() == 1

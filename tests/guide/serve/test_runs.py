@@ -7,11 +7,14 @@ import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from guide.commands.steps import write_list_bundle
 from guide.errors import InputError, OutputError
 from guide.ingest.pushed import PushedFrames
+from guide.procedure.written_list import read_list
 from guide.recording import RecordingOptions
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
@@ -107,8 +110,8 @@ def test_the_last_picture_stays_but_not_the_frame(runs: Runs) -> None:
 def test_a_session_made_while_all_others_are_ended_ends_with_them(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     make = Runs._make
 
-    def make_late(them: Runs, wish: SessionRequest) -> Run:
-        run = make(them, wish)
+    def make_late(them: Runs, wish: SessionRequest, machine: str | None) -> Run:
+        run = make(them, wish, machine)
         them.close()
         return run
 
@@ -164,5 +167,49 @@ def test_a_recording_that_is_played_stands_still_while_it_is_paused(runs: Runs, 
     assert run.processed >= before + 2
     run.act({"kind": "pause"}, Identity("admin"))
     run.end()  # a pause does not hold up the end
+    run.join()
+    assert run.state == "finished"
+
+
+def test_a_list_of_steps_guides_without_a_camera(tmp_path: Path) -> None:
+    """Next, missed and out of order by what an operator marks as done; the server's own way to act is taken."""
+    write_list_bundle(read_list("cut\nfold\nglue\ndry (optional)", "a list"), tmp_path / "exported" / "kite")
+    library = Library(tmp_path / "exported" / "kite", Metrics(), "cpu", threads=1)
+    made = Runs(library, QUICK, RecordingOptions(data=tmp_path / "data"), Metrics())
+    run = made.start(SessionRequest("none"))
+    operator = Identity("operate", "shift 2")
+
+    def done(step: int) -> dict[str, Any]:
+        run.act({"kind": "mark_done", "step": step}, operator)
+        return run.show()
+
+    try:
+        assert [one["name"] for one in run.show()["next"]] == ["cut", "fold", "glue", "dry"]
+        first = done(1)
+        assert (first["next"][0]["name"], first["next"][0]["total"]) == ("fold", 0)
+        early = done(3)
+        assert [(one["kind"], one["name"]) for one in early["alerts"]] == [("missed", "fold")]
+        assert "by a rule that was given" in early["alerts"][0]["evidence"]
+        assert early["next"][0]["missed"]
+        late = done(2)
+        assert [(one["kind"], one["name"], one["before"]) for one in late["alerts"]] == [("out_of_order", "glue", 2)]
+        assert late["progress"]["lacking"] == []
+        assert late["health"]["provider"] == "nothing: steps are marked by hand"
+        assert run.begun.wait(5)
+        run.end()
+        run.join()
+        assert (run.state, run.problem) == ("finished", "")
+        assert run.picture() is not None
+    finally:
+        made.close()
+        library.close()
+
+
+def test_a_learned_procedure_can_be_followed_by_hand_too(runs: Runs) -> None:
+    run = runs.start(SessionRequest("none"))
+    first = run.show()["next"][0]["step"]
+    run.act({"kind": "mark_done", "step": first}, Identity("operate", "shift 2"))
+    assert run.show()["progress"]["done"] == [first]
+    run.end()
     run.join()
     assert run.state == "finished"

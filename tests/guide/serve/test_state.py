@@ -59,6 +59,7 @@ def test_a_step_that_a_look_back_sees_begin_is_starting_and_never_done(features_
     shown = state_object(session)
     assert (shown["step"]["step"], shown["step"]["starting"], shown["step"]["unsure"]) == (2, True, False)
     assert [visit["end"] for visit in shown["timeline"]] == [8.5, None]
+    assert shown["at"] == 10.0  # the clock by which a look back raises alerts, not that of the labels
     session.tracker.tick(9.0)
     session.tracker.end(1, at=9.5, end=8.5)
     assert state_object(session)["step"]["elapsed_s"] == 1.0

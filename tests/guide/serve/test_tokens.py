@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,7 @@ def tokens(served: Served) -> dict[Role, str]:
     [
         ("GET", "/", ("camera", "watch", "operate", "admin")),
         ("GET", "/page/page.js", ("camera", "watch", "operate", "admin")),
+        ("GET", "/bundles", ("camera", "watch", "operate", "admin")),
         ("GET", "/sessions", ("watch", "operate", "admin")),
         ("GET", "/metrics", ("watch", "operate", "admin")),
         ("GET", "/sessions/x/stream", ("watch", "operate", "admin")),
@@ -140,7 +142,30 @@ def test_a_name_that_leads_to_a_private_network_is_refused(monkeypatch: pytest.M
     with pytest.raises(InputError, match="private network"):
         require_reachable("https://camera.example/stream")
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [(2, 1, 6, "", ("8.8.8.8", 0))])
-    require_reachable("https://camera.example/stream")
+    assert require_reachable("https://camera.example/stream") == "8.8.8.8"
+
+
+def test_a_name_that_means_another_machine_the_second_time_leads_nowhere_else(
+    served: Served, tokens: dict[Role, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is looked up once; what was checked is what is connected to."""
+    answers = iter(["8.8.8.8", "127.0.0.1", "127.0.0.1"])
+    real, opened = socket.getaddrinfo, list[tuple[str, str]]()
+
+    def look_up(host: str, *more: Any, **others: Any) -> Any:
+        return [(2, 1, 6, "", (next(answers), 0))] if host == "camera.example" else real(host, *more, **others)
+
+    def open_stream(address: str, **_: object) -> None:
+        opened.append((address, str(_["options"])))
+        raise OSError(111, "Connection refused")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr("guide.ingest.streams.av.open", open_stream)
+    answer = served.ask("/sessions", {"source": "http://camera.example:81/video"}, token=tokens["operate"])
+    assert answer.status == 400
+    assert {address for address, _ in opened} == {"http://8.8.8.8:81/video"}
+    assert "Host: camera.example:81" in opened[0][1]
+    assert next(answers) == "127.0.0.1"  # nobody asked a second time
 
 
 def test_the_command_makes_lists_and_revokes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from guide.domain import Segment
 from guide.errors import InputError
+from guide.procedure.model import GivenRule
 from guide.teach.edited import Review, Reviewed, carry, segments_of, vanishing
-from guide.teach.edits import Drop, Edit, Label, Mark, Merge, Name, Split, Switch
+from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split
 from tests.small_task import make_labels, make_review
 
 REVIEW = make_review()
+RELAXED = GivenRule("before", (1, 3), holds=False)
 numbers = st.integers(1, 6)
 edits = st.one_of(
     st.builds(Name, numbers, st.sampled_from(["fold", "cut", "glue"])),
@@ -21,13 +23,19 @@ edits = st.one_of(
     st.builds(Split, numbers, st.sampled_from([0.5, 0.25, None])),
     st.builds(Drop, numbers),
     st.builds(Mark, numbers, st.sampled_from(["optional", "repeatable"]), st.booleans()),
-    st.builds(Switch, numbers, numbers, st.booleans()),
+    st.builds(
+        lambda kind, steps, holds, is_on: Give(GivenRule(kind, tuple(steps), holds), is_on),
+        st.sampled_from(["before", "needs", "either"]),
+        st.lists(numbers, min_size=2, max_size=2, unique=True),
+        st.booleans(),
+        st.booleans(),
+    ),
     st.builds(lambda step: Label("02", (Segment(step, 1.0, 9.0), Segment(1, 9.0, 20.0))), numbers),
 )
 
 
 def same(one: Reviewed, other: Reviewed) -> bool:
-    fields = ("steps", "off", "labelled", "is_carried", "highest")
+    fields = ("steps", "given", "labelled", "is_carried", "highest")
     are_labels_same = all((a == b).all() for a, b in zip(one.labels, other.labels, strict=True))
     return are_labels_same and all(getattr(one, name) == getattr(other, name) for name in fields)
 
@@ -64,7 +72,7 @@ def test_labels_steps_and_pairs_always_agree(wanted: list[Edit]) -> None:
         assert known
         assert len(set(known)) == len(known)
         assert {int(number) for each in result.labels for number in np.unique(each)} <= {0, *known}
-        assert all(set(edge) <= set(known) for edge in result.off)
+        assert all(set(rule.steps) <= set(known) for rule in result.given)
         assert max(known) <= result.highest
         assert [len(each) for each in result.labels] == [len(each) for each in make_labels()]
 
@@ -82,9 +90,9 @@ def test_a_number_that_went_away_is_not_given_to_a_split(wanted: list[Edit]) -> 
 
 
 def test_a_merge_joins_the_frames_under_the_first() -> None:
-    result = REVIEW.edited(Name(2, "cut"), Switch(1, 3, False), Merge((2, 1))).result
+    result = REVIEW.edited(Name(2, "cut"), Give(RELAXED), Merge((2, 1))).result
     assert result.names == {2: "cut", 3: "step 3"}
-    assert result.off == {(2, 3)}
+    assert result.given == (GivenRule("before", (2, 3), holds=False),)
     for before, after in zip(make_labels(), result.labels, strict=True):
         np.testing.assert_array_equal(after == 2, np.isin(before, (1, 2)))
         np.testing.assert_array_equal(after == 3, before == 3)
@@ -115,7 +123,7 @@ def test_halves_of_a_step_that_look_different_are_told_apart() -> None:
         (Merge((1, 9)), "there is no step 9"),
         (Split(9), "there is no step 9"),
         (Split(1, 0.999), "fall on one side"),
-        (Switch(1, 9, False), "there is no step 9"),
+        (Give(GivenRule("before", (1, 9))), "there is no step 9"),
         (Label("7", (Segment(1, 0.0, 1.0),)), "there is no recording 7"),
         (Label("01", (Segment(1, 90.0, 91.0),)), "no frame of 01 falls into step 1"),
     ],

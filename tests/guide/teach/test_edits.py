@@ -9,7 +9,8 @@ import pytest
 
 from guide.domain import Segment
 from guide.errors import InputError
-from guide.teach.edits import Drop, Edit, Label, Mark, Merge, Name, Split, Switch, from_plain, tell, to_plain
+from guide.procedure.model import GivenRule
+from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split, from_plain, tell, to_plain
 
 EDITS: list[Edit] = [
     Name(3, "fit board"),
@@ -19,7 +20,9 @@ EDITS: list[Edit] = [
     Drop(7),
     Mark(2, "optional"),
     Mark(2, "repeatable", is_on=False),
-    Switch(1, 2, is_on=False),
+    Give(GivenRule("before", (1, 2), holds=False)),
+    Give(GivenRule("either", (3, 1)), is_on=False),
+    Give(GivenRule("required", (2,))),
     Label("01", (Segment(1, 0.0, 2.0), Segment(9, 2.0, 4.0)), ((9, "sweep"),)),
 ]
 

@@ -296,7 +296,7 @@ def test_copies_stay_within_their_bound_and_are_spread_evenly(count: int, frames
         patch.setattr(module, "MOST_COPIED", most)
         patch.setattr(module, "_copies", count_copies)
         demonstrations, labels = make_task(((1,),) * count, each=frames)
-        list(module._sums(demonstrations, labels, np.array([1]), np.random.default_rng(0)))
+        list(module._sums(demonstrations, labels, np.array([1]), np.random.default_rng(0), WAYS))
     assert max(made) <= WAYS
     assert max(made) - min(made) <= 1
     assert sum(made) * frames <= max(most, count * frames / 10)  # one of ten, however little room there is

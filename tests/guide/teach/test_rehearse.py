@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,19 +14,14 @@ from guide.label.energy import LinkSettings
 from guide.label.labeller import Labeller
 from guide.perceive.appearance import AppearanceSettings
 from guide.procedure.events import Confirmed, Ended, Event, Finished, Reviewed
-from guide.procedure.model import Procedure, Rules
-from guide.procedure.precedence import Edge
-from guide.procedure.rule_selection import FreeReading
+from guide.procedure.model import Procedure
 from guide.task_model import PRIORS, histories_of, labeller_of
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import demonstrate
 from guide.teach.prototypes import Judged, Taught, learn_prototypes
 from guide.teach.rehearse import (
-    LEAST_DONE,
-    LEAST_OTHERWISE,
     calibrate_steps,
     heard_with,
-    read_freely,
     rehearse,
 )
 
@@ -73,83 +67,6 @@ def sights(order: Sequence[int], doubt: float = 0.05) -> tuple[NDArray[np.float6
     costs = np.full((len(columns), 4), 1 - doubt / 3)
     costs[np.arange(len(columns)), columns] = doubt
     return costs, np.arange(len(columns)) / RATE
-
-
-@pytest.mark.parametrize(
-    ("order", "done", "again"),
-    [
-        ([1, 0, 2, 3], {1, 2, 3}, set()),
-        ([3, 0, 1], {1, 3}, set()),
-        ([1, 2, 1, 0], {1, 2}, {1}),
-        ([2, 0, 2], {2}, set()),  # a pause is no end
-        ([0], set(), set()),
-    ],
-)
-def test_somebody_without_rules_sees_what_is_there(order: list[int], done: set[int], again: set[int]) -> None:
-    seen = read_freely(*sights(order), histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE))
-    assert seen == FreeReading(frozenset(done), frozenset(again))
-
-
-def test_a_step_that_may_have_been_done_counts_as_done() -> None:
-    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    costs, times = sights([1, 2], doubt=0.05)
-    costs[30:, 2:] = 0.5  # either the second or the third
-    seen, chances = read_freely(costs, times, histories), histories.done()
-    assert LEAST_DONE < chances[3] < 0.5
-    assert seen.done == {1, 2, 3}
-
-
-def test_a_step_that_only_just_begins_at_the_end_is_not_done() -> None:
-    costs, times = sights([1, 0, 2])
-    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    assert read_freely(costs[:53], times[:53], histories).done == {1}
-
-
-def test_a_return_that_is_less_likely_than_not_is_none() -> None:
-    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    costs, times = sights([1, 2, 1])
-    costs[50:] = [1.0, 0.55, 1.0, 0.45]  # rather the third
-    seen = read_freely(costs, times, histories)
-    assert 0.001 < histories.again()[1] < LEAST_OTHERWISE
-    assert not seen.again
-
-
-@pytest.mark.parametrize(
-    ("order", "swapped"),
-    [
-        ([1, 0, 2, 3], set()),
-        ([2, 0, 1, 3], {(1, 2)}),
-        ([3, 1, 0, 2], {(2, 3)}),  # no rule says that 1 comes before 3
-        ([2, 3], set()),  # what is never done was not done later
-        ([3, 2, 1], {(1, 2), (2, 3)}),
-    ],
-)
-def test_somebody_without_rules_sees_which_orders_are_not_kept(order: list[int], swapped: set[Edge]) -> None:
-    task = replace(PLAIN, rules=Rules(edges=((1, 2), (2, 3))))
-    seen = read_freely(*sights(order), histories_of(task, (0, 1, 2, 3), 1.0, RATE, NO_ORDER))
-    assert seen.swapped == swapped
-
-
-@pytest.mark.parametrize(("early", "least", "most", "is_seen"), [(0.34, 0.45, 0.5, False), (0.33, 0.5, 0.55, True)])
-def test_an_order_counts_as_broken_once_that_is_likelier_than_not(
-    early: float, least: float, most: float, is_seen: bool
-) -> None:
-    histories = histories_of(replace(PLAIN, rules=Rules(edges=((1, 2),))), (0, 1, 2, 3), 1.0, RATE, NO_ORDER)
-    costs, times = sights([2, 1, 2])
-    costs[:25] = [1.0, 1.0 - early, early, 1.0]  # the second, or the first already
-    seen = read_freely(costs, times, histories)
-    assert least < histories.both(1, 2) < most
-    assert bool(seen.swapped) == is_seen
-
-
-def test_what_is_left_behind_is_seen_too() -> None:
-    costs, times = sights([1, 0, 3, 0])
-    costs[25:50, :3] = [0.5, 0.9, 0.6]  # hardly to be seen; but what follows lies before what it leaves
-    effects = np.zeros_like(costs)
-    effects[50:75, 2] = -20.0
-    histories = histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE)
-    assert 2 in read_freely(costs, times, histories).done
-    assert 2 not in read_freely(costs, times, histories_of(PLAIN, (0, 1, 2, 3), 1.0, RATE), effects).done
 
 
 def test_a_single_frame_is_rehearsed() -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from guide.bundle import fingerprint, read_bundle
+from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import Segment
+from guide.procedure.model import GivenRule, Rule
+from guide.procedure.precedence import strict_edges
 from guide.procedure.reading import from_plain
+from guide.procedure.replay import standing_alerts
 from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
 from guide.teach import relearn as module
 from guide.teach.annotations import read_labels
-from guide.teach.edits import Drop, Edit, Label, Mark, Merge, Name, Split, Switch
+from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split
 from guide.teach.relearn import Relearned, begin_review, is_quick, relearn, told_of, version_of, write_version
 from tests.tiny import FEATURE_RATE, Learned, altered
 
@@ -32,14 +35,19 @@ def test_names_marks_and_switches_need_no_teaching(
     features_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "describe", lambda *_: pytest.fail("it was taught"))
-    edge = from_plain(features_task.bundle.json("procedure.json")).rules.edges[0]
-    written(features_task, tmp_path / "new", Name(1, "open box"), Mark(2, "optional"), Switch(*edge, is_on=False))
+    rules = from_plain(features_task.bundle.json("procedure.json")).rules
+    edge = next((one.rule.before, one.rule.step) for one in rules.decisions if one.rule.before)
+    relaxed = Give(GivenRule("before", edge, holds=False))
+    written(features_task, tmp_path / "new", Name(1, "open box"), Mark(2, "optional"), relaxed)
     new = read_bundle(tmp_path / "new")
     procedure = from_plain(new.json("procedure.json"))
     assert procedure.name(1) == "open box"
     assert procedure.steps[1].is_optional
     assert 2 not in procedure.rules.required
-    assert edge not in procedure.rules.edges
+    assert edge not in (*procedure.rules.edges, *procedure.rules.asked_edges)
+    told = {one.rule: (one.verdict, one.reason) for one in procedure.rules.decisions}
+    assert told[Rule("out_of_order", edge[1], edge[0])] == ("off", "switched off by hand")
+    assert told.get(Rule("missed", 2), ("off",))[0] == "off"
     assert dict(procedure.reasons)[2].endswith("optional: so given")
     assert version_of(new) == 2
     assert told_of(new)[0] == "named step 1 “open box”"
@@ -48,30 +56,54 @@ def test_names_marks_and_switches_need_no_teaching(
     np.testing.assert_array_equal(old, now)
 
 
+def live_alerts(bundle: Bundle, rows: Any) -> list[tuple[str, int, int | None, str]]:
+    """What a live session says about a recording."""
+    session = Session(bundle, start_networks(bundle, "cpu"), LiveSettings(window_frames=60, lag_s=1.0, confirm_s=0.5))
+    said = [one for update in follow_features(rows, FEATURE_RATE, session) for one in update.guidance]
+    return [(one.kind, one.step, one.before, one.evidence) for one in standing_alerts(said)]
+
+
+def test_a_given_rule_is_told_live_and_a_relaxed_one_is_silent_without_teaching(
+    features_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "describe", lambda *_: pytest.fail("it was taught"))
+    place, rows = tmp_path / "new", np.load(Path(features_task.options.inputs[0]) / "a.npy")
+    procedure = from_plain(features_task.bundle.json("procedure.json"))
+    first, then = next(edge for edge in strict_edges(procedure.precedences))
+    turned = GivenRule("before", (then, first))
+    written(features_task, place, Give(turned))
+    evidence = f'"step {first}" was done before "step {then}", which comes first by a rule that was given'
+    assert ("out_of_order", first, then, evidence) in live_alerts(read_bundle(place), rows)
+    given = read_bundle(place)
+    review = begin_review(given).edited(Give(replace(turned, holds=False)))
+    write_version(given, review, relearn(given, review), tmp_path / "quiet")
+    assert not [one for one in live_alerts(read_bundle(tmp_path / "quiet"), rows) if one[0] == "out_of_order"]
+
+
 def test_what_was_given_by_hand_is_remembered_and_can_be_taken_back(features_task: Learned, tmp_path: Path) -> None:
-    written(features_task, tmp_path / "new", Mark(2, "optional"), Switch(1, 2, is_on=False))
+    written(features_task, tmp_path / "new", Mark(2, "optional"), Give(GivenRule("before", (1, 2), False)))
     review = begin_review(read_bundle(tmp_path / "new"))
     assert review.start.step(2).is_optional
-    assert review.start.off == {(1, 2)}
+    assert review.start.given == (GivenRule("before", (1, 2), holds=False),)
     assert not is_quick([Mark(2, "optional", is_on=False)])
 
 
 @pytest.mark.parametrize("labelled", [(), (1,)])
-def test_labels_that_people_gave_no_recording_hold_slips(
+def test_labels_that_people_gave_no_recording_are_carried(
     features_task: Learned, monkeypatch: pytest.MonkeyPatch, labelled: tuple[int, ...]
 ) -> None:
     class ToldError(Exception):
         pass
 
-    def hear(*_: object, hold_slips: bool, given: Collection[int], **__: object) -> None:
-        raise ToldError(hold_slips, tuple(given))
+    def hear(*_: object, is_carried: bool, **__: object) -> None:
+        raise ToldError(is_carried)
 
     monkeypatch.setattr(module, "describe", hear)
     review = begin_review(features_task.bundle)
     review = replace(review, start=replace(review.start, labelled=frozenset(labelled)))
     with pytest.raises(ToldError) as told:
         relearn(features_task.bundle, review.edited(Merge((1, 2))))
-    assert told.value.args == (True, labelled)
+    assert told.value.args == (True,)
 
 
 def test_merged_split_and_dropped_steps_are_followed_live(features_task: Learned, tmp_path: Path) -> None:
@@ -122,7 +154,7 @@ def test_a_forged_review_in_a_manifest_is_passed_over(features_task: Learned, tm
         }
 
     review = begin_review(altered(features_task.bundle, tmp_path, None, forge))
-    assert review.start.off == frozenset()
+    assert review.start.given == ()
     assert review.start.labelled == frozenset()
     assert [step.is_optional for step in review.start.steps] == [False, True, False, False]
 

@@ -11,7 +11,8 @@ from guide.bundle import fingerprint, read_bundle
 from guide.domain import Segment
 from guide.errors import BundleError
 from guide.teach.annotations import read_labels
-from guide.teach.edits import Mark, Name
+from guide.teach.edited import segments_of
+from guide.teach.edits import Label, Mark, Name
 from guide.teach.relearn import begin_review, relearn, version_of
 from guide.teach.review_store import ReviewStore, teach_in_place
 from tests.tiny import Learned, altered
@@ -71,6 +72,23 @@ def test_spoilt_notes_are_as_none(store: ReviewStore) -> None:
 def test_labels_are_files_that_training_reads(store: ReviewStore) -> None:
     path = store.keep_labels("a", [Segment(1, 0.0, 2.0)], {1: 'open, "the" box'})
     assert read_labels(path).names == {1: 'open, "the" box'}
+
+
+def test_label_files_say_what_the_review_says(store: ReviewStore) -> None:
+    """A label between two frames is saved as the page shows it then; what is undone leaves no file."""
+    start = begin_review(read_bundle(store.bundle))
+    one = start.demonstrations.items[0]
+    first, *_, last = (segment for segment in segments_of(start.result, start.demonstrations)[0])
+    drawn = (Segment(first.step, first.start, first.end - 0.101), Segment(last.step, last.start, last.end))
+    labelled = start.edited(Label(one.id, drawn))
+    store.sync_labels(start, labelled)
+    shown = segments_of(labelled.result, labelled.demonstrations)[0]
+    kept = read_labels(store.labels / f"{one.id}.csv").segments
+    assert [s.step for s in kept] == [s.step for s in shown]
+    assert [s.end for s in kept] == pytest.approx([s.end for s in shown], abs=1e-3)
+    assert shown[0].end != drawn[0].end
+    store.sync_labels(labelled, labelled.undone())
+    assert list(store.labels.iterdir()) == []
 
 
 def test_edits_that_went_live_do_not_wait_again_when_a_version_is_restored(store: ReviewStore) -> None:

@@ -85,7 +85,7 @@ def state(served: Served) -> Any:
 
 def play(page: AppTest) -> AppTest:
     press(run(page), "play_demo")
-    return until(page, lambda page: "Missed" in html(page))
+    return until(page, lambda page: any(str(one.key).startswith("acknowledge_") for one in page.button))
 
 
 def test_the_first_page_offers_the_demo_and_a_form(page: AppTest) -> None:
@@ -212,7 +212,9 @@ def test_a_second_click_on_acknowledge_changes_nothing(page: AppTest, served: Se
 def test_a_recording_is_played_again_from_its_beginning(page: AppTest, served: Served) -> None:
     play(page)
     before = state(served)
-    press(page, "do_restart")
+    press(page, "ask_restart")
+    assert state(served)["session"] == before["session"]  # it asks first
+    press(page, "restart")
     after = state(served)
     assert after["session"] != before["session"]
     assert (after["source"], after["state"]) == (before["source"], "running")
@@ -229,23 +231,25 @@ def test_muting_is_remembered(page: AppTest) -> None:
 def test_an_ended_session_says_how_it_ended_and_another_can_be_started(page: AppTest, served: Served) -> None:
     play(page)
     assert state(served)["progress"]["lacking"]
+    press(page, "ask_end")
     assert any("will count as missed" in one.value for one in page.markdown)  # said before it is done
     press(page, "end")
-    until(page, lambda page: "Session over" in html(page))
-    assert "alert stands" in html(page) or "alerts stand" in html(page)
+    until(page, lambda page: "Not complete: " in html(page))
     press(page, "again")
     assert page.button(key="play_demo")
 
 
 def test_alerts_are_answered_when_all_is_over_and_the_answers_are_kept(page: AppTest, served: Served) -> None:
     play(page)
+    press(page, "ask_end")
     press(page, "end")
-    until(page, lambda page: "Session over" in html(page))
+    until(page, lambda page: "Not complete: " in html(page))
     over = state(served)
     alert = next(one for one in over["alerts"] if one["kind"] == "missed")
     page.text_input(key="comment").set_value("glove in view")
     press(page, f"was_done_{alert['id']}")
     assert alert["id"] not in [one["id"] for one in state(served)["alerts"]]
+    assert alert["step"] in state(served)["progress"]["done"]
     with Store(served.data) as store:
         contents = store.contents(over["session"])
         assert store.find(over["session"]).state == "finished"
@@ -303,6 +307,18 @@ def test_a_headset_is_awaited_with_a_code_to_scan(page: AppTest, served: Served)
     assert served.token not in html(page)  # it opens nothing else
     press(page, "hide_code")
     assert code not in html(page)
+
+
+def test_without_a_camera_steps_are_marked_as_done(page: AppTest, task: LiveTask, served: Served) -> None:
+    run(page)
+    choose_source(page, "No camera")
+    press(page, "start")
+    first = state(served)["next"][0]["step"]
+    press(page, "mark_done")
+    shown = state(served)
+    assert (shown["source"], shown["progress"]["done"]) == ("by hand", [first])
+    assert shown["next"][0]["step"] != first
+    assert "1 of 4 steps done" in html(until(page, lambda page: "1 of 4" in html(page)))
 
 
 def test_an_address_with_a_password_is_never_shown_whole(page: AppTest, served: Served) -> None:

@@ -70,9 +70,10 @@ def drawn(view: LiveView) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("is_over", [False, True])
+@pytest.mark.parametrize("is_loud", [False, True])
 @pytest.mark.parametrize("part", ["head", "now", "following", "steps", "alert", "question", "phone"])
-def test_hostile_names_stay_text(part: str, is_over: bool) -> None:
-    view = replace(VIEW, is_over=is_over)
+def test_hostile_names_stay_text(part: str, is_over: bool, is_loud: bool) -> None:
+    view = replace(VIEW, is_over=is_over, loud=replace(ALERT, todo=HOSTILE) if is_loud else None)
     seen = read(drawn(view)[part])
     assert not {"script", "iframe", "object"} & set(seen.tags)
     assert not [name for name, _ in seen.attributes if name.startswith("on")]
@@ -91,6 +92,14 @@ def test_the_sign_never_is_colour_alone() -> None:
 def test_a_camera_that_is_lost_is_told_where_the_step_stood() -> None:
     lost = replace(VIEW, now=NowView("No pictures come", None, "lost", "", "", 0, 0, 0, 0, ""), remark="It is away.")
     assert "NOW · ! no camera1:15No pictures comeIt is away." in read(live_html.now(lost)).words
+
+
+def test_an_alert_says_what_to_do_and_shows_how() -> None:
+    view = replace(VIEW, loud=replace(ALERT, title="Missed: fold", todo="Go back: fold", shows=2))
+    seen = read(live_html.now(view))
+    assert ("class", "guide-now alarm") in seen.attributes
+    assert "ALARM · Missed: fold1:15Go back: fold" in seen.words
+    assert 'src="/stills/2/1"' in live_html.following(view, lambda step, number: f"/stills/{step}/{number}")
 
 
 def test_a_long_name_is_written_smaller() -> None:

@@ -14,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from guide.bundle import Bundle, read_bundle
 from guide.errors import InputError, OutputError
+from guide.procedure.model import GivenRule
 from guide.procedure.reading import from_plain
-from guide.teach.edited import Review
-from guide.teach.edits import Edit, Mark, Merge, Name, Switch
+from guide.teach.edited import Review, segments_of
+from guide.teach.edits import Edit, Give, Label, Mark, Merge, Name
 from guide.teach.review_store import ReviewStore
 from guide.teach.stills import Still
 from guide.ui import review_order
@@ -119,6 +120,19 @@ def test_edits_are_found_again_after_a_reload(open_page: Callable[[], AppTest], 
     name(open_page(), 2, "fit board")
     assert "1 change not live yet" in texts(open_page())
     assert ReviewStore(box).edits() == (Name(2, "fit board"),)
+
+
+def test_a_box_shows_what_the_demonstrations_say(open_page: Callable[[], AppTest], box: Path) -> None:
+    opened = open_bundle(box)
+    found = segments_of(opened.review.result, opened.review.demonstrations)
+    left_out = found[0][-1].step
+    for one, segments in zip(opened.review.demonstrations.items[:3], found, strict=False):
+        assert opened.add(Label(one.id, tuple(part for part in segments if part.step != left_out)))
+    page = open_page()
+    assert "some leave it out" in texts(page)
+    boxes = {one.key: one for one in page.checkbox if str(one.key).startswith(f"review_optional_box_{left_out}_")}
+    [shown] = boxes.values()
+    assert (shown.value, shown.disabled) == (True, True)
 
 
 def test_a_merge_is_learned_tried_and_made_live(open_page: Callable[[], AppTest], box: Path) -> None:
@@ -257,7 +271,34 @@ def test_a_pair_is_switched_off_where_its_mark_is_taken_away(
     typed = {"pairs": {"edited_rows": {1: {"watched": False}, 0: {}}}}
     monkeypatch.setattr("streamlit.session_state", typed)
     review_order._switch(opened, rows, "pairs")
-    assert ReviewStore(box).edits() == (Switch(rows[1].first, rows[1].then, False),)
+    assert ReviewStore(box).edits() == (Give(GivenRule("before", (rows[1].first, rows[1].then), holds=False)),)
+
+
+def test_a_rule_is_given_and_taken_back_on_the_page(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Order").run()
+    boxes = {one.label: one for one in page.selectbox}
+    boxes["Step"].select("step 4")
+    boxes["Rule"].select("needs, before it is begun,")
+    boxes["Other step"].select("step 2")
+    press(page, "Give this rule")
+    rule = GivenRule("needs", (2, 4))
+    assert ReviewStore(box).edits() == (Give(rule),)
+    assert "step 4 needs step 2" in texts(page).replace("\\", "")
+    assert "Make it live" in [one.label for one in page.button]
+    press(page, "Take back")
+    assert ReviewStore(box).edits() == (Give(rule), Give(rule, is_on=False))
+
+
+def test_a_circle_of_rules_is_told_on_the_page(open_page: Callable[[], AppTest], box: Path) -> None:
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Order").run()
+    press(page, "Give this rule")
+    assert ReviewStore(box).edits() == (Give(GivenRule("before", (1, 2))),)
+    next(one for one in page.selectbox if one.label == "Which").select("The opposite holds").run()
+    press(page, "Give this rule")
+    assert "would have to come before itself" in texts(page)
+    assert ReviewStore(box).edits() == (Give(GivenRule("before", (1, 2))),)
 
 
 def test_names_are_never_markup(open_page: Callable[[], AppTest], box: Path) -> None:

@@ -64,6 +64,9 @@ def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exporte
         drag(page, timeline.locator(".edge[data-side='end']").first, -60)
         page.wait_for_timeout(1000)
         assert abs(before - width(timeline.locator(".part").first) - 60) < 12
+        edge_s = float(str(timeline.locator(".part").first.get_attribute("title")).split(" to ")[1].split()[0])
+        shown_s = page.evaluate("document.querySelector('.st-key-review_video video').currentTime")
+        assert shown_s == pytest.approx(edge_s, abs=0.1)  # the video followed the edge
         page.get_by_role("button", name="Begin again").click()
         expect(page.get_by_role("button", name="Begin again")).to_be_hidden()
         page.wait_for_timeout(1000)  # what was drawn does not come back

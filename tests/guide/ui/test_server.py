@@ -7,6 +7,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -58,6 +60,24 @@ def test_a_server_is_started_once_kept_to_oneself_and_ended(exported: Path, tmp_
     first.close()
     assert first.running() is None
     assert not first.note.exists()
+
+
+def test_a_server_ends_with_its_dashboard_however_that_ends(exported: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, time, pathlib; from guide.ui.server import ServerKeeper\n"
+        "ServerKeeper(*map(pathlib.Path, sys.argv[1:])).connect(); print('up', flush=True); time.sleep(600)"
+    )
+    command = [sys.executable, "-c", code, str(exported), str(tmp_path / "sessions")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as dashboard:
+        assert dashboard.stdout is not None
+        assert dashboard.stdout.readline() == b"up\n"
+        found = ServerKeeper(exported, tmp_path / "sessions")
+        assert found.running() is not None
+        dashboard.kill()
+    until = time.monotonic() + 30
+    while found.running() is not None:
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 def test_a_server_that_was_killed_is_started_anew(exported: Path, tmp_path: Path, held: ExitStack) -> None:

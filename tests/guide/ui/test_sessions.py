@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from guide.record.keeping import Keeping, read_keeping
 from guide.record.lock import SessionLock
 from guide.ui import sessions
-from guide.ui.state.folders import default_keep_days
 from tests.kept_sessions import FIRST, SECOND, keep_session
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "![a](http://h/x)", ":red[b]", "$c$")
@@ -157,11 +157,13 @@ def test_pictures_are_kept_for_as_long_as_said(open_page: OpenPage, tmp_path: Pa
     page = choose(open_page(), sessions.KEEP)
     assert "older than that" in texts(page)
     page.number_input(key="sessions_days").set_value(0).run()
-    press(sound(page), "Keep pictures for this long")
-    assert default_keep_days(tmp_path) == 0.0
+    page.number_input(key="sessions_gb").set_value(2.5).run()
+    page.toggle(key="sessions_pictures").set_value(False).run()
+    press(sound(page), "Keep it so")
+    assert read_keeping(tmp_path) == Keeping(0.0, 2.5, pictures=False)
     assert (tmp_path / FIRST / "video-1.mp4").exists()
     page.number_input(key="sessions_days").set_value(5).run()
-    press(sound(page), "Keep pictures for this long")
+    press(sound(page), "Keep it so")
     assert not (tmp_path / FIRST / "video-1.mp4").exists()
 
 

@@ -40,6 +40,10 @@ def test_on_a_phone_the_list_of_pages_goes_away_once_one_was_chosen(tmp_path: Pa
     with serve(tmp_path) as address, browse(390, 844) as page:
         page.goto(address)
         expect(page.get_by_text("no procedure in")).to_be_visible()
+        page.mouse.click(195, 800)  # on empty space
+        page.keyboard.press("k")
+        frame = "getComputedStyle(document.querySelector('.stMain:focus-visible'), '::before').boxShadow"
+        assert page.evaluate(frame) == "none"
         page.get_by_test_id("stExpandSidebarButton").click()
         page.get_by_test_id("stSidebar").get_by_text("Sessions").click()
         expect(page.get_by_test_id("stSidebar").get_by_text("Sessions")).not_to_be_in_viewport()

@@ -19,6 +19,7 @@ from offline.train import TrainOptions
     [
         (["--recordings", "0"], "--recordings needs a number from 1 up, got 0"),
         (["--live", "-2"], "--live needs a number from 0 up, got -2"),
+        (["--seed", "-1"], "--seed needs a number from 0 up, got -1"),
         (["--jobs", "-1"], "--jobs needs a number from 0 up, got -1"),
         (["--out", "FILE"], "--out needs a folder"),
         (["--out", "FILE/below"], "cannot write into"),

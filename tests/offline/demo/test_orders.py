@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offline.demo.orders import plant, sample_order
+from offline.demo.orders import FAULTS, FaultKind, plant, sample_order
 from offline.demo.task import TASK
 
 seeds = st.integers(0, 2**32 - 1)
@@ -40,49 +40,27 @@ def test_free_pairs_come_both_ways_and_optional_steps_stay_out() -> None:
 
 
 @settings(derandomize=True, deadline=None)
-@given(seeds)
-def test_missed_leaves_out_one_required_step(seed: int) -> None:
+@given(seeds, st.sampled_from(FAULTS))
+def test_a_planted_fault_is_the_declared_one_and_no_other(seed: int, kind: FaultKind) -> None:
     rng = np.random.default_rng(seed)
     clean = sample_order(rng)
-    order, fault = plant(clean, "missed", rng)
-    assert fault.step is not None
-    assert not TASK.step(fault.step).is_optional
-    assert order == tuple(step for step in clean if step != fault.step)
-    later = [i for i, step in enumerate(order) if step in TASK.successors(fault.step)]
-    assert fault.index == min(later, default=None)
-
-
-@settings(derandomize=True, deadline=None)
-@given(seeds)
-def test_out_of_order_violates_the_declared_pair_alone(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    clean = sample_order(rng)
-    order, fault = plant(clean, "out_of_order", rng)
-    assert fault.index is not None
-    assert sorted(order) == sorted(clean)
-    assert TASK.violations(order) == [(fault.before, fault.step)]
-    assert order[fault.index] == fault.step
-
-
-@settings(derandomize=True, deadline=None)
-@given(seeds)
-def test_repeated_does_a_step_again_after_another(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    clean = sample_order(rng)
-    order, fault = plant(clean, "repeated", rng)
-    assert fault.step is not None
-    assert fault.index is not None
-    assert fault.step not in REPEATABLE
-    assert (order.count(fault.step), order[fault.index]) == (2, fault.step)
-    assert fault.index - order.index(fault.step) >= 2
-    assert TASK.violations(order) == []
-
-
-@settings(derandomize=True, deadline=None)
-@given(seeds)
-def test_unknown_is_put_between_the_steps(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    clean = sample_order(rng)
-    order, fault = plant(clean, "unknown", rng)
-    assert tuple(step for step in order if step > 0) == clean
-    assert fault.index == order.index(-1)
+    order, fault = plant(clean, kind, rng)
+    assert TASK.violations(order) == ([(fault.before, fault.step)] if kind == "out_of_order" else [])
+    match kind:
+        case "none":
+            assert order == clean
+        case "missed":
+            assert fault.step in TASK.required
+            assert order == tuple(step for step in clean if step != fault.step)
+            later = [i for i, step in enumerate(order) if (fault.step, step) in TASK.closure]
+            assert fault.index == min(later, default=None)
+        case "out_of_order":
+            assert sorted(order) == sorted(clean)
+            assert order.index(fault.step) == fault.index
+        case "repeated":
+            assert fault.step not in REPEATABLE
+            first, again = (place for place, step in enumerate(order) if step == fault.step)
+            assert fault.index == again >= first + 2
+        case "unknown":
+            assert tuple(step for step in order if step > 0) == clean
+            assert fault.index == order.index(-1)

@@ -17,11 +17,3 @@ def test_task_has_enough_steps_and_freedom() -> None:
 
 def test_closure_is_a_strict_partial_order() -> None:
     assert all(first != then and (then, first) not in TASK.closure for first, then in TASK.closure)
-
-
-def test_successors_follow_by_way_of_others() -> None:
-    assert TASK.successors(3) == {4, 8}  # fit board: drive screws, then close lid
-
-
-def test_violations_name_the_pair() -> None:
-    assert TASK.violations((1, 2, 4, 3, 5, 6, 8)) == [(3, 4)]

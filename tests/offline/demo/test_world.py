@@ -92,27 +92,6 @@ def test_a_folder_with_train_in_it_is_not_ours(tmp_path: Path) -> None:
     assert precious.read_bytes() == b"precious"
 
 
-def test_a_negative_number_of_processes_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--jobs needs a number from 0 up, got -1"):
-        draw_world(TINY, tmp_path, jobs=-1)
-
-
-@pytest.mark.parametrize(("seed", "recordings", "live"), [(1, 0, 1), (1, 1, -1), (-1, 1, 1)])
-def test_bad_numbers_are_refused(seed: int, recordings: int, live: int) -> None:
-    with pytest.raises(InputError, match=r"needs a number from \d up, got"):
-        World(seed, recordings, live)
-
-
-def test_strange_folders_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "photo.jpg").write_bytes(b"precious")
-    with pytest.raises(InputError, match="holds other files"):
-        draw_world(TINY, tmp_path)
-    with pytest.raises(InputError, match="is a file"):
-        draw_world(TINY, tmp_path / "photo.jpg")
-    with pytest.raises(OutputError, match="cannot write into"):
-        draw_world(TINY, tmp_path / "photo.jpg" / "below")
-
-
 SMALL_WORLD = World(20, 2, 1)
 
 
@@ -135,10 +114,3 @@ def test_a_world_is_drawn_with_progress_and_then_reused(tmp_path: Path, monkeypa
     monkeypatch.setattr(module, "draw_world", lambda *_, **__: pytest.fail("drew it again"))
     assert not draw_once(SMALL_WORLD, tmp_path, Console(file=said))
     assert said.getvalue().endswith(f"{tmp_path} already holds the recordings\n")
-
-
-def test_the_processes_asked_for_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(module, "draw_world", lambda world, out, jobs, on_drawn: asked.append(jobs))
-    draw_once(SMALL_WORLD, tmp_path, Console(quiet=True), jobs=3)
-    assert asked == [3]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.domain import Labels
-from offline.metrics.matching import Overlap, match_classes, match_each, match_steps, pool, relabel
+from offline.metrics.matching import Overlap, match_steps, pool, relabel
 
 
 def labels(*values: int) -> Labels:
@@ -29,14 +29,8 @@ def test_overlap_counts_by_hand() -> None:
 
 
 def test_background_is_a_class_only_where_asked() -> None:
-    assert match_classes([TRUTH], [FOUND]) == {1: 1, 2: 2, 5: 0}
+    assert Overlap.of(TRUTH, FOUND).pairs(background=True).match == {1: 1, 2: 2, 5: 0}
     assert match_steps([TRUTH], [FOUND]) == {1: 1, 2: 2}
-
-
-def test_each_recording_may_have_its_own_match() -> None:
-    truth = [labels(1, 1, 2, 2), labels(), labels(1, 1, 2, 2)]
-    found = [labels(1, 1, 2, 2), labels(), labels(2, 2, 1, 1)]
-    assert match_each(truth, found) == [{1: 1, 2: 2}, {1: 2, 2: 1}]
 
 
 def test_the_match_is_over_all_recordings() -> None:

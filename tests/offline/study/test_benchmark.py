@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from guide.benchmarks.figures import Figure, Part
 from guide.errors import InputError
 from offline.backbones import load_trunk
 from offline.extraction import Extractor, TorchTrunk
-from offline.study.benchmark import StudyBenchmarkOptions, machine, main, to_json
+from offline.study.benchmark import StudyBenchmarkOptions, main
 from offline.study.benchmarks import extraction
 
 
@@ -39,17 +38,3 @@ def test_a_drawn_recording_is_extracted(
 def test_a_video_that_is_not_there() -> None:
     with pytest.raises(InputError, match="does not exist"):
         main(StudyBenchmarkOptions("extraction", video=Path("missing.mp4")))
-
-
-def test_a_missed_limit_stands_in_the_text_and_in_the_json() -> None:
-    part = Part("Race", "somewhere", (Figure("times faster", 2.0, least=3.0),), ("a note",))
-    assert part.text().splitlines()[1].split() == ["times", "faster", "2", "at", "least", "3", "MISSED"]
-    assert part.text().splitlines()[2].strip() == "a note"
-    written = json.loads(json.dumps(to_json([part])))
-    assert written["machine"] == machine()
-    assert written["parts"][0]["figures"][0]["verdict"] == "MISSED"
-
-
-def test_the_machine_in_words() -> None:
-    assert "core" in machine()
-    assert "torch" in machine()

@@ -68,7 +68,9 @@ def test_every_method_is_scored_and_all_files_are_written(scored: Path) -> None:
 def test_a_second_run_trains_nothing_and_says_the_same(
     task: Path, scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("offline.study.evaluation.embedders.train", lambda *_: pytest.fail("it was trained again"))
+    monkeypatch.setattr(
+        "offline.study.evaluation.embedders.train_embedder", lambda *_: pytest.fail("it was trained again")
+    )
     run(task, tmp_path, *ALL)
     assert (tmp_path / "results.csv").read_text() == (scored / "results.csv").read_text()
 
@@ -87,7 +89,9 @@ def test_several_k_give_a_table_each_and_a_study(
 def test_few_labels_are_carried_to_recordings_that_alone_are_scored(
     task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("offline.study.evaluation.embedders.train", lambda *_: pytest.fail("nothing need be trained"))
+    monkeypatch.setattr(
+        "offline.study.evaluation.embedders.train_embedder", lambda *_: pytest.fail("nothing need be trained")
+    )
     run(task, tmp_path, "--cluster", "random,equal", "--labelled", "1,2,4")
     said = capsys.readouterr().out
     assert "4 labelled: left out, there are 3 recordings" in said
@@ -121,63 +125,14 @@ def test_cameras_are_compared_in_one_command(tmp_path: Path, capsys: pytest.Capt
     assert {line["view"] for line in csv.DictReader((tmp_path / "results.csv").open())} == {"ego", "rhs", ""}
 
 
-def test_a_camera_of_videos_is_told_by_their_names(
-    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "x" / "Tea"
-    folder.mkdir(parents=True)
-    (tmp_path / "x" / "recipe.toml").write_text(RECIPE)
-    for name, camera in (("a", "7150991"), ("b", "7151020"), ("c", "7151020")):
-        for suffix in (".npy", ".csv"):
-            (folder / f"S07_{name}_{camera}-1{suffix}").write_bytes((task / f"{name}{suffix}").read_bytes())
-    run(folder, tmp_path / "out", "--cluster", "equal", "--view", "top")
-    said = capsys.readouterr().out
-    assert "Tea, view top: 2 recordings" in said
-    assert "1 recordings of other views left out" in said
-
-
-def wrong(folder: Path) -> Path:
-    """The task with one problem of each kind."""
-    text = labels_of(ORDERS[0], STEP_ROWS)
-    place = folder.parent / "wrong"
-    write_features(place)
-    for name, order in zip("bc", ORDERS[1:], strict=False):
-        (place / f"{name}.csv").write_text(labels_of(order, STEP_ROWS))
-    (place / "a.csv").write_text(text + '1,2,"2 colour 2"\n19,99,"3 colour 3"\n18,17,"4 colour 4"\n12,13,"77 fly"\n')
-    (place.parent / "recipe.toml").write_text(RECIPE)
-    return place
-
-
-def test_wrong_labels_are_each_named_and_nothing_is_scored_unless_lenient(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = wrong(tmp_path / "x")
-    with pytest.raises(SystemExit) as left:
-        run(folder, tmp_path / "out", "--losses", "raw", "--cluster", "hc")
-    said = capsys.readouterr().err
-    assert left.value.code == 2
-    assert not (tmp_path / "out").exists()
-    for word in ("before the one in line", "past the recording's end", "before it starts", "step 77 is unknown"):
-        assert word in said
-    assert all(f"{folder}/a.csv line {line}" in said for line in (5, 6, 7, 8))
-    run(folder, tmp_path / "out", "--losses", "raw", "--cluster", "hc", "--lenient", "--seeds", "1")
-    said = capsys.readouterr().out
-    assert all(f"changed: {folder}/a.csv line {line}" in said for line in (5, 6, 7, 8))
-    assert (tmp_path / "out" / "results.html").is_file()
-
-
 @pytest.mark.parametrize(
     ("options", "word"),
     [
         (("--losses", "magic"), "losses .* got 'magic'"),
-        (("--cluster", "best"), "got 'best'"),
         (("--k", "9999"), "must lie between 1 and the number of frames"),
-        (("--k", "some"), "--k is true, auto"),
         (("--task", "nowhere"), "no task 'nowhere'"),
-        (("--seeds", "0"), "--seeds"),
         (("--labels", "nowhere"), "is not a folder"),
         (("--labelled", "3"), "choose fewer"),
-        (("--labelled", "some"), "--labelled is whole numbers"),
         (("--view", "top"), "leave --view out"),
     ],
 )

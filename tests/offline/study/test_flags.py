@@ -48,7 +48,7 @@ def test_withdrawn_alerts_do_not_stand_and_escalated_ones_stand_once() -> None:
 )
 def test_which_alert_names_the_fault(planted: Planted, flag: Alert, is_hit: bool) -> None:
     judged = judge([flag], planted, NAMES)
-    assert judged.is_found == is_hit
+    assert (judged.hit is not None) == is_hit
     assert judged.false_alarms == (() if is_hit else (flag,))
 
 

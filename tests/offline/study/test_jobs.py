@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from guide.errors import InputError
 from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.mistakes import Mistaken
-from offline.study.jobs import Job, Shift, _single_threads, do_all, require_from, require_workers
+from offline.study.jobs import MOST_WORLDS, Job, Shift, _single_threads, do_all, read_seeds, require_workers
 from offline.study.keep import Kept, Plain
 from tests.faulty_task import make_task
 from tests.thread_count_job import ThreadCountJob
@@ -34,10 +36,6 @@ class Counting:
             raise InputError("the recording is damaged: leave it out.")
         self.ran.append(self.key)
         return [{"kind": self.key, "value": 0.5, "nothing": None}]
-
-
-def failing(key: str) -> Counting:
-    return Counting(key, fails=True)
 
 
 def quiet() -> Console:
@@ -65,8 +63,8 @@ def test_what_is_done_is_shown_when_the_time_is_up(tmp_path: Path) -> None:
     do_all([Counting("a")], Kept(tmp_path), Shift(), quiet())
     console = quiet()
     for workers in (1, 2):
-        late = Shift(workers, until=0.0)
-        assert do_all([Counting("a"), *map(failing, "bc")], Kept(tmp_path), late, console)[1:] == [[], []]
+        jobs = [Counting("a"), Counting("b", fails=True), Counting("c", fails=True)]
+        assert do_all(jobs, Kept(tmp_path), Shift(workers, until=0.0), console)[1:] == [[], []]
     said = console.file.getvalue()  # type: ignore[attr-defined]
     assert "1 of 3 parts were done before" in said
     assert "2 of 3 parts are not done" in said
@@ -78,9 +76,11 @@ def test_the_same_job_twice_is_done_once(tmp_path: Path) -> None:
     assert one.ran == ["a"]
 
 
-def test_damaged_results_are_made_again(tmp_path: Path) -> None:
-    do_all([Counting("a")], Kept(tmp_path), Shift(), quiet())
-    (tmp_path / "a.npz").write_bytes(b"nothing")
+@pytest.mark.parametrize("damage", [b"nothing", None])
+def test_results_that_are_damaged_or_no_rows_are_made_again(tmp_path: Path, damage: bytes | None) -> None:
+    Kept(tmp_path).write("a", {"other": np.zeros(1)})
+    if damage is not None:
+        (tmp_path / "a.npz").write_bytes(damage)
     again = Counting("a")
     do_all([again], Kept(tmp_path), Shift(), quiet())
     assert again.ran == ["a"]
@@ -99,13 +99,6 @@ def test_several_workers_are_other_processes_of_one_thread(tmp_path: Path) -> No
     assert one["threads"] == other["threads"] == "(1, 1, '1')"
 
 
-def test_rows_that_are_lacking_are_made_again(tmp_path: Path) -> None:
-    Kept(tmp_path).write("a", {"other": np.zeros(1)})
-    again = Counting("a")
-    do_all([again], Kept(tmp_path), Shift(), quiet())
-    assert again.ran == ["a"]
-
-
 def test_surroundings_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
@@ -115,18 +108,29 @@ def test_surroundings_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "MKL_NUM_THREADS" not in os.environ
 
 
-def test_options_within_their_limits_pass() -> None:
-    require_from("each", 1, 1)
-    require_workers(1)
+@pytest.mark.parametrize(("workers", "words"), [(0, "from 1 up, got 0"), (257, "at most 256, got 257")])
+def test_too_few_or_too_many_workers_are_refused(workers: int, words: str) -> None:
     require_workers(256)
+    with pytest.raises(InputError, match=f"--workers is .*{words}"):
+        require_workers(workers)
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 20)), min_size=1, max_size=5))
+def test_ranges_of_seeds_are_written_out_and_each_comes_once(ranges: list[tuple[int, int]]) -> None:
+    text = " , ".join(f"{first}-{first + more}" if more else str(first) for first, more in ranges)
+    written_out = [seed for first, more in ranges for seed in range(first, first + more + 1)]
+    assert read_seeds(text, "--seed") == list(dict.fromkeys(written_out))
 
 
 @pytest.mark.parametrize(
-    ("workers", "words"),
-    [(0, "--workers is a whole number from 1 up, got 0: give a larger one."),
-     (257, "--workers is at most 256, got 257: give fewer.")],
+    "text",
+    [
+        "", ",", "1,", "some", "-1", "5-3", "1.5", "1;2", "1-2-3", "²", "٣", f"0-{MOST_WORLDS}",
+        f"0-{MOST_WORLDS - 1},5000", "9" * 5000,
+    ],
 )  # fmt: skip
-def test_too_few_or_too_many_workers_are_refused(workers: int, words: str) -> None:
-    with pytest.raises(InputError) as caught:
-        require_workers(workers)
-    assert str(caught.value) == words
+def test_seeds_that_are_none_get_one_sentence(text: str) -> None:
+    assert len(read_seeds(f"1-{MOST_WORLDS}", "--drawn")) == MOST_WORLDS
+    with pytest.raises(InputError, match=r"--drawn takes at most 1000 worlds, whole numbers from 0 up and ranges"):
+        read_seeds(text, "--drawn")

@@ -24,11 +24,6 @@ def test_a_damaged_file_counts_as_none(tmp_path: Path) -> None:
     assert kept.read("key") is None
 
 
-def test_nothing_half_written_is_left(tmp_path: Path) -> None:
-    Kept(tmp_path / "deep").write("key", {"a": np.arange(3)})
-    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["key.npz"]
-
-
 def test_two_who_keep_the_same_do_not_get_in_each_other_s_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept, savez = Kept(tmp_path), np.savez
 

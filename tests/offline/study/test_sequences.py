@@ -12,7 +12,7 @@ from guide.errors import InputError
 from guide.procedure.sequences import parse_sequences
 from offline.study.datasets.sequence import StepSequence, TaskSequences
 from offline.study.sequences import Config, run, to_line, write_sequences
-from tests.made_datasets import MAKERS, make_egoprocel, write
+from tests.made_datasets import MAKERS, make_egoprocel, make_egoprocel_json
 
 STEPS = (KeyStep(1, "Stir"), KeyStep(2, "Pour"))
 CLEAN = StepSequence("a", 9.0, (Segment(2, 0.5, 4.0), Segment(1, 5.0, 8.25)))
@@ -65,20 +65,12 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lists = {
-        "handles": ["Head_1"],
-        "hdl_actions": [["0", "5"]],
-        "hdl_start_times": [[0, 10]],
-        "hdl_end_times": [[10, 29]],
-    }
-    (tmp_path / "egoprocel.json").write_text(json.dumps({"soup": lists}))
-    (tmp_path / "egoprocel-id2action.txt").write_text("0 background\n5 add_salt\n")
-    out = tmp_path / "soup.jsonl"
-    run(Config(tmp_path, task="soup", out=out))
-    assert json.loads(out.read_text())["steps"] == [{"name": "add salt", "start": 1.0, "end": 2.9}]
-    assert "1 recordings, 1 steps of soup" in capsys.readouterr().out
+    out = tmp_path / "pc.jsonl"
+    run(Config(make_egoprocel_json(tmp_path / "data"), task="pc_assembly", out=out))
+    assert json.loads(out.read_text())["steps"] == [{"name": "fit board", "start": 1.0, "end": 2.9}]
+    assert "1 recordings, 1 steps of pc_assembly" in capsys.readouterr().out
     with pytest.raises(InputError, match="no task 'tea'"):
-        run(Config(tmp_path, task="tea", out=out))
+        run(Config(tmp_path / "data", task="tea", out=out))
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -98,13 +90,3 @@ def test_one_view_and_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "missing: S08_Brownie has no view top" in capsys.readouterr().out
     with pytest.raises(InputError, match="has no view 'side'"):
         run(Config(tmp_path / "data", task="Brownie.cmu", out=out, view="side"))
-
-
-def test_faulty_labels_are_refused_until_lenient(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path / "soup" / "helmet.csv", "0,1,1 stir\n5,4,2 pour\n")
-    out = tmp_path / "out.jsonl"
-    with pytest.raises(InputError, match=r"helmet\.csv line 2"):
-        run(Config(tmp_path, task="soup", out=out))
-    assert not out.exists()
-    run(Config(tmp_path, task="soup", out=out, lenient=True))
-    assert "line 2: the step ends at 4 s, before it starts at 5 s: start and end exchanged" in capsys.readouterr().out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 
@@ -54,21 +53,6 @@ def test_published_rows_show_dashes_where_nothing_was_printed() -> None:
     published = Row("CnC", {"A": [Score(math.nan, math.nan, 0.22, 0.107)]}, note="paper")
     table = ResultTable("EgoProceL", (RANDOM, EQUAL, published), figures=("precision", "f1"))
     assert table.markdown().splitlines()[-1] == "| CnC (paper) | - | 22.0 | - | - |"
-    assert "CnC,A,1,,,,,0.220000,,0.107000,\n" in table.csv()
-
-
-def test_csv_reads_back() -> None:
-    lines = list(csv.DictReader(io.StringIO(ResultTable("t", (RANDOM, EQUAL, OURS)).csv())))
-    assert len(lines) == 6
-    ours = next(line for line in lines if line["method"] == "ours" and line["protocol"] == "D")
-    assert ours["seeds"] == "2"
-    assert float(ours["f1_mean"]) == pytest.approx(0.52)
-
-
-def test_console_prints_every_row() -> None:
-    out = io.StringIO()
-    ResultTable("recipe 1", (OURS, RANDOM, EQUAL)).console(Console(file=out, width=100))
-    assert all(word in out.getvalue() for word in ("random", "equal time split", "ours", "55.0 ± 7.1"))
 
 
 def test_the_width_is_what_the_console_prints() -> None:

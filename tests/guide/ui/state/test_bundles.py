@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.bundle import write_manifest
+from guide.commands.steps import write_list_bundle
+from guide.procedure.written_list import read_list
 from guide.ui.state.bundles import BundleView, DamagedBundle, view_bundle
 from guide.ui.state.folders import list_bundles, plain, stamp
 
@@ -162,3 +164,15 @@ def test_plain_text_keeps_its_letters_and_no_markup(text: str) -> None:
 def test_the_view_models_need_no_streamlit() -> None:
     code = "import sys, guide.ui.state.bundles; sys.exit('streamlit' in sys.modules or 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_written_list_is_shown_as_what_it_is(tmp_path: Path) -> None:
+    write_list_bundle(read_list("cut\nfold (optional)", "a list"), tmp_path / "kite")
+    view = view_bundle(tmp_path / "kite")
+    assert isinstance(view, BundleView)
+    assert view.summary == "2 steps, written down; guided by hand"
+    assert [step.label for step in view.steps] == ["1 cut", "2 fold"]
+    assert [(step.marks, step.seen) for step in view.steps] == [((), ""), (("optional",), "")]
+    assert [(edge.first, edge.then, edge.when_broken) for edge in view.edges] == [("1 cut", "2 fold", "alert (given)")]
+    assert view.watch == f"python -m guide watch none --bundle {tmp_path / 'kite'}"
+    assert [name for name, _ in view.facts] == ["Program", "Version"]

@@ -56,7 +56,8 @@ def test_the_stage_is_read_from_what_was_said(
 def test_the_curve_is_read_as_far_as_it_is_whole(tmp_path: Path) -> None:
     point = {"iteration": 20, "loss": 1.5, "held_out": 1.75, "iterations_per_second": 30.0}
     bad = [json.dumps({**point, "loss": "x"}), json.dumps({**point, "loss": float("nan")}), "[]", '{"itera']
-    (tmp_path / "metrics.jsonl").write_text("\n".join([json.dumps(point), *bad]))
+    (tmp_path / "head-1").mkdir()
+    (tmp_path / "head-1" / "metrics.jsonl").write_text("\n".join([json.dumps(point), *bad]))
     view = state.view_progress(job(tmp_path, LOG.format(run=tmp_path)))
     assert [(one.iteration, one.training, one.held_out) for one in view.points] == [(20, 1.5, 1.75)]
 

@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
-from guide.ui.state.live import LiveView, spoken, view_live
+from guide.domain import Alert, KeyStep
+from guide.procedure.model import Procedure
+from guide.procedure.wording import REASONS, advice_of, title_of
+from guide.ui.state.live import LiveView, view_live
+from guide.ui.state.live_voice import Saying, spoken
 
 TIMES = {"shortest": 2.0, "low": 3.0, "usual": 5.0, "high": 8.0, "longest": 10.0}
 NAMES = {1: "lay mat", 2: "open case", 3: "fit board", 4: "close lid"}
+TASK = Procedure(tuple(KeyStep(number, name) for number, name in NAMES.items()), 4)
 HEALTH = {
     "received": 120, "taken": 60, "dropped": 4, "age_s": 0.31, "p50_ms": 31.2, "p95_ms": 48.0,
     "provider": "CPUExecutionProvider", "precision": "mixed", "reason": "", "processed": 60, "rate": 5.0,
@@ -40,9 +45,11 @@ def step(number: int = 2, elapsed_s: float = 4.0, confidence: float = 0.9) -> di
 def alert(
     number: int = 1, kind: str = "missed", about: int = 1, severity: str = "warning", **more: Any
 ) -> dict[str, Any]:
+    todo, shows = advice_of(Alert(number, 61.0, kind, about, None, "warning", ""), TASK, ())  # type: ignore[arg-type]
     return {
         "id": number, "at": 61.0, "kind": kind, "step": about, "name": NAMES[about], "severity": severity,
-        "evidence": "came first in 12 of 12", "acknowledged": False, "snoozed": False, "snapshot": False, **more,
+        "evidence": "came first in 12 of 12", "acknowledged": False, "snoozed": False, "snapshot": False,
+        "title": title_of(kind, NAMES[about]), "reason": REASONS[kind], "todo": todo, "shows": shows, **more,
     }  # fmt: skip
 
 
@@ -67,6 +74,7 @@ def state(**more: Any) -> dict[str, Any]:
         "progress": PROGRESS,
         "timeline": [visit(1, 0.0, 4.0), visit(2, 5.0, None)],
         "alerts": [], "question": None, "questions": [], "actions": [], "paused": False, "health": HEALTH,
+        "ending": None,
         "steps": [{"step": one, "name": name, "optional": one == 4, "stills": 2} for one, name in NAMES.items()],
     }  # fmt: skip
     return {**told, **more}
@@ -195,13 +203,34 @@ def test_the_title_names_the_file_alone_and_an_address_as_it_came() -> None:
     assert view(source="rtsp://***@10.0.0.7/live").title == "demo · rtsp://***@10.0.0.7/live"
 
 
+MISSED = {"kind": "not_complete", "words": "Not complete: fit board missed"}
+
+
 def test_a_session_that_is_over_says_how_it_ended() -> None:
-    assert view(state="finished", alerts=[alert()]).remark == (
-        "2 of 4 steps were seen, not done: fit board; 1 alert stands."
-    )
-    done = PROGRESS | {"done": [1, 2, 3], "lacking": []}
-    assert view(state="finished", progress=done).remark == "3 of 4 steps were seen; no alert stands."
+    over = view(state="finished", ending=MISSED)  # the alert was called false: the step is not done all the same
+    assert (over.now.name, over.ending) == ("Not complete: fit board missed", "not_complete")
+    assert over.remark == "2 of 4 steps done; not done: fit board, close lid."
+    assert [(item.step, item.standing) for item in over.timeline[2:]] == [(3, "missed"), (4, "not done")]
+    done = PROGRESS | {"done": [1, 2, 3, 4], "lacking": []}
+    complete = view(state="finished", progress=done, ending={"kind": "complete", "words": "Complete"})
+    assert (complete.now.name, complete.remark) == ("Complete", "4 of 4 steps done.")
     assert view(state="failed", problem="the camera was lost.").remark == "the camera was lost."
+
+
+def test_an_alert_takes_the_place_of_the_step_until_it_is_answered() -> None:
+    loud = view(alerts=[alert(1, "repeated", 2), alert(2, about=3, severity="alarm")]).loud
+    assert loud is not None
+    assert (loud.id, loud.todo, loud.shows) == (2, "Go back: fit board", 3)
+    for more in ({"acknowledged": True}, {"snoozed": True}, {"severity": "info"}):
+        assert view(alerts=[alert(**more)]).loud is None
+    assert view(alerts=[alert()], state="finished", ending=MISSED).loud is None
+    gone = {"at": 1.0, "kind": "gone", "text": "away."}
+    assert view(alerts=[alert()], health={**HEALTH, "notices": [gone]}).loud is None
+
+
+def test_an_answer_that_the_end_raised_can_be_taken_back() -> None:
+    answered = view(state="finished", ending=MISSED, actions=[action(1, "answer", target=9, answer=False)])
+    assert [one.words for one in answered.undoable] == ["Answered no"]
 
 
 def test_a_headset_is_awaited_until_its_first_frame() -> None:
@@ -212,11 +241,14 @@ def test_a_headset_is_awaited_until_its_first_frame() -> None:
 def test_a_voice_says_what_is_new_and_nothing_at_first() -> None:
     before, after = view(), view(alerts=[alert()], step=step(3), question={"id": 9, "text": "Did you do it?"})
     assert spoken(None, after) == ()
-    assert spoken(before, after) == ("Missed: lay mat", "Did you do it?", "fit board")
+    missed = Saying("Missed. Go back: lay mat.", True, "warning")
+    assert spoken(before, after) == (missed, Saying("Did you do it?", True), Saying("fit board"))
     assert spoken(after, after) == ()
     graver = view(alerts=[alert(severity="alarm")], step=step(3))
-    assert spoken(after, graver) == ("Missed: lay mat",)
-    assert spoken(before, view(state="finished")) == ("Ended. All is well.",)
+    assert spoken(after, graver) == (Saying("Missed. Go back: lay mat.", True, "alarm"),)
+    over = view(state="finished", ending=MISSED, alerts=[alert(9)])
+    assert spoken(before, over) == (Saying("Not complete: fit board missed.", True),)
+    assert spoken(over, over) == ()
     assert spoken(before, view(session="20300102-030405-00fe", alerts=[alert()])) == ()
 
 
@@ -276,6 +308,14 @@ def test_next_says_what_was_missed_and_what_comes_first() -> None:
     assert [one.is_missed for one in shown] == [True, False]
 
 
+def test_steps_of_another_variant_are_told_as_such() -> None:
+    other = {"step": 4, "name": NAMES[4], "count": 0, "total": 5, "ready": True, "missed": False, "strange": True}
+    written = {"step": 3, "name": NAMES[3], "count": 0, "total": 0, "ready": True, "missed": False, "strange": False}
+    shown = view(next=[other, written], progress=PROGRESS | {"strange": [1, 2]})
+    assert [one.count for one in shown.next] == ["another variant", "as written"]
+    assert [item.words for item in shown.timeline[:2]] == ["of another variant", "of another variant"]
+
+
 def test_alerts_of_the_end_stand_in_the_order_of_the_task() -> None:
     """A warning that was raised early and became an alarm has a lower number than what is lacking before it."""
     raised = [
@@ -307,7 +347,7 @@ def test_a_camera_that_is_lost_takes_the_place_of_the_step(kinds: list[str], nam
     notices = [{"at": 1.0, "kind": kind, "text": f"{kind}."} for kind in kinds]
     seen = view(health={**HEALTH, "notices": notices})
     assert (seen.now.name, seen.now.mood == "lost", bool(seen.remark)) == (name, "No" in name, "No" in name)
-    assert spoken(view(), seen) == (("No pictures come",) if "No" in name else ())
+    assert [one.words for one in spoken(view(), seen)] == (["No pictures come"] if "No" in name else [])
 
 
 def test_a_lost_camera_hides_no_other_trouble_and_is_told_when_all_is_over() -> None:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from guide.domain import Segment
 from guide.errors import InputError
+from guide.procedure.model import GivenRule
 from guide.record.timeline import colour
 from guide.session import start_networks
 from guide.teach.edited import segments_of
-from guide.teach.edits import Label, Merge, Name, Split, Switch
+from guide.teach.edits import Give, Label, Merge, Name, Split
 from guide.teach.relearn import begin_review
 from guide.teach.stills import read_stills
 from guide.teach.trial import try_demonstration
@@ -76,12 +77,28 @@ def test_a_pair_switched_off_stays_in_sight(features_task: Learned) -> None:
     assert rows
     assert all(row.is_watched for row in rows)
     first = rows[0]
-    off = review.edited(Switch(first.first, first.then, is_on=False))
+    off = review.edited(Give(GivenRule("before", (first.first, first.then), holds=False)))
     again = state.pairs(features_task.bundle, off)
     assert len(again) == len(rows)
-    assert again[0].when_broken == "nothing (switched off)"
+    assert again[0].when_broken == "nothing (relaxed)"
     assert "style=dashed" in state.graph(off)
     assert "dashed" not in state.graph(review)
+
+
+def test_given_rules_are_listed_drawn_and_outrank_counts(features_task: Learned) -> None:
+    review = begin_review(features_task.bundle)
+    row = state.pairs(features_task.bundle, review)[0]
+    turned = GivenRule("before", (row.then, row.first))
+    given = review.edited(Give(turned), Give(GivenRule("either", (1, 4), holds=False)))
+    assert [words for words, _ in state.given_rows(given)] == [
+        f"step {row.then} before step {row.first}",
+        "step 1 or step 4 (relaxed)",
+    ]
+    rows = {(one.first, one.then): one.when_broken for one in state.pairs(features_task.bundle, given)}
+    assert rows[row.then, row.first] == "alert (given)"
+    assert rows[row.first, row.then] == "nothing", "what was learned goes against it"
+    assert f'{row.then} -> {row.first} [label="given", penwidth=2];' in state.graph(given)
+    assert f"{row.first} -> {row.then} " not in state.graph(given)
 
 
 def test_a_hostile_name_is_quoted_in_the_graph(features_task: Learned) -> None:

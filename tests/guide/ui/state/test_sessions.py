@@ -13,11 +13,11 @@ import pytest
 
 from guide.domain import Question, Resolution
 from guide.errors import InputError
+from guide.record.keeping import Keeping, read_keeping
 from guide.record.page import about
 from guide.record.store import Store
 from guide.record.values import StoredAction
 from guide.ui.state import sessions as state
-from guide.ui.state.folders import RETENTION, default_keep_days
 from guide.ui.state.sessions import ExportKind, SessionListFilter, SessionRow
 from tests.kept_sessions import ALERT_AT, FIRST, SECOND, keep_session
 
@@ -147,26 +147,20 @@ def test_a_deleted_session_is_gone_with_its_files(tmp_path: Path) -> None:
 
 
 def test_keeping_is_remembered_and_applied(tmp_path: Path) -> None:
-    assert default_keep_days(tmp_path) == 30.0
+    assert read_keeping(tmp_path) is None
     keep_session(tmp_path, started=1_000_000_000.0)
     assert (tmp_path / FIRST / "video-1.mp4").exists()
     assert state.count_over(state.list_sessions(tmp_path), 7, 1_000_000_000.0 + 8 * DAY) == 1
     assert state.count_over(state.list_sessions(tmp_path), 0, 1e10) == 0
-    state.set_keep_days(tmp_path, 7)
-    assert default_keep_days(tmp_path) == 7.0
+    state.set_keeping(tmp_path, Keeping(7.0))
+    assert read_keeping(tmp_path) == Keeping(7.0)
     assert not (tmp_path / FIRST / "video-1.mp4").exists()
     assert len(state.view_replay(tmp_path, FIRST).blocks) == 4
-    state.set_keep_days(tmp_path, 0)
+    state.set_keeping(tmp_path, Keeping(0.0))
     with Store(tmp_path) as store:
         assert store.find(FIRST).facts.keep_days is None
-    with pytest.raises(InputError, match="a number of days"):
-        state.set_keep_days(tmp_path, -1)
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"keep_days": "x"}', '{"keep_days": -3}', '{"keep_days": true}'])
-def test_a_damaged_setting_is_the_default(tmp_path: Path, text: str) -> None:
-    (tmp_path / RETENTION).write_text(text)
-    assert default_keep_days(tmp_path) == 30.0
+    state.set_keeping(tmp_path, Keeping(0.0, keep_gb=1e-6))
+    assert list((tmp_path / FIRST).glob("*.jpg")) == []
 
 
 @pytest.mark.parametrize(

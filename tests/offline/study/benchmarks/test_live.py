@@ -25,6 +25,7 @@ def test_times_faster() -> None:
 
 def test_the_plain_way_sees_what_a_session_sees(frames_task: Learned) -> None:
     bundle, networks = frames_task.bundle, start_networks(frames_task.bundle, "cpu", 1)
+    assert networks.head is not None
     plain = PlainWay(bundle, load_trunk("random-tiny"), networks.head, longest=30)
     perceiver = Session(bundle, networks, LiveSettings()).perceiver
     prototypes = Prototypes.from_arrays(bundle.arrays("prototypes.npz"))

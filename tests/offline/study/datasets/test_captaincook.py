@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_a_recipe(folder: Path) -> None:
     assert second.steps[1].mistakes == ("Measurement Error",)
     assert (first.is_error, second.is_error) == (False, True)
     assert task.clean == (first,)
-    assert task.overlaps == 1
+    assert first.overlaps == 1
 
 
 def test_missing_features_are_named_and_counted(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -78,24 +79,25 @@ def test_missing_features_are_named_and_counted(folder: Path, caplog: pytest.Log
     assert "3_1 has annotations but no features" in caplog.text
 
 
-@pytest.mark.parametrize("shape", [(8,), (8, 512)])
-def test_features_of_another_shape_are_refused(folder: Path, shape: tuple[int, ...]) -> None:
-    np.save(folder / "omnivore_f16" / "3_1.npy", np.zeros(shape, dtype=np.float16))
-    with pytest.raises(InputError, match=r"3_1\.npy should hold T x 1024"):
-        read_recipe(folder, 3)
+def _archive(stream: BinaryIO) -> None:
+    np.savez(stream, features=np.zeros((8, 1024), np.float16))
 
 
-@pytest.mark.parametrize("content", [b"", b"not an array", b"PK\x03\x04 cut short"])
-def test_damaged_features_are_refused(folder: Path, content: bytes) -> None:
-    (folder / "omnivore_f16" / "3_1.npy").write_bytes(content)
-    with pytest.raises(InputError, match=r"3_1\.npy should hold an array"):
-        read_recipe(folder, 3)
-
-
-def test_an_archive_in_place_of_an_array_is_refused(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda stream: np.save(stream, np.zeros((8,), np.float16)), "T x 1024"),
+        (lambda stream: np.save(stream, np.zeros((8, 512), np.float16)), "T x 1024"),
+        (lambda stream: stream.write(b""), "an array"),
+        (lambda stream: stream.write(b"not an array"), "an array"),
+        (lambda stream: stream.write(b"PK\x03\x04 cut short"), "an array"),
+        (_archive, "an array"),
+    ],
+)
+def test_features_of_another_kind_are_refused(folder: Path, write: Callable[[BinaryIO], object], words: str) -> None:
     with (folder / "omnivore_f16" / "3_1.npy").open("wb") as stream:
-        np.savez(stream, features=np.zeros((8, 1024), np.float16))
-    with pytest.raises(InputError, match=r"3_1\.npy should hold an array"):
+        write(stream)
+    with pytest.raises(InputError, match=rf"3_1\.npy should hold {words}"):
         read_recipe(folder, 3)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from guide.errors import InputError
-from offline.study.datasets.folder import choose_task, read_all
+from offline.study.datasets.folder import choose, read_all
 from offline.study.datasets.sequence import TaskSequences
 from tests.made_datasets import MAKERS, write
 
@@ -16,18 +16,19 @@ TASKS = {"3": TaskSequences("Mug Pizza", (), ()), "tent": TaskSequences("tent", 
 
 @pytest.mark.parametrize(("word", "name"), [("3", "Mug Pizza"), ("mug pizza", "Mug Pizza"), ("tent", "tent")])
 def test_a_task_is_chosen_by_word_or_name(word: str, name: str) -> None:
-    assert choose_task(TASKS, word).name == name
+    ((_, task),) = choose(TASKS, [word], lambda one: one.name)
+    assert task.name == name
 
 
 def test_an_unknown_task_is_answered_with_those_there_are() -> None:
     with pytest.raises(InputError, match=r"no task 'soup' here, there are 3 \(Mug Pizza\), tent: choose"):
-        choose_task(TASKS, "soup")
+        choose(TASKS, ["soup"], lambda one: one.name)
 
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_data_set_is_recognised(tmp_path: Path, name: str) -> None:
     make, word = MAKERS[name]
-    task = choose_task(read_all(make(tmp_path)), word)
+    ((_, task),) = choose(read_all(make(tmp_path)), [word], lambda one: one.name)
     assert task.recordings
     assert [step.number for step in task.steps] == list(range(1, len(task.steps) + 1))
     for recording in task.recordings:

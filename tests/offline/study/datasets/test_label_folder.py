@@ -26,11 +26,6 @@ def test_tasks_numbers_and_names(tmp_path: Path) -> None:
     assert not any(one.has_length for one in tasks["shelf"].recordings)
 
 
-def test_label_files_may_lie_in_the_folder_itself(tmp_path: Path) -> None:
-    write(tmp_path / "soup" / "first.csv", "0,1,1 stir\n")
-    assert set(read_tasks(tmp_path / "soup", STRICT)) == {"soup"}
-
-
 def test_a_task_in_a_folder_of_its_own_name_is_not_lost(tmp_path: Path) -> None:
     write(tmp_path / "soup" / "first.csv", "0,1,1 stir\n")
     write(tmp_path / "soup" / "soup" / "second.csv", "0,1,1 stir\n")
@@ -59,13 +54,6 @@ def test_the_usual_name_is_taken_where_files_differ(tmp_path: Path) -> None:
     task = next(iter(read_tasks(tmp_path, STRICT).values()))
     assert task.step_name(1) == "stir"
     assert task.changes == ("step 1 has 2 names, 'stir' is taken, which 2 of 3 files use",)
-
-
-def test_two_label_files_of_one_video_are_refused(tmp_path: Path) -> None:
-    make_labels(tmp_path)
-    write(tmp_path / "shelf" / "second.csv", "0,1,1 open box\n")
-    with pytest.raises(InputError, match=r"second\.csv and .*second\.eaf are both of second"):
-        read_tasks(tmp_path, STRICT)
 
 
 def test_other_tables_and_hidden_files_are_no_labels_but_faulty_labels_are(tmp_path: Path) -> None:

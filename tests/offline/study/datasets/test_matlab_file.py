@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import struct
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,6 @@ from guide.errors import InputError
 from offline.study.datasets import matlab_file
 from offline.study.datasets.matlab_file import read_matlab
 from tests.made_datasets import cells
-
-
-@pytest.mark.parametrize("is_compressed", [False, True])
-@pytest.mark.parametrize("kind", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8"])
-def test_tables_of_every_kind_of_number(tmp_path: Path, kind: str, is_compressed: bool) -> None:
-    table = np.arange(6).reshape(3, 2).astype(kind)
-    savemat(tmp_path / "a.mat", {"table": table, "one": np.array([[7]], kind)}, do_compression=is_compressed)
-    read = read_matlab(tmp_path / "a.mat")
-    np.testing.assert_array_equal(np.asarray(read["table"]), table)
-    assert np.asarray(read["one"]).tolist() == [[7]]
 
 
 def test_texts_and_cells_in_cells_and_what_is_not_read(tmp_path: Path) -> None:
@@ -104,12 +93,3 @@ def test_reading_is_bounded_in_memory_and_time(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(matlab_file, "LONGEST_S", 0.0)
     with pytest.raises(InputError, match="takes too long"):
         read_matlab(path)
-
-
-def test_the_other_byte_order(tmp_path: Path) -> None:
-    """One 1 x 2 table of doubles, written by hand as a big-endian machine would."""
-    body = struct.pack(">IIII", 6, 8, 6, 0) + struct.pack(">IIii", 5, 8, 1, 2) + struct.pack(">II4s4x", 1, 1, b"x")
-    body += struct.pack(">IIdd", 9, 16, 0.5, 2.0)
-    path = tmp_path / "a.mat"
-    path.write_bytes(b"MATLAB 5.0".ljust(124) + b"\x01\x00MI" + struct.pack(">II", 14, len(body)) + body)
-    assert np.asarray(read_matlab(path)["x"]).tolist() == [[0.5, 2.0]]

@@ -11,14 +11,20 @@ import pytest
 from guide.domain import Labels
 from offline.features import RecordingFeatures
 from offline.metrics import same_numbers
-from offline.study.evaluation.evaluation_report import EXPECTED, LEFT_OUT, for_console, make_report_tables, our_rows
-from offline.study.evaluation.few import FewLabels
+from offline.study.evaluation.evaluation_report import (
+    EXPECTED,
+    LEFT_OUT,
+    for_console,
+    make_csv,
+    make_markdown,
+    make_report_tables,
+    our_rows,
+)
 from offline.study.evaluation.methods import Method
 from offline.study.evaluation.plan import Count, EvaluateOptions, Plan, make_plan
 from offline.study.evaluation.run import MethodOutcome, TaskResult
-from offline.study.evaluation.scoring import expectation, score
+from offline.study.evaluation.scoring import FewLabels, expectation, score
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.write import make_csv, make_markdown
 
 RIGHT = np.array([1, 1, 2, 2])
 WRONG = np.array([1, 2, 1, 2])

@@ -61,16 +61,8 @@ def test_all_tasks_where_none_is_named_and_an_unknown_one_is_refused(cooking: Pa
 
 
 def test_a_data_set_without_pictures(tmp_path: Path) -> None:
-    task = {
-        "handles": ["Head_1"],
-        "hdl_actions": [["0", "7"]],
-        "hdl_start_times": [[0, 10]],
-        "hdl_end_times": [[10, 20]],
-    }
-    (tmp_path / "egoprocel.json").write_text(json.dumps({"meccano": task}))
-    (tmp_path / "egoprocel-id2action.txt").write_text("0 background\n7 chop\n")
-    (read,) = read_feature_tasks(tmp_path, [], False)
-    assert (read.is_seen, read.subset, read.truth[0].tolist()) == (False, "MECCANO", [0, 0, 1, 1])
+    (read,) = read_feature_tasks(make_egoprocel_json(tmp_path), [], False)
+    assert (read.is_seen, read.subset, read.truth[0].tolist()) == (False, "PC Assembly", [0, 0, 1, 1, 1, 1])
 
 
 def test_labels_of_unknown_length_are_told(tmp_path: Path) -> None:
@@ -107,8 +99,3 @@ def test_one_camera_of_several(tmp_path: Path) -> None:
         read_feature_tasks(tmp_path, ["meccano"], False, view="top")
     with pytest.raises(InputError, match="no task here has a view 'left'"):
         read_feature_tasks(tmp_path, [], False, view="left")
-
-
-def test_a_folder_of_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="check the path"):
-        read_feature_tasks(tmp_path, [], False)

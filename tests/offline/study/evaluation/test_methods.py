@@ -18,11 +18,7 @@ def test_finders_that_need_an_embedding_come_once_for_each_loss_others_once() ->
     ]  # fmt: skip
 
 
-def test_random_and_equal_stand_in_every_table() -> None:
-    assert names("tc3i", "hc") == ["random", "equal", "tc3i + hc"]
-
-
-def test_names_given_twice_count_once() -> None:
+def test_random_and_equal_stand_in_every_table_and_names_given_twice_count_once() -> None:
     assert names("tc3i, tc3i", "hc,hc,") == ["random", "equal", "tc3i + hc"]
 
 

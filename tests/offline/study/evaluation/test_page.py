@@ -13,12 +13,10 @@ import pytest
 
 from offline.features import RecordingFeatures
 from offline.metrics import Score
-from offline.study.evaluation.bars import coloured, draw, stretches
-from offline.study.evaluation.colours import step_colours
+from offline.study.evaluation.bars import MOST_COLUMNS, coloured, draw, step_colours, stretches
 from offline.study.evaluation.evaluation_report import make_report_tables
 from offline.study.evaluation.methods import Method
-from offline.study.evaluation.page import make_page, preselected_methods
-from offline.study.evaluation.page_table import draw_table
+from offline.study.evaluation.page import draw_table, make_page, preselected_methods
 from offline.study.evaluation.plan import EvaluateOptions, make_plan
 from offline.study.evaluation.run import MethodOutcome, TaskResult
 from offline.study.evaluation.scoring import expectation, score
@@ -88,11 +86,6 @@ def test_truth_and_every_method_have_a_bar(page: str) -> None:
     assert page.count('class="bar"') == 4
 
 
-def test_a_row_has_one_name_in_table_and_bars(page: str) -> None:
-    assert '<span title="equal time split">equal time split</span>' in page
-    assert "<td>equal time split</td>" in page
-
-
 def test_found_steps_take_the_colours_of_the_true_ones_they_match() -> None:
     (labels,) = coloured([TRUTH], [np.array([4, 4, 4, 9, 9, 0])])
     assert labels.tolist() == [1, 1, 1, 2, 2, 0]
@@ -135,15 +128,22 @@ def test_a_step_without_a_partner_has_the_colour_of_none() -> None:
     assert shown(draw(labels, {1: "a", 2: "b"}, "x"))[2] == (0x4A, 0x4A, 0x52, 255)
 
 
-def test_what_is_done_under_the_pointer_can_be_told(page: str) -> None:
-    """The script reads a bar's picture: it needs the length in seconds, and a place to say it."""
-    assert 'class="recording" data-seconds="3.0"' in page
-    assert '<p id="said" role="status" hidden></p>' in page
-
-
 def test_bars_of_random_labels_make_no_heavy_page() -> None:
     labels = np.random.default_rng(0).integers(1, 8, 7200)
     assert len(draw(labels, dict.fromkeys(range(1, 8), "a step"), "random on an hour")) < 1600
+
+
+@pytest.mark.parametrize("count", [1, 40, 256, 257, 700, 60_000])
+def test_every_column_of_a_bar_has_the_colour_of_its_label(count: int) -> None:
+    """Of more colours than a palette holds too; of more frames than columns, each column that amid it."""
+    labels = np.arange(count) % 700
+    colours = step_colours(range(1, 700))
+    middle = (
+        (2 * np.arange(MOST_COLUMNS) + 1) * count // (2 * MOST_COLUMNS) if count > MOST_COLUMNS else np.arange(count)
+    )
+    text = [colours.get(label, ("",))[0] for label in labels[middle].tolist()]
+    wanted = [(*bytes.fromhex(one[1:]), 255) if one else (0, 0, 0, 0) for one in text]
+    assert shown(draw(labels, dict.fromkeys(range(1, 700), "a step"), "x")) == wanted
 
 
 def test_a_recording_without_frames_has_no_stretches() -> None:

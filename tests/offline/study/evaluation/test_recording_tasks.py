@@ -13,7 +13,7 @@ from guide.errors import InputError
 from guide.record.elan import Annotation, Tier, write_elan
 from offline.config import Recipe
 from offline.features import FeatureCache
-from offline.study.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see, task_folders
+from offline.study.evaluation.recording_tasks import Checked, LabelRequest, check_tasks, see_all, task_folders
 
 GOOD = '0,5,"1 open"\n5,10,"2 close"\n'
 
@@ -76,12 +76,6 @@ def test_performances_may_lie_in_folders_of_their_own_with_their_labels_likewise
     (tents / "01.tent.csv").write_text(GOOD)
     with pytest.raises(InputError, match="keep one"):
         check(tents)
-
-
-def test_the_usual_name_of_a_step_is_taken_and_the_difference_told(tmp_path: Path) -> None:
-    checked = check(write(tmp_path / "tea", a=GOOD, b=GOOD, c='0,5,"1 unlock"\n'))
-    assert checked.names == {1: "open", 2: "close"}
-    assert "step 1 has 2 names, 'open' is taken" in checked.notes[0]
 
 
 def test_what_is_missing_is_named_and_counted(tmp_path: Path) -> None:
@@ -168,7 +162,7 @@ def test_labels_go_with_the_recordings_that_gave_frames(tmp_path: Path, monkeypa
         return tuple(cache.features(fact.recording, None, fact.rate) for fact in facts[1:])
 
     monkeypatch.setattr("offline.study.evaluation.recording_tasks.see_task", without_first)
-    task = see(checked, None, Recipe(), cache, Console())
+    (task,) = see_all([checked], Recipe(), tmp_path / "cache", Console())
     assert [recording.id for recording in task.recordings] == ["b", "c"]
     assert [labels.tolist() for labels in task.truth] == [[1] * 5 + [2] * 5 + [0]] * 2
     assert task.notes[-1] == "1 left out, too few frames: a"

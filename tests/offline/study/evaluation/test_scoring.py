@@ -1,16 +1,20 @@
-"""Every figure of a small example, worked by hand."""
+"""Every figure of a small example, worked by hand; of few labels, which are chosen and which are scored."""
 
 from __future__ import annotations
 
 from dataclasses import astuple
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offline.metrics import PROTOCOLS, expected_random, same_numbers
-from offline.study.evaluation.scoring import EXTRAS, expectation, score
+from guide.teach.collection import Found
+from offline.features import RecordingFeatures
+from offline.metrics import PROTOCOLS, same_numbers
+from offline.study.evaluation.scoring import FewLabels, choices, score, score_others
+from offline.study.evaluation.task import LabelledTask
 
 TRUTH = [np.array([0, 1, 1, 2, 2, 2, 0, 0])]
 FOUND = [np.array([5, 5, 5, 7, 7, 7, 7, 7])]
@@ -38,16 +42,6 @@ def test_given_numbers_by_hand() -> None:
     assert score(TRUTH, found, ("D",)).extras["MoF"] == 6 / 8 + 1 / 8
 
 
-def test_every_extra_figure_is_there() -> None:
-    assert set(score(TRUTH, TRUTH, ("A",)).extras) == set(EXTRAS)
-
-
-def test_the_expectation_is_given_where_it_was_worked_out() -> None:
-    scores = expectation(TRUTH, 3, ("A", "B", "D"))
-    assert scores.protocols == {name: expected_random(TRUTH, 3, name) for name in ("A", "B", "D")}
-    assert scores.extras == {}
-
-
 TASKS = st.lists(
     st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 9)), max_size=12).map(
         lambda frames: np.array(frames, np.int64).reshape(-1, 2).T
@@ -65,21 +59,17 @@ def test_no_labelling_however_odd_leaves_the_range_of_fractions(task: list[np.nd
     assert all(0 <= value <= 1 for value in figures)
 
 
-def only(value: float) -> tuple[float, float, float, float]:
-    return value, value, value, value
-
-
 @pytest.mark.parametrize(
-    ("truth", "found", "a", "d", "pooled", "mof"),
+    ("truth", "found", "a", "d", "mof"),
     [
-        ([0, 0, 0], [0, 0, 0], 1.0, 0.0, 0.0, 1.0),  # no step there, none found: nothing to be right about under D
-        ([1, 1, 1], [0, 0, 0], 1.0, 0.0, 0.0, 0.0),  # nothing found: A matches background with the step, D does not
-        ([1, 1, 1], [4, 4, 4], 1.0, 1.0, 1.0, 1.0),  # one class for everything, and there is but one
+        ([0, 0, 0], [0, 0, 0], 1.0, 0.0, 1.0),  # no step there, none found: nothing to be right about under D
+        ([1, 1, 1], [0, 0, 0], 1.0, 0.0, 0.0),  # nothing found: A matches background with the step, D does not
+        ([1, 1, 1], [4, 4, 4], 1.0, 1.0, 1.0),  # one class for everything, and there is but one
     ],
 )
-def test_one_class_only(truth: list[int], found: list[int], a: float, d: float, pooled: float, mof: float) -> None:
+def test_one_class_only(truth: list[int], found: list[int], a: float, d: float, mof: float) -> None:
     scores = score([np.array(truth)], [np.array(found)], ("A", "D", "pooled"))
-    assert [astuple(scores.protocols[name]) for name in ("A", "D", "pooled")] == [only(a), only(d), only(pooled)]
+    assert [astuple(scores.protocols[name]) for name in ("A", "D", "pooled")] == [(a,) * 4, (d,) * 4, (d,) * 4]
     assert scores.extras["MoF"] == mof
 
 
@@ -114,3 +104,35 @@ def test_every_figure_of_two_recordings_by_hand() -> None:
     # Edit: 1 2 | 1 2 3 and 2 3 | 2 3 1: one insertion of three each. Order: 1 before 2, and 2 before 3, both found.
     assert (scores.extras["edit"], scores.extras["order"], scores.extras["pairs"]) == pytest.approx((2 / 3, 1, 1))
     assert scores.extras["MoF"] == 13 / 20
+
+
+SEEN = RecordingFeatures("a", 1.0, np.arange(4.0), np.zeros((4, 2), np.float32))
+STEPS = np.array([1, 1, 2, 2])
+TEA = LabelledTask("1", "tea", {1: "boil", 2: "pour"}, (SEEN,) * 3, (STEPS,) * 3)
+
+
+@given(st.integers(1, 12), st.integers(0, 13), st.integers(1, 60))
+@settings(derandomize=True, deadline=None)
+def test_of_all_choices_so_many_are_taken_each_once_and_always_the_same(count: int, labelled: int, most: int) -> None:
+    possible = list(combinations(range(count), labelled)) if 0 < labelled < count else []
+    drawn = choices(count, labelled, most)
+    assert len(set(drawn)) == len(drawn) == min(most, len(possible))
+    assert set(drawn) <= set(possible)
+    assert drawn == choices(count, labelled, most) == sorted(drawn)
+
+
+def test_only_the_others_are_scored_and_by_their_numbers() -> None:
+    """The second recording is right, the third has its numbers exchanged: half of all frames are right."""
+    found = Found((np.zeros(4, np.int64), STEPS, 3 - STEPS))
+    scores = score_others(TEA, (0,), found, ("A", "D"))
+    assert scores.extras["MoF"] == 1 / 2
+    assert scores.protocols["D"].f1 == scores.protocols["A"].f1 == 1 / 2
+    assert score_others(TEA, (0, 2), found, ("D",)).protocols["D"].f1 == 1.0
+    assert score_others(TEA, (0, 1), found, ("D",)).protocols["D"].f1 == 0.0
+
+
+def test_a_row_says_how_it_came_about() -> None:
+    scores = score_others(TEA, (0,), Found((STEPS,) * 3), ("D",))
+    assert FewLabels(1, (scores,) * 3, 3).note == "1 labelled: mean over all 3 choices of the labelled recordings"
+    drawn = FewLabels(4, (scores,) * 12, 330)
+    assert drawn.note == "4 labelled: mean over 12 of 330 choices of the labelled recordings, drawn with seed 0"

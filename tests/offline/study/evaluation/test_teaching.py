@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from guide.errors import InputError
+from guide.teach.collection import Found
 from offline.config import resolve
 from offline.study.evaluation.embedders import Embedders
 from offline.study.evaluation.finding import Search
@@ -39,6 +40,14 @@ def test_labels_that_are_given_are_taken_as_they_are(tmp_path: Path) -> None:
     carried = teach(task, Way("1", (2,)), search)
     assert np.array_equal(carried.labels[2], task.truth[2])
     assert carried.names == {step: step for step in task.steps}
+
+
+def test_found_steps_are_matched_with_true_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = make_task()
+    found = Found(tuple(np.where(labels > 0, labels % 4 + 1, 0) for labels in task.truth))
+    monkeypatch.setattr(Search, "find", lambda *_: found)
+    search = Search(resolve("default", None, {}), Embedders(tmp_path, torch.device("cpu")))
+    assert teach(task, Way("0"), search).names == {2: 1, 3: 2, 4: 3, 1: 4}
 
 
 def test_a_task_without_features_teaches_nothing() -> None:

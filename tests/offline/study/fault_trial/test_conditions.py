@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+import pytest
 
 from guide.task_model import PRIORS
 from offline.study.evaluation.teaching import ALL, NONE, Taught, Way
 from offline.study.fault_trial.conditions import PRIOR_SETS, SOURCES, learn, unaries_of
+from offline.study.trial.worlds import SOURCES as WORLDS
 from tests.faulty_task import NAMES, USUAL, make_task
 from tests.imported import imported_by
 
-DECIDE: Final = (
-    "guide.task_model", "guide.fading", "guide.label", "guide.perceive.appearance", "guide.procedure",
-    "guide.teach", "offline.batches", "offline.context", "offline.study.counterfactual", "offline.embedding",
-    "offline.study.fault_trial",
-    "offline.study.flags", "offline.study.following", "offline.keysteps", "offline.loop", "offline.losses",
-    "offline.metrics", "offline.model",
+HARMLESS: Final = (
+    "guide.bundle", "guide.domain", "guide.errors", "guide.ingest", "guide.perceive", "guide.record", "guide.words",
+    "offline.curves", "offline.npy_file", "offline.progress", "offline.study.keep", "offline.study.tables",
+    "offline.videos", "offline.prefetch", "offline.cuda_graph", "offline.sharing",
 )  # fmt: skip
-"""Rooms whose modules decide results; the rest are values, messages, files, and rows that go into the key."""
+"""Values, messages, files, and how training is sped up, to the same weights; what is seen goes into the key itself."""
 
 
-def is_named(module: str, names: tuple[str, ...]) -> bool:
+def is_within(module: str, names: Sequence[str]) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in names)
 
 
-def test_a_change_anywhere_in_what_decides_makes_results_anew() -> None:
-    used = imported_by("offline.study.fault_trial.leaving") | imported_by("offline.study.fault_trial.mistakes")
-    assert {"guide.label.histories", "guide.procedure.tracker", "offline.study.counterfactual.pieces"} <= used
-    assert [one for one in sorted(used) if is_named(one, DECIDE) and not is_named(one, SOURCES)] == []
+@pytest.mark.parametrize("job", ["fault_trial.leaving", "fault_trial.mistakes", "trial.trying"])
+def test_a_change_anywhere_in_what_decides_makes_results_anew(job: str) -> None:
+    used = imported_by(f"offline.study.{job}")
+    assert {"guide.label.histories", "guide.procedure.tracker", f"offline.study.{job}"} <= used
+    assert [one for one in sorted(used - {"offline"}) if not is_within(one, (*SOURCES, *HARMLESS, *WORLDS))] == []
 
 
 def test_priors_are_all_none_or_one() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from offline.study.evaluation.teaching import ALL, Way
 from offline.study.fault_trial.conditions import Conditions
-from offline.study.fault_trial.leaving import LeavingOut
+from offline.study.fault_trial.leaving import LeavingOut, agreement
 from offline.study.flags import score_of
 from offline.study.keep import Plain
 from tests.faulty_task import make_task
@@ -31,6 +32,13 @@ def test_their_unaries_do_not_depend_on_the_order(perfect: list[Plain]) -> None:
     shares = [row["agreement"] for row in perfect if row["kind"] == "shuffled"]
     assert len(shares) == 1
     assert min(float(share or 0) for share in shares) > 0.95
+
+
+def test_frames_near_splices_do_not_count() -> None:
+    one, other = 1 - np.eye(4), (1 - np.eye(4))[[0, 1, 3, 3]]
+    assert agreement(one, other, np.zeros(4, np.bool_)) == 0.75
+    assert agreement(one, other, np.array([False, False, True, False])) == 1.0
+    assert agreement(one, other, np.ones(4, np.bool_)) is None
 
 
 def test_rows_say_where_they_come_from(perfect: list[Plain]) -> None:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 
-import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from offline.study.fault_trial.conditions import Conditions
-from offline.study.fault_trial.mistakes import Mistaken, area_under_curve, without_clean
+from offline.study.fault_trial.mistakes import Mistaken, without_clean
+from offline.study.flag_tables import area_under_curve
 from tests.faulty_task import USUAL, make_task
-
-SCORES = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.booleans()), max_size=12)
 
 
 def test_missed_steps_are_flagged_and_certain(tmp_path: Path) -> None:
@@ -35,16 +28,3 @@ def test_those_with_mistakes_are_those_that_are_not_clean() -> None:
     found = without_clean(everything, clean)
     assert [one.id for one in found.recordings] == ["r0", "r1", "r5", "r6"]
     assert len(found.truth) == 4
-
-
-@settings(derandomize=True, deadline=None)
-@given(SCORES)
-def test_the_area_is_the_chance_that_a_positive_scores_higher(pairs: list[tuple[float, bool]]) -> None:
-    positive = [score for score, is_positive in pairs if is_positive]
-    negative = [score for score, is_positive in pairs if not is_positive]
-    found = area_under_curve([score for score, _ in pairs], [is_positive for _, is_positive in pairs])
-    if not positive or not negative:
-        assert np.isnan(found)
-    else:
-        wins = [(one > other) + 0.5 * (one == other) for one, other in product(positive, negative)]
-        assert found == pytest.approx(np.mean(wins))

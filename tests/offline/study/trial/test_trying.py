@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Final
 
 import numpy as np
 import pytest
 
 from guide.domain import Alert, Question
-from guide.perceive.appearance import AppearanceSettings
-from guide.teach.spread import Spread
 from offline.demo.recording import Recording
-from offline.demo.task import TASK
 from offline.features import RecordingFeatures
+from offline.study.evaluation.teaching import ALL, Way
 from offline.study.flags import Judged, Planted
-from offline.study.trial.trying import SOURCES, Trying, follow, learn, row_of, settings_of
+from offline.study.trial.trying import Trying, follow, learn, row_of, task_of
 from offline.study.trial.worlds import Drawn, Entry, Worlds
-from tests.imported import imported_by
 
 RATE = 5.0
 LOOKS = np.random.default_rng(3).normal(size=(10, 24)) * 3
@@ -46,11 +40,11 @@ def made(order: list[int], seed: int, planted: Planted = CLEAN) -> Drawn:
 
 
 def test_planted_faults_are_found_and_clean_recordings_left_alone(tmp_path: Path) -> None:
-    task = [made(USUAL if seed % 2 else OTHER, seed) for seed in range(8)]
-    lesson, names = learn(task, len(task), tmp_path)
+    task = task_of(7, [made(USUAL if seed % 2 else OTHER, seed) for seed in range(8)])
+    lesson, names = learn(task, Way(ALL), tmp_path)
     unseen = [made(order, 50 + number, planted) for number, (order, planted) in enumerate(UNSEEN)]
     judged = list(follow(unseen, lesson, names, ("duration", "done", "order")))
-    assert [each.is_found for _, each, _ in judged] == [False, True, True]
+    assert [each.hit is not None for _, each, _ in judged] == [False, True, True]
     assert not any(each.false_alarms for _, each, _ in judged)
 
 
@@ -85,58 +79,6 @@ def test_a_run_gives_a_row_for_each_unseen_recording(tmp_path: Path, monkeypatch
     assert replace(trying, cache=tmp_path / "elsewhere").key == trying.key
 
 
-@pytest.mark.parametrize(("labelled", "slips"), [(0, "True []"), (1, "True [0]"), (3, "False [0, 1, 2]")])
-def test_labels_hold_slips_unless_all_were_given(
-    labelled: int, slips: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class ToldError(Exception):
-        pass
-
-    def hear(*_: object, hold_slips: bool = False, given: Sequence[int] = ()) -> None:
-        raise ToldError(f"{hold_slips} {list(given)}")
-
-    task = [made(USUAL, seed) for seed in range(3)]
-    give(task, monkeypatch)
-    monkeypatch.setattr("offline.study.trial.trying.describe", hear)
-    with pytest.raises(ToldError, match=re.escape(slips)):
-        learn(task, labelled, tmp_path)
-
-
-def test_so_many_come_with_labels_and_found_steps_are_matched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = [made(USUAL, seed) for seed in range(3)]
-    counted = give(task, monkeypatch)
-    monkeypatch.setattr("offline.study.trial.trying.describe", lambda *_, **__: None)
-    assert learn(task, 2, tmp_path)[1] == SAME
-    assert counted == [[True, True, False]]
-    names = learn(task, 0, tmp_path)[1]
-    assert {found: true for found, true in names.items() if true in USUAL} == {step + 1: step for step in USUAL}
-
-
-def give(task: Sequence[Drawn], monkeypatch: pytest.MonkeyPatch) -> list[list[bool]]:
-    """Finds every step under the next number, and carries the true labels; notes who had any."""
-
-    class Finder:
-        def find(self, *_: object) -> SimpleNamespace:
-            return SimpleNamespace(labels=tuple(np.where(one.labels, one.labels + 1, 0) for one in task))
-
-    def spread(self: Spread, collection: object, given: Sequence[object]) -> SimpleNamespace:
-        noted.append([labels is not None for labels in given])
-        return SimpleNamespace(labels=tuple(one.labels for one in task))
-
-    noted = list[list[bool]]()
-    monkeypatch.setattr(
-        "offline.study.trial.trying._embeddings", lambda task, *_: [one.features.pooled for one in task]
-    )
-    monkeypatch.setattr("offline.study.trial.trying.finder", lambda name: Finder())
-    monkeypatch.setattr(Spread, "spread", spread)
-    return noted
-
-
-def test_what_is_looked_at_goes_by_the_length_of_a_step() -> None:
-    task = [made(USUAL, 0), made(USUAL[:3], 1), made(OTHER, 2)]
-    assert settings_of(task) == AppearanceSettings.for_step(task[0].features.duration_s / len(TASK.steps))
-
-
 def test_other_code_is_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trying = Trying(7, (), (), 2, (), tmp_path)
     before = trying.key
@@ -165,25 +107,3 @@ def test_wrong_flags_are_told_in_true_steps() -> None:
     row = row_of(CLEAN, Judged(None, alerts), alerts, {1: 8, 2: 5})
     assert row["wrong"] == "repeated 5, 8 before 5, missed 0"
     assert (row["clean"], row["clean_alarms"], row["planted"]) == (1, 3, "")
-
-
-def test_the_code_that_decides_is_named() -> None:
-    harmless = {
-        "guide.bundle", "guide.domain", "guide.errors", "guide.perceive.pace", "offline", "offline.curves",
-        "offline.study.evaluation.few", "offline.study.evaluation.finding", "offline.study.keep",
-        "offline.study.evaluation.methods",
-        "offline.study.evaluation.scoring", "offline.study.evaluation.teaching", "offline.npy_file", "offline.progress",
-        "offline.study.tables",
-    }  # fmt: skip
-    as_exact = {
-        "offline.prefetch",
-        "offline.cuda_graph",
-        "offline.sharing",
-    }  # how training is sped up: the same weights
-    files = ("guide.ingest", "guide.record", "offline.videos")
-    drawn = {one for one in imported_by("offline.study.trial.worlds") if not one.startswith("guide.procedure")}
-    used = imported_by("offline.study.trial.trying") - drawn - harmless - as_exact
-    assert {"guide.label.histories", "guide.procedure.tracker", "offline.study.trial.trying"} <= used
-    named = {one for one in used if any(one == name or one.startswith(f"{name}.") for name in (*SOURCES, *files))}
-    assert sorted(used - named) == []
-    assert {"offline.config", "offline.study.evaluation.embedders", "guide.settings"} <= set(SOURCES)

@@ -1,0 +1,64 @@
+// Says words one after the other in the browser's own voice. What is urgent (alerts, questions, the verdict) is never cut
+// off: it silences what is not, and waits for what is. Of the rest only the newest waits. The page's own script and the
+// dashboard share this file; what is under way is remembered by the window.
+const LONGEST_MS = 4000; // a browser that does not tell when it has spoken is not waited for longer than this ...
+const LETTER_MS = 120; // ... and this a letter
+
+window.guideVoice = window.guideVoice || { waiting: [], current: null, isMuted: false, said: [], audio: null };
+
+function say(words, isUrgent = false, sound = "") {
+  const voice = window.guideVoice;
+  if (voice.isMuted || !words) return;
+  voice.said = [...voice.said, words].slice(-20);
+  if (sound) chime(sound);
+  if (!window.speechSynthesis) return;
+  voice.waiting = [...voice.waiting.filter((one) => one.isUrgent), { words, isUrgent }];
+  if (isUrgent && voice.current && !voice.current.isUrgent) {
+    voice.current = null;
+    speechSynthesis.cancel();
+  }
+  sayNext();
+}
+
+function sayNext() {
+  const voice = window.guideVoice;
+  if (voice.current || !voice.waiting.length) return;
+  const one = (voice.current = voice.waiting.shift());
+  const spoken = new SpeechSynthesisUtterance(one.words);
+  spoken.lang = document.documentElement.lang || "en";
+  const next = () => {
+    clearTimeout(one.timer);
+    if (voice.current !== one) return;
+    voice.current = null;
+    sayNext();
+  };
+  spoken.onend = spoken.onerror = next;
+  one.timer = setTimeout(next, LONGEST_MS + LETTER_MS * one.words.length);
+  speechSynthesis.speak(spoken);
+}
+
+function silence(isMuted) {
+  const voice = window.guideVoice;
+  voice.isMuted = isMuted;
+  if (!isMuted) return;
+  Object.assign(voice, { waiting: [], current: null });
+  if (window.speechSynthesis) speechSynthesis.cancel();
+}
+
+// Two tones for an alarm, one for anything else.
+function chime(sound) {
+  const voice = window.guideVoice;
+  try {
+    voice.audio = voice.audio || new AudioContext();
+    (sound === "alarm" ? [880, 660] : [660]).forEach((pitch, place) => {
+      const tone = voice.audio.createOscillator(), volume = voice.audio.createGain();
+      const begin = voice.audio.currentTime + 0.18 * place;
+      tone.frequency.value = pitch;
+      volume.gain.setValueAtTime(0.25, begin);
+      volume.gain.exponentialRampToValueAtTime(0.001, begin + 0.17);
+      tone.connect(volume).connect(voice.audio.destination);
+      tone.start(begin);
+      tone.stop(begin + 0.17);
+    });
+  } catch { /* no sound here: the words and the picture stay */ }
+}

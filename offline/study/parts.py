@@ -1,0 +1,192 @@
+"""`python -m offline.study.parts finder`: what each part of a stage brings, with it and without, over several seeds.
+
+The stages are the finder (D, K given), carrying the labels of two recordings to the others (D of these), recognition
+by memberships alone in a recording left out whose stretches are shuffled, and live labels of one left out, all others
+labelled (both: frames of steps that are right).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import numpy as np
+import torch
+import tyro
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from guide.commands.entry import entry
+from guide.domain import Features, Labels
+from guide.label.clock_prior import ClockPrior
+from guide.teach.collection import Collection
+from guide.teach.consensus import Consensus
+from guide.teach.prototypes import WAYS, learn_prototypes
+from guide.teach.reorder import shuffled
+from guide.teach.spread import Spread
+from offline.features import RecordingFeatures
+from offline.keysteps.correspond import CorrespondAndCut, CorrespondSettings
+from offline.metrics import PROTOCOLS
+from offline.metrics.live import step_frames
+from offline.study.evaluate import read_tasks
+from offline.study.evaluation.embedders import Embedders
+from offline.study.evaluation.finding import Search
+from offline.study.evaluation.plan import EvaluateOptions, make_plan
+from offline.study.evaluation.scoring import choices, score_others
+from offline.study.evaluation.task import LabelledTask
+from offline.study.evaluation.teaching import ALL, Taught, Way, demonstrations_of, require_enough, without
+from offline.study.fault_trial.conditions import learn
+from offline.study.following import live_labeller, see
+from offline.study.tables import Summary
+
+Stage = Literal["finder", "carrying", "recognition", "live"]
+Scores = dict[str, float]
+WHOLE: Final = "all parts"
+
+CORRESPOND: Final = CorrespondSettings()
+FINDERS: Final[Mapping[str, CorrespondSettings]] = {
+    WHOLE: CORRESPOND,
+    "paired off once": replace(CORRESPOND, rounds=0),
+    "paired off three times": replace(CORRESPOND, rounds=2),
+    "two cuttings": replace(CORRESPOND, lengths=(0.5, 0.7)),
+    "hardly a group to spare": replace(CORRESPOND, spare=0.0),
+}
+VIEWS: Final[Mapping[str, Callable[[Collection], Collection]]] = {
+    "features in both views: no TC3I": lambda made: replace(made, embeddings=_single(made.features)),
+    "embedding in both views": lambda made: replace(made, features=made.embeddings),
+}
+ONE_HEAD: Final = "one head"
+
+SPREAD: Final = Spread()
+CARRIERS: Final[Mapping[str, Spread]] = {
+    WHOLE: SPREAD,
+    "no place": replace(SPREAD, settings=replace(SPREAD.settings, place_weight=0.0)),
+    "no share of the time": replace(SPREAD, settings=replace(SPREAD.settings, share_weight=1e-6)),
+    "one round": replace(SPREAD, rounds=1),
+    "not levelled": replace(SPREAD, levelling=0),
+    "not read as histories": replace(SPREAD, consensus=Consensus(rounds=0)),
+}
+LABELLED: Final = 2
+
+COPIES: Final[Mapping[str, int]] = {WHOLE: WAYS, "no copies in other orders": 0, "copies in other orders only": 2}
+SHUFFLES: Final = 3
+
+CLOCKS: Final[Mapping[str, Callable[[ClockPrior], ClockPrior]]] = {
+    WHOLE: lambda prior: prior,
+    "no clock": lambda prior: replace(prior, weights=np.ones_like(prior.weights)),
+    "background not put back": lambda prior: replace(prior, background=1.0),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Print a figure of a stage on labelled tasks with all its parts, and without each."""
+
+    stage: Annotated[Stage, tyro.conf.Positional]
+    """Which stage."""
+    features: Path | None = None
+    """A folder of CaptainCook4D: features and annotations."""
+    videos: Path | None = None
+    """Or a folder of recordings of one task, or of such folders, with label files beside them."""
+    task: str = ""
+    """Which tasks, with commas between; all where none is named."""
+    seeds: int = 5
+    """How many seeds, choices of labelled recordings, or recordings left out; the spread is over these."""
+    cache: Path = Path(".cache/cnc")
+    """Where features and embeddings are kept between runs."""
+
+
+def main(options: Options) -> None:
+    """Runs the command."""
+    console = Console(highlight=False, markup=False, width=200)
+    asked = EvaluateOptions(options.features, options.videos, task=options.task, seeds=options.seeds)
+    plan = make_plan(replace(asked, cache=options.cache))
+    tasks = read_tasks(replace(asked, cache=options.cache), plan, console)
+    search = Search(plan.recipe, Embedders(options.cache / "evaluation", torch.device("cpu")))
+    found = [[scores_of(options.stage, task, search, seed) for seed in range(options.seeds)] for task in tasks]
+    table = Table(title=f"{options.stage}, {options.seeds} seeds")
+    for heading in ("", *(task.title for task in tasks), "mean"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for part in found[0][0]:
+        each = [Summary.of([scores[part] for scores in seeds]) for seeds in found]
+        table.add_row(part, *map(str, each), f"{100 * sum(one.mean for one in each) / len(each):.1f}")
+    console.print(table)
+
+
+def scores_of(stage: Stage, task: LabelledTask, search: Search, seed: int) -> Scores:
+    """The stage's figure with all parts and without each."""
+    if stage == "finder":
+        return _finder(task, search, seed)
+    require_enough(task)
+    return {"carrying": _carrying, "recognition": _recognition, "live": _live}[stage](task, seed)
+
+
+def _finder(task: LabelledTask, search: Search, seed: int) -> Scores:
+    made = _embedded(task, search, seed)
+    tries = {part: (made, settings) for part, settings in FINDERS.items()}
+    tries |= {part: (change(made), CORRESPOND) for part, change in VIEWS.items()}
+    tries[ONE_HEAD] = _embedded(task, replace(search, recipe=replace(search.recipe, heads=1)), seed), CORRESPOND
+    return {
+        part: PROTOCOLS["D"](task.truth, CorrespondAndCut(settings).find(one, task.k, seed).labels).f1
+        for part, (one, settings) in tries.items()
+    }
+
+
+def _carrying(task: LabelledTask, seed: int) -> Scores:
+    [chosen] = choices(len(task.recordings), LABELLED, most=1, seed=seed)
+    given = [labels if number in chosen else None for number, labels in enumerate(task.truth)]
+    return {
+        part: score_others(task, chosen, spread.spread(task.seen(), given), ["D"]).protocols["D"].f1
+        for part, spread in CARRIERS.items()
+    }
+
+
+def _recognition(task: LabelledTask, seed: int) -> Scores:
+    others, recording, truth = _leave_out(task, seed)
+    demonstrations, rng = demonstrations_of(others), np.random.default_rng(seed)
+    orders = [shuffled(truth, rng) for _ in range(SHUFFLES)]
+    seen = [demonstrations.embed(recording.pooled[order], recording.times) for order in orders]
+
+    def accuracy(ways: int) -> float:
+        prototypes = learn_prototypes(demonstrations, others.truth, ways=ways).prototypes
+        steps = prototypes.numbers
+        named = [steps[prototypes.memberships(each).argmax(1)] for each in seen]
+        return float(np.mean([step_frames(truth[o], own).accuracy for o, own in zip(orders, named, strict=True)]))
+
+    return {part: accuracy(ways) for part, ways in COPIES.items()}
+
+
+def _leave_out(task: LabelledTask, seed: int) -> tuple[LabelledTask, RecordingFeatures, Labels]:
+    """The others, and a recording with its labels; five seeds leave out recordings from the first to the last."""
+    number = seed * len(task.recordings) // 5 % len(task.recordings)
+    return without(task, number), task.recordings[number], task.truth[number]
+
+
+def _live(task: LabelledTask, seed: int) -> Scores:
+    others, recording, truth = _leave_out(task, seed)
+    lesson = learn(others, Way(ALL), Taught(others.truth, {step: step for step in others.steps}))
+    sight = see(lesson, recording)
+    prototypes = lesson.learned.prototypes
+    assert prototypes.clock is not None, "labels teach it"
+
+    def accuracy(clock: ClockPrior) -> float:
+        learned = replace(lesson.learned, prototypes=replace(prototypes, clock=clock))
+        labelled, _ = live_labeller(replace(lesson, learned=learned)).follow(sight.costs, sight.times, sight.effects)
+        return step_frames(truth, np.array([label.step for one in labelled for label, _ in one.settled])).accuracy
+
+    return {part: accuracy(change(prototypes.clock)) for part, change in CLOCKS.items()}
+
+
+def _single(features: Sequence[NDArray[Any]]) -> tuple[Features, ...]:
+    return tuple(np.asarray(each, np.float32) for each in features)
+
+
+def _embedded(task: LabelledTask, search: Search, seed: int) -> Collection:
+    return search.collection(task, search.recipe.loss, task.k, seed, lambda *_: None)
+
+
+if __name__ == "__main__":
+    entry(Options, main)
