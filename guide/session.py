@@ -383,7 +383,8 @@ def _region(said: object) -> RegionSettings | None:
     if not isinstance(said, dict):
         raise ValueError(f"a region is an object with numbers, not {said!r:.80}")
     settings = RegionSettings(**{name: _number(value) for name, value in said.items()})
-    if not (0 < settings.side <= 1 and settings.apart_s >= 0 and settings.smoothing_s > 0 and settings.hold >= 0):
+    are_parts = 0 < settings.side <= 1 and 0 < settings.detail <= 1
+    if not (are_parts and settings.apart_s >= 0 and settings.smoothing_s > 0 and settings.hold >= 0):
         raise ValueError(f"the region's numbers are out of all proportion: {said!r:.120}")
     return settings
 

@@ -36,8 +36,8 @@ class Recipe:
     """Working rate of videos in frames a second: half of it is the finest gesture seen."""
     least_frames: int = 64
     """The working rate rises until every recording gives this many frames."""
-    looks: int = 1
-    """2 adds a look at where things move, through the same trunk: features and time of a frame double."""
+    looks: int | Literal["auto"] = "auto"
+    """2 adds a look at where things move, through the same trunk; `auto` keeps it where it clearly gains."""
     head: HeadKind = "pooled"
     """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: a perceptron on pooled features."""
     heads: int = 5
@@ -112,13 +112,14 @@ class Recipe:
     @property
     def region(self) -> RegionSettings | None:
         """How the second look finds its place, where there is one."""
-        return RegionSettings() if self.looks > 1 else None
+        return RegionSettings() if self.looks == 2 else None
 
 
 PAPER = Recipe(
     backbone=paper.BACKBONE,
     fps=paper.FRAMES_PER_SECOND,
     head="conv",
+    looks=1,
     heads=1,
     embedding_width=paper.EMBEDDING_DIMENSION,
     xi=paper.XI,
@@ -158,6 +159,7 @@ _AT_MOST = {
     "looks": 2,
 }  # maps are 14 x 14
 _MAY_BE_NONE = frozenset({"bottleneck"})
+_MAY_BE_AUTO = frozenset({"k", "looks"})
 
 
 def resolve(preset: PresetName, file: Path | None, overrides: dict[str, Any]) -> Recipe:
@@ -195,9 +197,10 @@ def _wanted(key: str, like: object) -> str:
         return f"a number above {_ABOVE[key]:g}"
     if key in _BELOW:
         return f"a number from 0 to below {_BELOW[key]:g}"
+    or_auto = ", or auto," if key in _MAY_BE_AUTO else ""
     if key in _AT_MOST:
-        return f"a whole number from {_least(key)} to {_AT_MOST[key]}"
-    return "a whole number from 1, or auto," if key == "k" else f"a value like {like!r}"
+        return f"a whole number from {_least(key)} to {_AT_MOST[key]}{or_auto}"
+    return f"a whole number from 1{or_auto}" if or_auto else f"a value like {like!r}"
 
 
 def _least(key: str) -> int:
@@ -205,8 +208,8 @@ def _least(key: str) -> int:
 
 
 def _fits(key: str, value: object, like: object) -> bool:
-    if key == "k":
-        return value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
+    if key in _MAY_BE_AUTO:
+        return value == "auto" or _fits_count(key, value)
     if isinstance(like, bool):
         return isinstance(value, bool)
     if isinstance(like, str):
@@ -215,4 +218,10 @@ def _fits(key: str, value: object, like: object) -> bool:
         return False
     if isinstance(like, float):
         return (value > _ABOVE[key] if key in _ABOVE else value >= 0) and value < _BELOW.get(key, math.inf)
-    return isinstance(value, int) and _least(key) <= value <= _AT_MOST.get(key, math.inf)
+    return _fits_count(key, value)
+
+
+def _fits_count(key: str, value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return False
+    return _least(key) <= value <= _AT_MOST.get(key, math.inf)

@@ -20,7 +20,7 @@ from guide.domain import Features, Times
 from guide.errors import InputError, OutputError
 from guide.perceive.pace import Pace
 from guide.perceive.region import VERSION as REGION_VERSION
-from guide.perceive.region import RegionSettings, with_second_looks
+from guide.perceive.region import RegionSettings, closer, second_looks
 from guide.teach.collection import Collection
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording, open_frames, read_feature_file
@@ -77,8 +77,6 @@ def collection_of(recordings: Sequence[RecordingFeatures], embeddings: Sequence[
 class FeatureCache:
     """Features by content: a folder with one entry for each video, backbone, preprocessing and working rate.
 
-    With a `region` there are two looks: what is pooled of the whole picture and of the region stands side by side.
-
     An entry is written aside and renamed when complete, so a killed run leaves nothing that looks finished.
 
     >>> import tempfile
@@ -87,8 +85,8 @@ class FeatureCache:
     True
     """
 
-    def __init__(self, folder: Path, region: RegionSettings | None = None) -> None:
-        self.folder, self._region = folder, region
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def features(
         self,
@@ -106,35 +104,56 @@ class FeatureCache:
             return self._mapped(load_feature_file(recording), recording)
         assert extractor is not None, "pictures need a trunk"
         key = self.key(recording, extractor, rate)
-        if self.read(key, keep_maps) is None:
-            try:
-                self._write(key, recording, extractor, rate, keep_maps, progress)
-            except OSError as error:
-                raise OutputError(
-                    f"the features of {recording.path} cannot be kept in {self.folder} "
-                    f"({error.strerror or error}): free space there or choose another cache folder."
-                ) from error
         arrays = self.read(key, keep_maps)
-        assert arrays is not None, "an entry just written can be read"
-        spec = extractor.trunk.spec
-        means = spec.mean_width if self._region is None else spec.mean_width or spec.pooled_width
+        if arrays is None:
+            batches = extractor.extract(open_frames(recording).frames(Pace(rate).push), keep_maps)
+            arrays = self._write(key, recording, batches, rate, progress)
+        means = extractor.trunk.spec.mean_width
         return RecordingFeatures(recording.id, rate, arrays["times"], arrays["pooled"], arrays.get("maps"), means)
+
+    def look_twice(
+        self,
+        seen: RecordingFeatures,
+        recording: Recording,
+        extractor: Extractor,
+        region: RegionSettings,
+        every: int = 1,
+        progress: Progress | None = None,
+    ) -> RecordingFeatures:
+        """What was `seen` in every so many-th frame, and beside it what the trunk pools of the region around hands.
+
+        It is read from the cache or extracted into it, and raises what `features` does.
+        """
+        width = seen.pooled.shape[1]
+        key = f"{self.key(recording, extractor, seen.rate)}-{_digest((region, REGION_VERSION, every))}"
+        arrays = self.read(key, keep_maps=False)
+        if arrays is None:
+            frames = second_looks(open_frames(recording).frames(Pace(seen.rate).push), region, every)
+            looks = extractor.extract(frames, preprocessing=closer(extractor.preprocessing, region))
+            arrays = self._write(key, recording, _beside(seen.pooled[::every], looks), seen.rate / every, progress)
+        return replace(
+            seen,
+            rate=seen.rate / every,
+            times=arrays["times"],
+            pooled=arrays["pooled"],
+            maps=None if seen.maps is None else seen.maps[::every],
+            mean_width=seen.mean_width or width,
+        )
 
     def key(self, recording: Recording, extractor: Extractor, rate: float) -> str:
         """Names the entry: everything that changes the numbers goes in."""
         parts = (
             CACHE_VERSION, self.content_hash(recording), recording.rate, extractor.preprocessing,
             extractor.name, extractor.weights_hash, float(rate),
-            *(() if self._region is None else (self._region, REGION_VERSION)),
         )  # fmt: skip
-        return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+        return _digest(parts)
 
     def content_hash(self, recording: Recording) -> str:
         """A hash of the recording's bytes, remembered for as long as size and time of change stay the same."""
         if recording.kind == "stills":
             pictures = [picture for picture in sorted(recording.path.iterdir()) if picture.is_file()]
             digests = [(picture.name, hash_file(picture)) for picture in pictures]
-            return hashlib.blake2b(repr(digests).encode(), digest_size=16).hexdigest()
+            return _digest(digests)
         place = hashlib.blake2b(os.fsencode(recording.path.resolve()), digest_size=16).hexdigest()
         note = self.folder / "hashes" / f"{place}.json"
         try:
@@ -182,10 +201,24 @@ class FeatureCache:
         self,
         key: str,
         recording: Recording,
-        extractor: Extractor,
+        batches: Iterator[FeatureBatch],
         rate: float,
-        keep_maps: bool,
         progress: Progress | None,
+    ) -> dict[str, NDArray[Any]]:
+        """Keeps what was seen of a recording as an entry, and reads it back."""
+        try:
+            self._write_aside(key, recording, batches, rate, progress)
+        except OSError as error:
+            raise OutputError(
+                f"the features of {recording.path} cannot be kept in {self.folder} "
+                f"({error.strerror or error}): free space there or choose another cache folder."
+            ) from error
+        arrays = self.read(key, keep_maps=False)
+        assert arrays is not None, "an entry just written can be read"
+        return arrays
+
+    def _write_aside(
+        self, key: str, recording: Recording, batches: Iterator[FeatureBatch], rate: float, progress: Progress | None
     ) -> None:
         for left in self.folder.glob(f".{key}.*"):
             if not _is_running(left.name.split(".")[2]):  # a run that was killed could not tidy up
@@ -194,8 +227,7 @@ class FeatureCache:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
         try:
-            batches = _seen(recording, extractor, rate, keep_maps, self._region)
-            _fill(aside, recording, batches, rate, keep_maps, progress)
+            _fill(aside, recording, batches, rate, progress)
             _replace_folder(aside, self.folder / key)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -234,31 +266,32 @@ def hash_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _seen(
-    recording: Recording, extractor: Extractor, rate: float, keep_maps: bool, region: RegionSettings | None
-) -> Iterator[FeatureBatch]:
-    """What the trunk sees of a recording; of two looks the maps are those of the whole picture."""
-    frames = open_frames(recording).frames(Pace(rate).push)
-    if region is None:
-        yield from extractor.extract(frames, keep_maps)
-        return
-    for two in extractor.extract(with_second_looks(frames, region), keep_maps):  # batches are of even numbers
-        pooled = two.pooled.reshape(len(two.pooled) // 2, -1)
-        yield replace(two, times=two.times[::2], pooled=pooled, maps=None if two.maps is None else two.maps[::2])
+def _digest(parts: object) -> str:
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def _beside(pooled: NDArray[Any], looks: Iterator[FeatureBatch]) -> Iterator[FeatureBatch]:
+    """Second looks, each behind what was pooled (T, P) of its whole picture."""
+    done = 0
+    for batch in looks:
+        both = np.concatenate([pooled[done : done + len(batch.times)], batch.pooled], 1)
+        yield replace(batch, pooled=both)
+        done += len(batch.times)
 
 
 def _fill(
-    folder: Path, recording: Recording, batches: Iterator[FeatureBatch], rate: float, keep_maps: bool,
-    progress: Progress | None,
-) -> None:  # fmt: skip
+    folder: Path, recording: Recording, batches: Iterator[FeatureBatch], rate: float, progress: Progress | None
+) -> None:
     """Writes what was seen of a recording into `folder`: one array a file, then the facts that make it complete."""
-    names = ("times", "pooled", "maps") if keep_maps else ("times", "pooled")
     count = 0
-    arrays = {name: GrowingNpy(folder / f"{name}.npy") for name in names}
+    arrays: dict[str, GrowingNpy] = {}
     try:
         for batch in batches:
-            for name, array in arrays.items():
-                array.append(getattr(batch, name))
+            parts: dict[str, NDArray[Any] | None] = {"times": batch.times, "pooled": batch.pooled, "maps": batch.maps}
+            for name, part in parts.items():
+                if part is not None:
+                    arrays[name] = arrays.get(name) or GrowingNpy(folder / f"{name}.npy")
+                    arrays[name].append(part)
             count += len(batch.times)
             if progress is not None:
                 progress(count, float(batch.times[-1]))

@@ -42,7 +42,9 @@ def maps_task(frames_task: Learned) -> Learned:
 def looks_task(frames_task: Learned) -> Learned:
     """The same with a second look."""
     videos = Path(frames_task.options.inputs[0])
-    return learn(videos, videos.parent / "looks", RECIPE + "looks = 2\n", cache=frames_task.options.cache)
+    return learn(
+        videos, videos.parent / "looks", RECIPE.replace("looks = 1", "looks = 2"), cache=frames_task.options.cache
+    )
 
 
 @pytest.fixture(scope="session")

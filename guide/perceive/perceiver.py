@@ -13,7 +13,7 @@ from guide.perceive.appearance import Appearance, AppearanceSettings, Embedder
 from guide.perceive.embedder import Floats, OnnxTrunk
 from guide.perceive.pace import Pace
 from guide.perceive.preprocess import Preprocessing, to_network_input
-from guide.perceive.region import MovingRegion, Region, RegionSettings, crop
+from guide.perceive.region import MovingRegion, Region, RegionSettings, closer, crop
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,10 @@ class Perceiver:
 
     def __init__(self, settings: PerceptionSettings, head: Embedder, trunk: OnnxTrunk | None = None) -> None:
         self._settings, self._head, self._trunk = settings, head, trunk
-        self._preprocessing = None if trunk is None else Preprocessing.from_metadata(trunk.metadata)
+        whole = None if trunk is None else Preprocessing.from_metadata(trunk.metadata)
+        self._preprocessing = [] if whole is None else [whole]  # of each look
+        if whole is not None and settings.region is not None:
+            self._preprocessing.append(closer(whole, settings.region))
         self._pace = Pace(settings.rate)
         self._appearance = Appearance(settings.appearance)
         self._region = None if settings.region is None else MovingRegion(settings.region)
@@ -62,9 +65,9 @@ class Perceiver:
     @property
     def time_needed(self) -> float:
         """The share of the time between two frames that two looks take on this machine; 0 where there is one."""
-        if self._trunk is None or self._preprocessing is None or self._region is None:
+        if self._trunk is None or self._region is None:
             return 0.0
-        return 2 * self._trunk.seconds_a_picture(self._preprocessing.size_px) * self.rate
+        return sum(self._trunk.seconds_a_picture(each.size_px) for each in self._preprocessing) * self.rate
 
     def is_due(self, at: float) -> bool:
         """Whether a frame taken at `at` is one to process; asked once a frame, before it is even decoded."""
@@ -72,18 +75,19 @@ class Perceiver:
 
     def see(self, frame: Frame) -> Percept:
         """The percept of a frame that is due."""
-        if self._trunk is None or self._preprocessing is None:
+        if self._trunk is None:
             raise InputError("this bundle was learned from features, not from pictures: give it a .npy file.")
         region = None if self._region is None else self._region.push(frame.image, frame.at)
         looks = [frame.image] if region is None else [frame.image, crop(frame.image, region)]
-        return self._perceive(self._pool(looks, self._trunk, self._preprocessing), frame.at, region)
+        return self._perceive(self._pool(looks, self._trunk), frame.at, region)
 
-    def _pool(self, looks: list[Image], trunk: OnnxTrunk, preprocessing: Preprocessing) -> Floats:
+    def _pool(self, looks: list[Image], trunk: OnnxTrunk) -> Floats:
         """What the trunk pools of the looks, side by side."""
-        due = [self._frames % len(looks)] if self.take_turns and self._pooled else range(len(looks))
-        inputs = np.stack([to_network_input(looks[look], preprocessing) for look in due])
-        fresh = dict(zip(due, trunk.pool(inputs), strict=True))
-        self._pooled = [fresh[look] if look in fresh else self._pooled[look] for look in range(len(looks))]
+        is_due = [not self._pooled or not self.take_turns or self._frames % len(looks) == n for n in range(len(looks))]
+        self._pooled = [
+            trunk.pool(to_network_input(image, self._preprocessing[n])[None])[0] if is_due[n] else self._pooled[n]
+            for n, image in enumerate(looks)
+        ]
         self._frames += 1
         return np.concatenate(self._pooled)
 

@@ -143,12 +143,13 @@ def _features(options: ShowOptions, console: Console) -> Iterator[RecordingFeatu
     bundle = read_bundle(options.out)
     facts = bundle.facts
     extractor = open_extractor(facts["input"]["backbone"], options.cache / "trunks")
-    cache = FeatureCache(options.cache / "features", perception_settings(bundle).region)
+    cache, region = FeatureCache(options.cache / "features"), perception_settings(bundle).region
     recordings = find_recordings([str(options.data / "live")]).recordings
     kept = []
     with progress(console, "looking", len(recordings)) as advance:
         for number, recording in enumerate(recordings):
-            kept.append(cache.features(recording, extractor, float(facts["rate"])))
+            seen = cache.features(recording, extractor, float(facts["rate"]))
+            kept.append(seen if region is None else cache.look_twice(seen, recording, extractor, region))
             advance(number + 1, recording.id)
     yield from kept
 

@@ -228,6 +228,7 @@ def run_one_frame(bundle: Bundle) -> None:
         (("input", "region"), 2),
         (("input", "region"), {"side": 0.0}),
         (("input", "region"), {"side": "0.5"}),
+        (("input", "region"), {"detail": 1.5}),
         (("input", "region"), {"smoothing_s": 0}),
         (("input", "region"), {"colour": 1.0}),
         (("links", "weight"), -1.0),

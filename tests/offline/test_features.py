@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -256,21 +257,28 @@ def test_means_that_make_no_sense_are_refused(tmp_path: Path, means: object) -> 
         load_feature_file(Recording("a", tmp_path / "a.npz", "features"))
 
 
-def test_two_looks_stand_side_by_side(video: Recording, extractor: Extractor, cache: FeatureCache) -> None:
+@pytest.mark.parametrize("every", [1, 3])
+def test_two_looks_stand_side_by_side(video: Recording, extractor: Extractor, cache: FeatureCache, every: int) -> None:
+    settings = RegionSettings(detail=0.5)
     one = cache.features(video, extractor, 5.0, keep_maps=True)
-    two = FeatureCache(cache.folder, RegionSettings()).features(video, extractor, 5.0, keep_maps=True)
-    np.testing.assert_array_equal(two.times, one.times)
-    np.testing.assert_allclose(two.means, one.pooled, atol=1e-5)  # those of the whole picture come first
+    two = cache.look_twice(one, video, extractor, settings, every)
+    assert two.rate == 5.0 / every
+    np.testing.assert_array_equal(two.times, one.times[::every])
+    np.testing.assert_array_equal(two.means, one.pooled[::every])  # those of the whole picture come first
     assert one.maps is not None
     assert two.maps is not None
-    np.testing.assert_allclose(two.maps, one.maps, atol=1e-2)
-    region = MovingRegion(RegionSettings())
+    np.testing.assert_array_equal(two.maps, one.maps[::every])
+    region = MovingRegion(settings)
     frames = list(VideoFile(video.path).frames(Pace(5.0).push))
-    parts = [crop(frame.image, region.push(frame.image, frame.at)) for frame in frames]
-    inputs = np.stack([to_network_input(part, extractor.preprocessing) for part in parts])
+    parts = [crop(frame.image, region.push(frame.image, frame.at)) for frame in frames][::every]
+    inputs = np.stack([to_network_input(part, replace(extractor.preprocessing, size_px=32)) for part in parts])
     np.testing.assert_allclose(two.pooled[:, one.pooled.shape[1] :], extractor.runner.pool(inputs), atol=1e-5)
 
 
-def test_each_way_to_look_has_an_entry_of_its_own(video: Recording, extractor: Extractor, tmp_path: Path) -> None:
-    ways = (None, RegionSettings(), RegionSettings(side=0.35))
-    assert len({FeatureCache(tmp_path, way).key(video, extractor, 5.0) for way in ways}) == 3
+def test_each_way_to_look_has_an_entry_of_its_own(video: Recording, extractor: Extractor, cache: FeatureCache) -> None:
+    one = cache.features(video, extractor, 5.0)
+    near, whole = (cache.look_twice(one, video, extractor, RegionSettings(side=side)) for side in (0.35, 1.0))
+    again = cache.look_twice(one, video, extractor, RegionSettings(side=0.35))
+    assert not np.allclose(near.pooled, whole.pooled)
+    np.testing.assert_array_equal(again.pooled, near.pooled)
+    np.testing.assert_array_equal(cache.features(video, extractor, 5.0).pooled, one.pooled)

@@ -103,7 +103,7 @@ def see_all(
         from offline.extraction import open_extractor  # only who looks at pictures needs ONNX Runtime
 
         extractor = open_extractor(recipe.backbone, cache / "trunks", weights, device=device)
-    return [_see(each, extractor, recipe, FeatureCache(cache / "features", recipe.region), console) for each in tasks]
+    return [_see(each, extractor, recipe, FeatureCache(cache / "features"), console) for each in tasks]
 
 
 def _see(

@@ -78,7 +78,7 @@ def test_looks_that_take_turns_run_the_trunk_once_a_frame(looks_task: Learned, m
         live.take_turns = head is turns
         for frame in frames:
             live.see(frame)
-    assert counts == [2] * 6 + [2] + [1] * 5
+    assert counts == [1] * 12 + [1] * 2 + [1] * 5
     whole, part = slice(0, settings.width // 2), slice(settings.width // 2, settings.width)
     seen = [np.concatenate(head.seen)[:, : settings.width] for head in (both, turns)]
     each = [

@@ -16,8 +16,8 @@ from guide.perceive.region import (
     centre_of_motion,
     crop,
     pixels,
+    second_looks,
     small_grey,
-    with_second_looks,
 )
 
 RATE = 5.0
@@ -100,12 +100,10 @@ def test_a_region_lies_within_the_picture(size: tuple[int, int], x: float, y: fl
     assert length >= 1
 
 
-def test_second_looks_come_after_their_frames() -> None:
+@pytest.mark.parametrize("every", [1, 3])
+def test_what_moves_is_followed_through_frames_without_a_second_look(every: int) -> None:
     frames = [Frame(n, n / RATE, view(turning(n), ((0.3, 0.4),))) for n in range(4)]
-    looks = list(with_second_looks(frames, RegionSettings()))
-    assert [look.at for look in looks] == [0.0, 0.0, 0.2, 0.2, 0.4, 0.4, 0.6, 0.6]
-    for frame, whole, part in zip(frames, looks[::2], looks[1::2], strict=True):
-        assert whole is frame
-        assert part.image.shape == (120, 120, 3)
+    looks = list(second_looks(frames, RegionSettings(), every))
+    assert [look.at for look in looks] == [frame.at for frame in frames[::every]]
     regions = follow([frame.image for frame in frames])
-    np.testing.assert_array_equal(looks[7].image, crop(frames[3].image, regions[3]))
+    np.testing.assert_array_equal(looks[-1].image, crop(frames[3].image, regions[3]))
