@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 Progress = Callable[[int, float], None]  # frames done, seconds of the recording done
 
 CACHE_VERSION = 1
+TRIED = 3  # a second look is tried on one of so many frames, since those between show nearly the same
 FACTS_FILE = "facts.json"
 CHUNK_BYTES = 1 << 20
 
@@ -117,20 +119,30 @@ class FeatureCache:
         recording: Recording,
         extractor: Extractor,
         region: RegionSettings,
-        every: int = 1,
+        is_trial: bool = False,
         progress: Progress | None = None,
     ) -> RecordingFeatures:
-        """What was `seen` in every so many-th frame, and beside it what the trunk pools of the region around hands.
+        """What was `seen` in one of TRIED frames or in all, and beside it what the trunk pools of where things move.
 
         It is read from the cache or extracted into it, and raises what `features` does.
         """
-        width = seen.pooled.shape[1]
-        key = f"{self.key(recording, extractor, seen.rate)}-{_digest((region, REGION_VERSION, every))}"
+        width, every = seen.pooled.shape[1], TRIED if is_trial else 1
+        whole = self.key(recording, extractor, seen.rate)
+        trial, key = (f"{whole}-{_digest((region, REGION_VERSION, each))}" for each in (TRIED, every))
         arrays = self.read(key, keep_maps=False)
         if arrays is None:
-            frames = second_looks(open_frames(recording).frames(Pace(seen.rate).push), region, every)
-            looks = extractor.extract(frames, preprocessing=closer(extractor.preprocessing, region))
-            arrays = self._write(key, recording, _beside(seen.pooled[::every], looks), seen.rate / every, progress)
+            tried = None if is_trial else self.read(trial, keep_maps=False)
+
+            def is_wanted(number: int) -> bool:
+                return (number % TRIED == 0) == is_trial or (not is_trial and tried is None)
+
+            frames = second_looks(open_frames(recording).frames(Pace(seen.rate).push), region, is_wanted)
+            batches = extractor.extract(frames, preprocessing=closer(extractor.preprocessing, region))
+            looks = (row for batch in batches for row in batch.pooled)
+            if tried is not None:
+                looks = _woven(tried["pooled"][:, width:], looks)
+            both = _beside(seen.times[::every], seen.pooled[::every], looks)
+            arrays = self._write(key, recording, both, seen.rate / every, progress)
         return replace(
             seen,
             rate=seen.rate / every,
@@ -270,13 +282,19 @@ def _digest(parts: object) -> str:
     return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 
-def _beside(pooled: NDArray[Any], looks: Iterator[FeatureBatch]) -> Iterator[FeatureBatch]:
-    """Second looks, each behind what was pooled (T, P) of its whole picture."""
-    done = 0
-    for batch in looks:
-        both = np.concatenate([pooled[done : done + len(batch.times)], batch.pooled], 1)
-        yield replace(batch, pooled=both)
-        done += len(batch.times)
+def _woven(tried: NDArray[Any], others: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """Second looks (P,) at all frames in order, of which one of TRIED was tried before."""
+    for row in tried:
+        yield row
+        yield from islice(others, TRIED - 1)
+
+
+def _beside(times: Times, pooled: NDArray[Any], looks: Iterator[NDArray[Any]]) -> Iterator[FeatureBatch]:
+    """Second looks (P,), each behind what was pooled (T, P) of its whole picture."""
+    from offline.extraction import FeatureBatch  # it is there: somebody extracts
+
+    for number, look in enumerate(looks):
+        yield FeatureBatch(times[number : number + 1], np.concatenate([pooled[number], look])[None], None)
 
 
 def _fill(

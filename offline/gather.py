@@ -97,9 +97,9 @@ def see_twice(
     region: RegionSettings,
     cache: FeatureCache,
     console: Console,
-    every: int = 1,
+    is_trial: bool = False,
 ) -> tuple[RecordingFeatures, ...]:
-    """What was seen of recordings in every so many-th frame, with a second look at where things move."""
+    """What was seen of recordings, with a second look at where things move: at all frames, or some for a trial."""
     twice = []
     total, done = sum(fact.duration_s for fact in facts), 0.0
     with progress(console, "second look", total) as advance:
@@ -110,7 +110,7 @@ def see_twice(
                     fact.recording,
                     extractor,
                     region,
-                    every,
+                    is_trial,
                     lambda count, at, before=done: advance(before + at, ""),  # type: ignore[misc]
                 )
             )

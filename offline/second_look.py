@@ -15,7 +15,6 @@ from guide.teach.demonstrations import demonstrate
 from guide.teach.prototypes import accuracy_left_out
 from offline.features import RecordingFeatures
 
-EVERY: Final = 3  # frames: it is tried on one of so many, since those between show nearly the same
 FEWEST: Final = 3  # recordings to leave out in turn: of fewer nobody knows how far gains differ
 MOST_TRIED: Final = 16  # recordings: with more the trial takes longer and says the same
 LEAST_GAIN: Final = 0.02  # of the frames of steps named right, for a frame that takes 1.75 times the time
@@ -43,8 +42,8 @@ class Gain:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is worth its cost, even where recordings happen to flatter it."""
-        return self.mean - self.error >= LEAST_GAIN
+        """Whether it is worth its cost and more than chance: steps found by one look are biased towards it already."""
+        return self.mean >= LEAST_GAIN and self.mean > self.error
 
 
 def try_second_look(

@@ -31,7 +31,7 @@ from offline.config import PRESETS, PresetName, Recipe, resolve
 from offline.embedding import Inputs, embed, prepare_inputs, seen_otherwise, window_s
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
-from offline.features import FeatureCache, RecordingFeatures
+from offline.features import TRIED, FeatureCache, RecordingFeatures
 from offline.gather import find_task, require_change, require_k, see_task, see_twice, seen_of
 from offline.learn import describe_found, find_labels
 from offline.loop import Progress as LoopProgress
@@ -39,7 +39,7 @@ from offline.loop import Trained
 from offline.pictures import EmbeddedRecording, draw_pictures, draw_stills
 from offline.processes import Group, joined, lock_run
 from offline.progress import progress, working
-from offline.second_look import EVERY, FEWEST, MOST_TRIED, Gain, gain_in_words, try_second_look
+from offline.second_look import FEWEST, MOST_TRIED, Gain, gain_in_words, try_second_look
 from offline.training import head_folders, train_embedder
 from offline.training_report import print_curves, print_learned, print_resumed, print_written, settings_lines
 from offline.videos import RecordingFacts, ends_of
@@ -340,10 +340,10 @@ def _try_second_look(task: Task, found: Found, options: TrainOptions, console: C
         return None
     twice = see_twice(
         [task.facts[place] for place in places], [recordings[place] for place in places], task.extractor,
-        RegionSettings(), FeatureCache(options.cache / "features"), console, EVERY,
+        RegionSettings(), FeatureCache(options.cache / "features"), console, is_trial=True,
     )  # fmt: skip
     with working(console, "trying the second look"):
-        return try_second_look(twice, [found.labels[place][::EVERY] for place in places], task.inputs.settings)
+        return try_second_look(twice, [found.labels[place][::TRIED] for place in places], task.inputs.settings)
 
 
 def _export(options: TrainOptions, task: Task, result: Result, out: Path) -> Written:

@@ -8,7 +8,7 @@ between two hands nor wanders off while both rest.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple, TypeAlias
@@ -101,12 +101,14 @@ class MovingRegion:
             self._centre = self._centre + part * (target - self._centre)
 
 
-def second_looks(frames: Iterable[Frame], settings: RegionSettings, every: int = 1) -> Iterator[Frame]:
-    """The part to look at more closely of every so many-th frame; what moves is followed through all of them."""
+def second_looks(
+    frames: Iterable[Frame], settings: RegionSettings, is_wanted: Callable[[int], bool] = lambda number: True
+) -> Iterator[Frame]:
+    """The part to look at more closely of the frames wanted, by number; what moves is followed through all of them."""
     moving = MovingRegion(settings)
     for number, frame in enumerate(frames):
         region = moving.push(frame.image, frame.at)
-        if number % every == 0:
+        if is_wanted(number):
             yield replace(frame, image=crop(frame.image, region))
 
 

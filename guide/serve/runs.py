@@ -161,7 +161,7 @@ class Runs:
             folder = options.data / name if recording is not None and options.record and options.pictures else None
             facts = RunFacts(
                 name, source.name, bundle.folder.name, options.person, request.client, request.realtime and not live,
-                running.provider, running.precision, running.reason or slow, folder,
+                running.provider, running.precision, " ".join(filter(None, (running.reason, slow))), folder,
             )  # fmt: skip
             if earlier is not None:
                 facts = replace(facts, started=earlier.stored.facts.started)

@@ -22,7 +22,7 @@ from guide.perceive.region import MovingRegion, RegionSettings, crop
 from offline import features as features_module
 from offline.backbones import load_trunk
 from offline.extraction import Extractor, TorchTrunk
-from offline.features import FeatureCache, load_feature_file
+from offline.features import TRIED, FeatureCache, load_feature_file
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording
 from tests.synth import grey_levels, write_task_video, write_video
@@ -257,11 +257,13 @@ def test_means_that_make_no_sense_are_refused(tmp_path: Path, means: object) -> 
         load_feature_file(Recording("a", tmp_path / "a.npz", "features"))
 
 
-@pytest.mark.parametrize("every", [1, 3])
-def test_two_looks_stand_side_by_side(video: Recording, extractor: Extractor, cache: FeatureCache, every: int) -> None:
-    settings = RegionSettings(detail=0.5)
+@pytest.mark.parametrize("trials", [(False,), (True,), (True, False)], ids=["all", "some", "the others after some"])
+def test_two_looks_stand_side_by_side(
+    video: Recording, extractor: Extractor, cache: FeatureCache, trials: tuple[bool, ...]
+) -> None:
+    settings, every = RegionSettings(detail=0.5), TRIED if trials[-1] else 1
     one = cache.features(video, extractor, 5.0, keep_maps=True)
-    two = cache.look_twice(one, video, extractor, settings, every)
+    [*_, two] = [cache.look_twice(one, video, extractor, settings, is_trial) for is_trial in trials]
     assert two.rate == 5.0 / every
     np.testing.assert_array_equal(two.times, one.times[::every])
     np.testing.assert_array_equal(two.means, one.pooled[::every])  # those of the whole picture come first

@@ -103,7 +103,7 @@ def test_a_region_lies_within_the_picture(size: tuple[int, int], x: float, y: fl
 @pytest.mark.parametrize("every", [1, 3])
 def test_what_moves_is_followed_through_frames_without_a_second_look(every: int) -> None:
     frames = [Frame(n, n / RATE, view(turning(n), ((0.3, 0.4),))) for n in range(4)]
-    looks = list(second_looks(frames, RegionSettings(), every))
+    looks = list(second_looks(frames, RegionSettings(), lambda number: number % every == 0))
     assert [look.at for look in looks] == [frame.at for frame in frames[::every]]
     regions = follow([frame.image for frame in frames])
     np.testing.assert_array_equal(looks[-1].image, crop(frames[3].image, regions[3]))
