@@ -23,8 +23,9 @@ from offline.study.keep import Kept, source_hash
 from offline.study.looks.sources import Labelled, LabelledSet, Pictures
 
 WHOLE: Final = "whole"
+CROP: Final = "crop"
 LOOKS: Final[Mapping[str, RegionSettings]] = {
-    "crop": RegionSettings(),
+    CROP: RegionSettings(),
     "crop .35": RegionSettings(side=0.35),
     "crop .7": RegionSettings(side=0.7),
     "crop, held": RegionSettings(hold=0.12),
