@@ -138,7 +138,7 @@ class FeatureCache:
 
             frames = second_looks(open_frames(recording).frames(Pace(seen.rate).push), region, is_wanted)
             batches = extractor.extract(frames, preprocessing=closer(extractor.preprocessing, region))
-            looks = (row for batch in batches for row in batch.pooled)
+            looks: Iterator[NDArray[Any]] = (row for batch in batches for row in batch.pooled)
             if tried is not None:
                 looks = _woven(tried["pooled"][:, width:], looks)
             both = _beside(seen.times[::every], seen.pooled[::every], looks)
