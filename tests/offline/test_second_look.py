@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guide.domain import Image, Labels
+from guide.errors import InputError
 from guide.perceive.appearance import AppearanceSettings
 from guide.session import perception_settings
 from offline.features import RecordingFeatures
 from offline.second_look import LEAST_GAIN, Gain, gain_in_words, try_second_look
 from tests.synth import COLOURS, steady, write_video
-from tests.tiny import ORDERS, RECIPE, STEP_S, learn
+from tests.tiny import FEATURE_RATE, ORDERS, RECIPE, STEP_S, learn, write_features
 
 RATE, EACH, WIDTH = 4.0, 20, 6
 SETTINGS = AppearanceSettings.for_step(EACH / RATE)
@@ -65,6 +66,14 @@ def test_a_gain_is_clear_only_beyond_its_noise(shares: list[tuple[float, float]]
         assert gain.is_clear == (mean > limit)
     if gain.is_clear:
         assert not Gain(two, one).is_clear
+
+
+def test_features_are_seen_once(tmp_path: Path) -> None:
+    inputs = write_features(tmp_path / "features")
+    tried = learn(inputs, tmp_path, RECIPE.replace("looks = 1", 'looks = "auto"'), rate=FEATURE_RATE)
+    assert tried.bundle.facts["recipe"]["looks"] == 1
+    with pytest.raises(InputError, match="--looks 2 is for pictures, but features were given"):
+        learn(inputs, tmp_path, RECIPE.replace("looks = 1", "looks = 2"), rate=FEATURE_RATE)
 
 
 def picture(step: int, at: float, room: Image, rng: np.random.Generator) -> Image:
