@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from guide.ui import quality
 from guide.ui.shell import badge, tell_no_procedure
 from guide.ui.state import bundles as state
 from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView
@@ -65,11 +66,13 @@ def _draw_bundle(view: BundleView) -> None:
     st.markdown(plain(view.summary))
     for note in view.notes:
         st.info(plain(note), icon=":material/info:")
-    steps, orders, training = st.tabs(["Steps", "Orders", "How it was learned"])
+    steps, orders, good, training = st.tabs(["Steps", "Orders", "Quality", "How it was learned"])
     with steps:
         _draw_steps(view.steps)
     with orders:
         _draw_orders(view)
+    with good:
+        quality.draw(view, is_asked=False)
     with training:
         _draw_facts(view)
 

@@ -48,9 +48,13 @@ class StepView:
     reason: str
 
     @property
+    def is_named(self) -> bool:
+        return self.name != f"step {self.number}"
+
+    @property
     def label(self) -> str:
         """Number and name, or the name alone where it is the number in words: nobody has named the step yet."""
-        return self.name if self.name == f"step {self.number}" else f"{self.number} {self.name}"
+        return f"{self.number} {self.name}" if self.is_named else self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ from guide.teach.trial import Trial
 from guide.teach.videos import picture_at
 from guide.ui.state.bundles import GRAPH_LOOK
 
+STEPS, LABEL = "Steps", "Label a recording"  # parts of the page that others lead to
+
 
 @dataclass(frozen=True, slots=True)
 class StepPicture:

@@ -47,7 +47,7 @@ def test_a_bundle_is_drawn(open_page: Callable[[], AppTest], make_bundle: MakeBu
     assert page.header[0].value == "box"
     assert ">1 lay mat</span>" in texts(page)
     assert "<b>4 ×</b>" in texts(page)
-    assert [tab.label for tab in page.tabs] == ["Steps", "Orders", "How it was learned"]
+    assert [tab.label for tab in page.tabs] == ["Steps", "Orders", "Quality", "How it was learned"]
     assert list(page.dataframe[0].value["seen so"]) == ["6 of 6"] * 3
     assert f"python -m guide watch VIDEO --bundle {tmp_path / 'box'}" in codes(page)
     assert "On the page Live" in texts(page)
