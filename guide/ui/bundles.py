@@ -58,7 +58,7 @@ def _choose(sound: Sequence[BundleView]) -> BundleView | None:
 def _tell_live(chosen: BundleView | None) -> None:
     st.markdown("**Guide someone**")
     st.markdown("On the page Live, or in a terminal:")
-    st.code(chosen.watch if chosen else "python -m guide watch VIDEO --bundle BUNDLE", language="bash", wrap_lines=True)
+    st.code(chosen.watch if chosen else "python -m guide watch VIDEO --bundle BUNDLE", language=None, wrap_lines=True)
 
 
 def _draw_bundle(view: BundleView) -> None:

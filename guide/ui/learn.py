@@ -51,7 +51,7 @@ def _tell_missing(lacks: tuple[str, ...]) -> None:
         "elsewhere work without. To learn here, run this in a terminal, then start the dashboard again:",
         icon=":material/download:",
     )
-    st.code(HOW_TO_INSTALL, language="bash", wrap_lines=True)
+    st.code(HOW_TO_INSTALL, language=None, wrap_lines=True)
 
 
 def _choose(jobs: dict[str, TrainingJob]) -> str:

@@ -77,7 +77,7 @@ def _tell_empty(folder: Path) -> None:
         "every session is kept here. Or record in a terminal:",
         icon=":material/videocam_off:",
     )
-    st.code(state.HOW_TO_RECORD, language="bash", wrap_lines=True)
+    st.code(state.HOW_TO_RECORD, language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
         page_link("", "Go to Live", ":material/play_circle:")

@@ -59,7 +59,7 @@ def go_to(name: str, query: Mapping[str, str] | None = None, **chosen: object) -
 def tell_no_procedure(exported: Path) -> None:
     """That nothing has been learned yet, and how to come by a procedure."""
     st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
-    st.code(HOW_TO_MAKE_ONE, language="bash")
+    st.code(HOW_TO_MAKE_ONE, language=None)
     st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")

@@ -350,7 +350,7 @@ at("bar").addEventListener("pointerup", (event) => {
 window.addEventListener("message", (event) => {
   if (event.data.type !== "streamlit:render") return;
   const { args, theme } = event.data;
-  if (theme) document.body.style.setProperty("--text", theme.textColor);
+  if (theme) Object.assign(document.body.style, { color: theme.textColor, background: theme.backgroundColor });
   if (theme && theme.font) dress(theme.font);
   state.duration = Math.max(args.duration, 0.1);
   state.frame = args.frame;
