@@ -26,7 +26,7 @@ def app(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def open_page(app: App, path: str, is_dark: bool, width_px: int = 1280) -> Page:
     page = new_page(app.browser, width_px, 800, is_dark)
     page.goto(f"{app.address}/{path}")
-    expect(page.locator(".stMain [data-testid=stElementContainer]").first).to_be_visible()
+    expect(page.locator(".stMain :is(h2, h3)").first).to_be_visible()
     settle(page)
     return page
 
