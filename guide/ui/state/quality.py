@@ -57,7 +57,7 @@ class Quality:
     """What leaving demonstrations out shows.
 
     >>> Quality(12, 2, 0.9, 0.8, 0.1, 0.95, (), "").headline
-    'Good: live labels were right 90 % of the time.'
+    'Good: live labels were right 90 % of the time in steps.'
     >>> Quality(12, 0, None, 0.8, 0.1, 0.95, (), "").headline
     'Nobody has checked the steps: label two recordings to know how right they are.'
     """
@@ -85,7 +85,7 @@ class Quality:
             return "Nobody has checked the steps: label two recordings to know how right they are."
         word = "Good" if self.is_good else "Fair" if self.right >= FAIR else "Weak"
         advice = {"Good": "", "Fair": " Look at what is confused below.", "Weak": " Label one more before you guide."}
-        return f"{word}: live labels were right {_percent(self.right)} of the time.{advice[word]}"
+        return f"{word}: live labels were right {_percent(self.right)} of the time in steps.{advice[word]}"
 
     def rows(self, names: Mapping[int, str]) -> tuple[tuple[str, str], ...]:
         """What is known, each with its heading; steps are called by `names`."""

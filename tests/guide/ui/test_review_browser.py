@@ -160,7 +160,7 @@ def drag(page: Page, edge: Locator, by: int) -> None:
 
 @pytest.mark.skipif(os.environ.get("CNC_SCREENSHOTS") != "1", reason="CNC_SCREENSHOTS=1 takes the screenshots")
 def test_screenshot(tmp_path: Path) -> None:
-    """Leaves docs/dashboard-review.png: the demo, one recording being labelled."""
+    """Leaves docs/dashboard-review.png and docs/dashboard-label.png: the demo reviewed, a recording being labelled."""
     demo = ROOT / "exported" / "demo"
     if not (demo / "manifest.json").is_file():
         pytest.skip("the screenshot shows exported/demo, which is not built: run make demo first.")
@@ -175,3 +175,10 @@ def test_screenshot(tmp_path: Path) -> None:
         page.wait_for_function(LOADED)
         page.wait_for_timeout(1500)
         keep_screenshot(page, "dashboard-review")
+        page.get_by_role("button", name="Undo the last").click()
+        page.get_by_text("Label a recording").first.click()
+        line = page.frame_locator("iframe[title*='guide_timeline']")
+        expect(line.locator("#stills canvas[height='92']").last).to_be_visible()
+        line.locator("#bar").click(position={"x": 420, "y": 20})
+        page.wait_for_timeout(3000)
+        keep_screenshot(page, "dashboard-label")
