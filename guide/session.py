@@ -23,6 +23,7 @@ from guide.label.window import WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk, is_quick_in_half
 from guide.perceive.perceiver import BlindPerceiver, Perceiver, Percept, PerceptionSettings
+from guide.perceive.region import RegionSettings
 from guide.procedure.actions import Action, in_force
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import news_of
@@ -34,6 +35,7 @@ from guide.task_model import histories_of, labeller_of
 
 log = logging.getLogger(__name__)
 
+MOST_BUSY = 0.8  # of the time between two frames for looking; the rest is for decoding and all that follows
 LIST = "list"  # the kind of input of a procedure from a written list of steps
 BY_HAND_RATE = 2.0  # times a second that such a session looks at the clock
 LARGEST = 1e6  # no rate, width, span of time or weight in a manifest is larger; beyond it arithmetic would overflow
@@ -199,6 +201,7 @@ class Session:
         self._recogniser: _Recogniser | _NoRecogniser = _NoRecogniser()
         if networks.head is not None:
             self.perceiver = Perceiver(perception_settings(bundle), networks.head, networks.trunk)
+            self.perceiver.take_turns = settings.looks == "turns"
             self._recogniser = _Recogniser(bundle, self.procedure, settings)
 
     @property
@@ -219,6 +222,16 @@ class Session:
     def last_label(self) -> SettledLabel | None:
         """The newest released label."""
         return self._last
+
+    def keep_up(self) -> str:
+        """Has two looks take turns where this machine has no time for both; says so, or nothing. For live sources."""
+        if self.settings.looks != "auto" or self.perceiver.time_needed <= MOST_BUSY:
+            return ""
+        self.settings, self.perceiver.take_turns = replace(self.settings, looks="turns"), True
+        return (
+            "this machine has no time for two looks at each frame: they take turns. --looks both would drop frames "
+            "instead."
+        )
 
     def rename(self, names: Mapping[int, str]) -> None:
         """Shows steps under other names; what was learned stays."""
@@ -353,6 +366,7 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
             rate=_number(bundle.facts["rate"]),
             width=_count(bundle.facts["input"]["width"]),
             appearance=AppearanceSettings(**bundle.facts["appearance"]),
+            region=_region(bundle.facts["input"].get("region")),
         )
         spans = (settings.rate, *asdict(settings.appearance).values())
         if not all(_number(span) >= 1 / LARGEST for span in spans) or not 0 < settings.width <= LARGEST:
@@ -360,6 +374,19 @@ def perception_settings(bundle: Bundle) -> PerceptionSettings:
         return settings
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} does not say how to perceive ({cause}): export it again.") from cause
+
+
+def _region(said: object) -> RegionSettings | None:
+    """How the second look finds its place; bundles from before there was one say nothing of it."""
+    if said is None:
+        return None
+    if not isinstance(said, dict):
+        raise ValueError(f"a region is an object with numbers, not {said!r:.80}")
+    settings = RegionSettings(**{name: _number(value) for name, value in said.items()})
+    are_parts = 0 < settings.side <= 1 and 0 < settings.detail <= 1
+    if not (are_parts and settings.apart_s >= 0 and settings.smoothing_s > 0 and settings.hold >= 0):
+        raise ValueError(f"the region's numbers are out of all proportion: {said!r:.120}")
+    return settings
 
 
 def _watch_effects(

@@ -10,6 +10,7 @@ from guide.errors import InputError
 from guide.task_model import PRIORS, Prior
 
 Precision = Literal["auto", "float", "mixed", "int8"]
+Looks = Literal["auto", "both", "turns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,12 @@ class LiveSettings:
     precision: Precision = "auto"
     """Which networks run: float in full; mixed, partly in half precision, as auto takes where the processor computes
     in it: a quarter quicker; or int8 where the bundle was learned with --quantize, the least exact."""
+
+    looks: Looks = "auto"
+    """Where the bundle has a second look: both at every frame, or by turns; auto takes turns on a live source that
+    this machine could not keep up with otherwise."""
+    show_region: bool = True
+    """On the live picture of the server, draw a frame around what the second look is at."""
 
     def __post_init__(self) -> None:
         times = {"lag": self.lag_s, "confirm": self.confirm_s, "bridge": self.bridge_s}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from guide.errors import InputError
+from guide.perceive.region import RegionSettings
 from offline import paper
 from offline.backbones import BACKBONE_NAMES
 from offline.keysteps.registry import FINDERS
@@ -35,6 +36,8 @@ class Recipe:
     """Working rate of videos in frames a second: half of it is the finest gesture seen."""
     least_frames: int = 64
     """The working rate rises until every recording gives this many frames."""
+    looks: int | Literal["auto"] = "auto"
+    """2 adds a look at where things move, through the same trunk; `auto` keeps it where it clearly gains."""
     head: HeadKind = "pooled"
     """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: a perceptron on pooled features."""
     heads: int = 5
@@ -106,11 +109,17 @@ class Recipe:
         """The number of key-steps to find."""
         return self.k if isinstance(self.k, int) else paper.KEY_STEPS
 
+    @property
+    def region(self) -> RegionSettings | None:
+        """How the second look finds its place, where there is one."""
+        return RegionSettings() if self.looks == 2 else None
+
 
 PAPER = Recipe(
     backbone=paper.BACKBONE,
     fps=paper.FRAMES_PER_SECOND,
     head="conv",
+    looks=1,
     heads=1,
     embedding_width=paper.EMBEDDING_DIMENSION,
     xi=paper.XI,
@@ -147,8 +156,10 @@ _AT_MOST = {
     "head_width": 8192,
     "embedding_width": 8192,
     "heads": 64,
+    "looks": 2,
 }  # maps are 14 x 14
 _MAY_BE_NONE = frozenset({"bottleneck"})
+_MAY_BE_AUTO = frozenset({"k", "looks"})
 
 
 def resolve(preset: PresetName, file: Path | None, overrides: dict[str, Any]) -> Recipe:
@@ -186,9 +197,10 @@ def _wanted(key: str, like: object) -> str:
         return f"a number above {_ABOVE[key]:g}"
     if key in _BELOW:
         return f"a number from 0 to below {_BELOW[key]:g}"
+    or_auto = ", or auto," if key in _MAY_BE_AUTO else ""
     if key in _AT_MOST:
-        return f"a whole number from {_least(key)} to {_AT_MOST[key]}"
-    return "a whole number from 1, or auto," if key == "k" else f"a value like {like!r}"
+        return f"a whole number from {_least(key)} to {_AT_MOST[key]}{or_auto}"
+    return f"a whole number from 1{or_auto}" if or_auto else f"a value like {like!r}"
 
 
 def _least(key: str) -> int:
@@ -196,8 +208,8 @@ def _least(key: str) -> int:
 
 
 def _fits(key: str, value: object, like: object) -> bool:
-    if key == "k":
-        return value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
+    if key in _MAY_BE_AUTO:
+        return value == "auto" or _fits_count(key, value)
     if isinstance(like, bool):
         return isinstance(value, bool)
     if isinstance(like, str):
@@ -206,4 +218,10 @@ def _fits(key: str, value: object, like: object) -> bool:
         return False
     if isinstance(like, float):
         return (value > _ABOVE[key] if key in _ABOVE else value >= 0) and value < _BELOW.get(key, math.inf)
-    return isinstance(value, int) and _least(key) <= value <= _AT_MOST.get(key, math.inf)
+    return _fits_count(key, value)
+
+
+def _fits_count(key: str, value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return False
+    return _least(key) <= value <= _AT_MOST.get(key, math.inf)

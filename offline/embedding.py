@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,12 @@ def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, fold
     if recipe.head != "conv" or len(rows) < len(recordings):
         rows = head_rows([recording.means for recording in recordings], recipe.directions)
     return Inputs(tuple(recordings), features, tuple(rows), recordings[0].rate, settings, step_s)
+
+
+def seen_otherwise(inputs: Inputs, recordings: Sequence[RecordingFeatures], folder: Path) -> Inputs:
+    """The same for a live embedder that sees more of the recordings; what the trained head sees stays."""
+    features = tuple(_written(recording, inputs.settings, folder) for recording in recordings)
+    return replace(inputs, recordings=tuple(recordings), appearance=features)
 
 
 def head_rows(means: Sequence[NDArray[np.floating[Any]]], directions: int) -> list[NDArray[Any]]:

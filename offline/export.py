@@ -147,6 +147,7 @@ def _facts(export: Export, name: str, parities: Mapping[str, Parity]) -> dict[st
             "kind": "features" if export.trunk is None else "frames",
             "backbone": None if export.trunk is None else recipe.backbone,
             "width": int(recordings[0].pooled.shape[1]),
+            **({} if export.trunk is None or recipe.region is None else {"region": asdict(recipe.region)}),
         },
         "rate": export.inputs.rate,
         "head": {"kind": "linear", "embedding_width": int(export.demonstrations.embeddings[0].shape[1])},

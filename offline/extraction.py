@@ -21,7 +21,7 @@ from guide.errors import BundleError, InputError
 from guide.perceive.embedder import Floats, OnnxTrunk, TrunkOutput
 from guide.perceive.preprocess import Preprocessing, level_values, to_network_input
 from offline.backbones import Layout, Trunk, load_trunk
-from offline.onnx_export import export_trunk
+from offline.onnx_export import TRUNK_VERSION, export_trunk
 from offline.resize_batches import grouped, resized_batches
 
 log = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ class Extractor:
         """The trunk, started."""
         if self.uses_gpu:
             return TorchTrunk(self.trunk, torch.device("cuda"))
-        path = self._folder / f"{self.name}-{self.weights_hash}.onnx"
+        path = self._folder / f"{self.name}-{self.weights_hash}-{TRUNK_VERSION}.onnx"
         if path.is_file():
             try:
                 return OnnxTrunk(path, "cpu", self._threads)
@@ -141,17 +141,21 @@ class Extractor:
         export_trunk(self.trunk, path)
         return OnnxTrunk(path, "cpu", self._threads)
 
-    def extract(self, frames: Iterable[Frame], keep_maps: bool = False) -> Iterator[FeatureBatch]:
+    def extract(
+        self, frames: Iterable[Frame], keep_maps: bool = False, preprocessing: Preprocessing | None = None
+    ) -> Iterator[FeatureBatch]:
         """The features of `frames`, batch by batch; frames are read and prepared in threads of their own meanwhile.
 
+        They are prepared as the trunk says, or by another `preprocessing`, which may have another size.
         Beside a GPU, reading has a thread to itself and preparing several: on a CPU these would take the trunk's cores.
         """
+        how = preprocessing or self.preprocessing
         with ExitStack() as stack:
             if self.uses_gpu:
                 groups = stack.enter_context(Prefetch(grouped(frames), GROUPS_AHEAD))
-                prepared = resized_batches(groups, self.preprocessing, self.batch_size)
+                prepared = resized_batches(groups, how, self.batch_size)
             else:
-                prepared = self._inputs(frames)
+                prepared = self._inputs(frames, how)
             for times, inputs in stack.enter_context(Prefetch(prepared, BATCHES_AHEAD)):
                 if keep_maps:
                     output = self.runner.forward(inputs)
@@ -159,12 +163,12 @@ class Extractor:
                 else:
                     yield FeatureBatch(times, self.runner.pool(inputs), None)
 
-    def _inputs(self, frames: Iterable[Frame]) -> Iterator[tuple[Times, Inputs]]:
+    def _inputs(self, frames: Iterable[Frame], how: Preprocessing) -> Iterator[tuple[Times, Inputs]]:
         times: list[float] = []
         inputs: list[Floats] = []
         for frame in frames:
             times.append(frame.at)
-            inputs.append(to_network_input(frame.image, self.preprocessing))
+            inputs.append(to_network_input(frame.image, how))
             if len(times) == self.batch_size:
                 yield np.array(times), np.stack(inputs)
                 times, inputs = [], []

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +20,21 @@ from numpy.typing import NDArray
 from guide.domain import Features, Times
 from guide.errors import InputError, OutputError
 from guide.perceive.pace import Pace
+from guide.perceive.region import VERSION as REGION_VERSION
+from guide.perceive.region import RegionSettings, closer, second_looks
 from guide.teach.collection import Collection
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording, open_frames, read_feature_file
 
 if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
-    from offline.extraction import Extractor
+    from offline.extraction import Extractor, FeatureBatch
 
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, float], None]  # frames done, seconds of the recording done
 
 CACHE_VERSION = 1
+TRIED = 3  # a second look is tried on one of so many frames, since those between show nearly the same
 FACTS_FILE = "facts.json"
 CHUNK_BYTES = 1 << 20
 
@@ -102,18 +106,51 @@ class FeatureCache:
             return self._mapped(load_feature_file(recording), recording)
         assert extractor is not None, "pictures need a trunk"
         key = self.key(recording, extractor, rate)
-        if self.read(key, keep_maps) is None:
-            try:
-                self._write(key, recording, extractor, rate, keep_maps, progress)
-            except OSError as error:
-                raise OutputError(
-                    f"the features of {recording.path} cannot be kept in {self.folder} "
-                    f"({error.strerror or error}): free space there or choose another cache folder."
-                ) from error
         arrays = self.read(key, keep_maps)
-        assert arrays is not None, "an entry just written can be read"
+        if arrays is None:
+            batches = extractor.extract(open_frames(recording).frames(Pace(rate).push), keep_maps)
+            arrays = self._write(key, recording, batches, rate, progress)
         means = extractor.trunk.spec.mean_width
         return RecordingFeatures(recording.id, rate, arrays["times"], arrays["pooled"], arrays.get("maps"), means)
+
+    def look_twice(
+        self,
+        seen: RecordingFeatures,
+        recording: Recording,
+        extractor: Extractor,
+        region: RegionSettings,
+        is_trial: bool = False,
+        progress: Progress | None = None,
+    ) -> RecordingFeatures:
+        """What was `seen` in one of TRIED frames or in all, and beside it what the trunk pools of where things move.
+
+        It is read from the cache or extracted into it, and raises what `features` does.
+        """
+        width, every = seen.pooled.shape[1], TRIED if is_trial else 1
+        whole = self.key(recording, extractor, seen.rate)
+        trial, key = (f"{whole}-{_digest((region, REGION_VERSION, each))}" for each in (TRIED, every))
+        arrays = self.read(key, keep_maps=False)
+        if arrays is None:
+            tried = None if is_trial else self.read(trial, keep_maps=False)
+
+            def is_wanted(number: int) -> bool:
+                return (number % TRIED == 0) == is_trial or (not is_trial and tried is None)
+
+            frames = second_looks(open_frames(recording).frames(Pace(seen.rate).push), region, is_wanted)
+            batches = extractor.extract(frames, preprocessing=closer(extractor.preprocessing, region))
+            looks: Iterator[NDArray[Any]] = (row for batch in batches for row in batch.pooled)
+            if tried is not None:
+                looks = _woven(tried["pooled"][:, width:], looks)
+            both = _beside(seen.times[::every], seen.pooled[::every], looks)
+            arrays = self._write(key, recording, both, seen.rate / every, progress)
+        return replace(
+            seen,
+            rate=seen.rate / every,
+            times=arrays["times"],
+            pooled=arrays["pooled"],
+            maps=None if seen.maps is None else seen.maps[::every],
+            mean_width=seen.mean_width or width,
+        )
 
     def key(self, recording: Recording, extractor: Extractor, rate: float) -> str:
         """Names the entry: everything that changes the numbers goes in."""
@@ -121,14 +158,14 @@ class FeatureCache:
             CACHE_VERSION, self.content_hash(recording), recording.rate, extractor.preprocessing,
             extractor.name, extractor.weights_hash, float(rate),
         )  # fmt: skip
-        return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+        return _digest(parts)
 
     def content_hash(self, recording: Recording) -> str:
         """A hash of the recording's bytes, remembered for as long as size and time of change stay the same."""
         if recording.kind == "stills":
             pictures = [picture for picture in sorted(recording.path.iterdir()) if picture.is_file()]
             digests = [(picture.name, hash_file(picture)) for picture in pictures]
-            return hashlib.blake2b(repr(digests).encode(), digest_size=16).hexdigest()
+            return _digest(digests)
         place = hashlib.blake2b(os.fsencode(recording.path.resolve()), digest_size=16).hexdigest()
         note = self.folder / "hashes" / f"{place}.json"
         try:
@@ -176,10 +213,24 @@ class FeatureCache:
         self,
         key: str,
         recording: Recording,
-        extractor: Extractor,
+        batches: Iterator[FeatureBatch],
         rate: float,
-        keep_maps: bool,
         progress: Progress | None,
+    ) -> dict[str, NDArray[Any]]:
+        """Keeps what was seen of a recording as an entry, and reads it back."""
+        try:
+            self._write_aside(key, recording, batches, rate, progress)
+        except OSError as error:
+            raise OutputError(
+                f"the features of {recording.path} cannot be kept in {self.folder} "
+                f"({error.strerror or error}): free space there or choose another cache folder."
+            ) from error
+        arrays = self.read(key, keep_maps=False)
+        assert arrays is not None, "an entry just written can be read"
+        return arrays
+
+    def _write_aside(
+        self, key: str, recording: Recording, batches: Iterator[FeatureBatch], rate: float, progress: Progress | None
     ) -> None:
         for left in self.folder.glob(f".{key}.*"):
             if not _is_running(left.name.split(".")[2]):  # a run that was killed could not tidy up
@@ -188,7 +239,7 @@ class FeatureCache:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
         try:
-            _fill(aside, recording, extractor, rate, keep_maps, progress)
+            _fill(aside, recording, batches, rate, progress)
             _replace_folder(aside, self.folder / key)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -227,17 +278,38 @@ def hash_file(path: Path) -> str:
     return digest.hexdigest()
 
 
+def _digest(parts: object) -> str:
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def _woven(tried: NDArray[Any], others: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """Second looks (P,) at all frames in order, of which one of TRIED was tried before."""
+    for row in tried:
+        yield row
+        yield from islice(others, TRIED - 1)
+
+
+def _beside(times: Times, pooled: NDArray[Any], looks: Iterator[NDArray[Any]]) -> Iterator[FeatureBatch]:
+    """Second looks (P,), each behind what was pooled (T, P) of its whole picture."""
+    from offline.extraction import FeatureBatch  # it is there: somebody extracts
+
+    for number, look in enumerate(looks):
+        yield FeatureBatch(times[number : number + 1], np.concatenate([pooled[number], look])[None], None)
+
+
 def _fill(
-    folder: Path, recording: Recording, extractor: Extractor, rate: float, keep_maps: bool, progress: Progress | None
+    folder: Path, recording: Recording, batches: Iterator[FeatureBatch], rate: float, progress: Progress | None
 ) -> None:
-    """Extracts a recording into `folder`: one array a file, then the facts that make it complete."""
-    names = ("times", "pooled", "maps") if keep_maps else ("times", "pooled")
+    """Writes what was seen of a recording into `folder`: one array a file, then the facts that make it complete."""
     count = 0
-    arrays = {name: GrowingNpy(folder / f"{name}.npy") for name in names}
+    arrays: dict[str, GrowingNpy] = {}
     try:
-        for batch in extractor.extract(open_frames(recording).frames(Pace(rate).push), keep_maps):
-            for name, array in arrays.items():
-                array.append(getattr(batch, name))
+        for batch in batches:
+            parts: dict[str, NDArray[Any] | None] = {"times": batch.times, "pooled": batch.pooled, "maps": batch.maps}
+            for name, part in parts.items():
+                if part is not None:
+                    arrays[name] = arrays.get(name) or GrowingNpy(folder / f"{name}.npy")
+                    arrays[name].append(part)
             count += len(batch.times)
             if progress is not None:
                 progress(count, float(batch.times[-1]))

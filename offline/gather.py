@@ -10,6 +10,7 @@ import numpy as np
 from rich.console import Console
 
 from guide.errors import InputError
+from guide.perceive.region import RegionSettings
 from offline.batches import FEWEST_FRAMES
 from offline.config import Recipe
 from offline.features import FeatureCache, RecordingFeatures
@@ -87,6 +88,35 @@ def see_task(
             advance(done, words)
     require_enough(len(features))
     return tuple(features)
+
+
+def see_twice(
+    facts: Sequence[RecordingFacts],
+    seen: Sequence[RecordingFeatures],
+    extractor: Extractor,
+    region: RegionSettings,
+    cache: FeatureCache,
+    console: Console,
+    is_trial: bool = False,
+) -> tuple[RecordingFeatures, ...]:
+    """What was seen of recordings, with a second look at where things move: at all frames, or some for a trial."""
+    twice = []
+    total, done = sum(fact.duration_s for fact in facts), 0.0
+    with progress(console, "second look", total) as advance:
+        for fact, one in zip(facts, seen, strict=True):
+            twice.append(
+                cache.look_twice(
+                    one,
+                    fact.recording,
+                    extractor,
+                    region,
+                    is_trial,
+                    lambda count, at, before=done: advance(before + at, ""),  # type: ignore[misc]
+                )
+            )
+            done += fact.duration_s
+            advance(done, "")
+    return tuple(twice)
 
 
 def seen_of(recordings: Sequence[RecordingFeatures], facts: Sequence[RecordingFacts]) -> tuple[RecordingFacts, ...]:

@@ -25,7 +25,7 @@ from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
 
 
-def find_steps(
+def find_labels(
     inputs: Inputs,
     demonstrations: Demonstrations,
     embeddings: Sequence[Features],
@@ -33,7 +33,7 @@ def find_steps(
     seed: int,
     kept: Path | None = None,
     given: Given | None = None,
-) -> Learned:
+) -> Found:
     """Key-steps found in the recordings' embeddings (T, D), or carried over from given labels.
 
     `kept` is a file to keep the labels in, so that a killed run need not find them again.
@@ -46,6 +46,11 @@ def find_steps(
             else Carrying().carry(demonstrations.collection(), given.labels(demonstrations.items))
         )
         _keep(found, kept)
+    return found
+
+
+def describe_found(found: Found, demonstrations: Demonstrations, recipe: Recipe, given: Given | None = None) -> Learned:
+    """All that follows from key-steps found, or carried over from given labels."""
     steps = _numbered_steps(found, recipe) if given is None else given.steps
     own = [] if given is None else given.labels(demonstrations.items)
     is_carried = sum(labels is not None for labels in own) < len(demonstrations.items)

@@ -24,6 +24,7 @@ INPUT_NAME = "inputs"
 OUTPUT_NAMES = ("map", "pooled")
 """Of a trunk."""
 LARGEST_BATCH = 4096
+TRUNK_VERSION = 2  # raised whenever the same trunk is exported otherwise: files kept between runs are made anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Parity:
 
 
 def export_trunk(trunk: Trunk, path: str | Path, extra: Mapping[str, str] | None = None) -> Path:
-    """Writes `trunk` to `path`: `inputs` (N, 3, S, S) -> `map` (N, C, H, W), `pooled` (N, P), any N.
+    """Writes `trunk` to `path`: `inputs` (N, 3, S, S) -> `map` (N, C, H, W), `pooled` (N, P), any N and S.
 
     The metadata holds the preprocessing, the backbone's name and the hash of its weights, and what `extra` adds.
     Parity is the caller's to check. Raises OutputError when the file cannot be written.
@@ -75,12 +76,17 @@ def export_module(
 ) -> Path:
     """Writes `module` to `path`: `inputs` like `example` (N, ...) to the named outputs, any N up to 4096.
 
+    Pictures (N, 3, S, S) may be of any size.
+
     Parity is the caller's to check. Raises OutputError when the file cannot be written.
     """
+    shape = {0: torch.export.Dim("n", min=1, max=LARGEST_BATCH)}
+    if example.ndim == 4:
+        shape |= {2: torch.export.Dim.DYNAMIC, 3: torch.export.Dim.DYNAMIC}
     with _quiet_exporter():
         program = torch.onnx.export(
             module.cpu().eval(), (example,), dynamo=True, verbose=False, input_names=[INPUT_NAME],
-            output_names=list(outputs), dynamic_shapes=({0: torch.export.Dim("n", min=1, max=LARGEST_BATCH)},),
+            output_names=list(outputs), dynamic_shapes=(shape,),
         )  # fmt: skip
     assert program is not None, "the exporter gives a program unless a path is named"
     model = program.model_proto

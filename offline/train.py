@@ -21,21 +21,25 @@ from guide.bundle import require_place
 from guide.commands.entry import entry
 from guide.domain import Features
 from guide.errors import InputError, OutputError
+from guide.perceive.region import RegionSettings
+from guide.teach.collection import Found
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
 from guide.teach.given import Given, read_given
+from guide.teach.prototypes import chosen
 from offline.config import PRESETS, PresetName, Recipe, resolve
-from offline.embedding import Inputs, embed, prepare_inputs, window_s
+from offline.embedding import Inputs, embed, prepare_inputs, seen_otherwise, window_s
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
-from offline.features import FeatureCache, RecordingFeatures
-from offline.gather import find_task, require_change, require_k, see_task, seen_of
-from offline.learn import find_steps
+from offline.features import TRIED, FeatureCache, RecordingFeatures
+from offline.gather import find_task, require_change, require_k, see_task, see_twice, seen_of
+from offline.learn import describe_found, find_labels
 from offline.loop import Progress as LoopProgress
 from offline.loop import Trained
 from offline.pictures import EmbeddedRecording, draw_pictures, draw_stills
 from offline.processes import Group, joined, lock_run
 from offline.progress import progress, working
+from offline.second_look import FEWEST, MOST_TRIED, Gain, gain_in_words, try_second_look
 from offline.training import head_folders, train_embedder
 from offline.training_report import print_curves, print_learned, print_resumed, print_written, settings_lines
 from offline.videos import RecordingFacts, ends_of
@@ -79,6 +83,8 @@ class TrainOptions:
         None
     )
     """A file with the trunk's weights, where they cannot be downloaded."""
+    looks: Annotated[int | Literal["auto"] | None, _preset("looks", "1|2|auto")] = None
+    """2: look at where things move as well, which takes 1.75 times the time a frame; auto tries whether it gains."""
     loss: Annotated[str | None, _preset("loss", "NAME")] = None
     """What the embedder is trained with: tc3i, tcc, cidm, lav or lav+tcc."""
     device: ExtractionDevice = "auto"
@@ -113,8 +119,10 @@ class Task:
 
     @property
     def kept(self) -> Path:
-        """Where the labels found are kept; other given labels lead to others."""
-        return self.folder / ("found.npz" if self.given is None else f"found-{self.given.fingerprint}.npz")
+        """Where the labels found are kept; other given labels lead to others, and so do other looks at them."""
+        if self.given is None:
+            return self.folder / "found.npz"
+        return self.folder / f"found-{self.given.fingerprint}{'-twice' * (self.recipe.looks == 2)}.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +177,12 @@ def _learn(options: TrainOptions, task: Task, out: Path, console: Console, group
     head, trained = _train(task, recipe, options, console)
     group.leave()
     embeddings = tuple(embed(head, clip) for clip in task.inputs.clips(recipe))
-    with working(console, "finding key-steps"):
-        demonstrations = task.inputs.demonstrations()
-        learned = find_steps(task.inputs, demonstrations, embeddings, recipe, options.seed, task.kept, task.given)
+    task, demonstrations, found = _look_and_find(task, embeddings, options, console)
+    with working(console, "learning the procedure"):
+        learned = describe_found(found, demonstrations, recipe, task.given)
     print_learned(learned, console)
     with working(console, "writing the bundle" + " with an 8-bit network" * options.quantize):
-        written = _export(options, recipe, task, Result(trained, embeddings, demonstrations, learned), out)
+        written = _export(options, task, Result(trained, embeddings, demonstrations, learned), out)
     print_written(written, console)
     print_curves(task.folder, console)
     return learned
@@ -193,7 +201,7 @@ def _recipe(options: TrainOptions) -> Recipe:
     if options.config is not None and not options.config.is_file():
         what = "is a folder" if options.config.is_dir() else "does not exist"
         raise InputError(f"a settings file was expected, but {options.config} {what}: check the path.")
-    overrides = {name: getattr(options, name) for name in ("k", "fps", "backbone", "loss")}
+    overrides = {name: getattr(options, name) for name in ("k", "fps", "backbone", "looks", "loss")}
     return resolve(options.preset, options.config, overrides)
 
 
@@ -214,6 +222,8 @@ def _gather(
         extractor = None if facts[0].recording.kind == "features" else _extractor(options, recipe)
         if options.quantize and extractor is None:
             raise InputError("--quantize is for networks that see pictures, but features were given: leave it out.")
+        if extractor is None:
+            recipe = _seen_once(recipe)
         cache = FeatureCache(options.cache / "features")
         recordings = see_task(facts, extractor, recipe, cache, console, options.skip_bad)
         facts = seen_of(recordings, facts)
@@ -234,6 +244,13 @@ def _with_given(recipe: Recipe, given: Given | None, asked: int | str | None) ->
     if isinstance(asked, int) and asked != count:
         raise InputError(f"the labels name {count} key-steps, but --k asks for {asked}: leave --k out.")
     return replace(recipe, k=count)
+
+
+def _seen_once(recipe: Recipe) -> Recipe:
+    """The recipe for features that somebody else's network gave; raises InputError where pictures were asked for."""
+    if recipe.looks == 2:
+        raise InputError("--looks 2 is for pictures, but features were given: leave it out.")
+    return replace(recipe, looks=1)
 
 
 def _extractor(options: TrainOptions, recipe: Recipe) -> Extractor:
@@ -273,7 +290,64 @@ def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) 
     return embedder, trained
 
 
-def _export(options: TrainOptions, recipe: Recipe, task: Task, result: Result, out: Path) -> Written:
+def _look_and_find(
+    task: Task, embeddings: Sequence[Features], options: TrainOptions, console: Console
+) -> tuple[Task, Demonstrations, Found]:
+    """The key-steps, and the task as it is seen by one look or two: as asked for, or as a trial on these steps says."""
+    if task.recipe.looks == 2:
+        task = _seen_twice(task, options, console)
+    demonstrations, found = _find(task, embeddings, options, console)
+    if task.recipe.looks == "auto":
+        gain = _try_second_look(task, found, options, console)
+        if gain is not None and gain.is_clear:
+            task = _seen_twice(task, options, console)
+            demonstrations, found = _find(task, embeddings, options, console)
+        else:
+            task = replace(task, recipe=replace(task.recipe, looks=1))
+        found = replace(found, notes=(*found.notes, gain_in_words(gain)))
+    return task, demonstrations, found
+
+
+def _find(
+    task: Task, embeddings: Sequence[Features], options: TrainOptions, console: Console
+) -> tuple[Demonstrations, Found]:
+    with working(console, "finding key-steps"):
+        demonstrations = task.inputs.demonstrations()
+        return demonstrations, find_labels(
+            task.inputs, demonstrations, embeddings, task.recipe, options.seed, task.kept, task.given
+        )
+
+
+def _seen_twice(task: Task, options: TrainOptions, console: Console) -> Task:
+    """The task with a second look at every frame."""
+    assert task.extractor is not None, "features are seen once"
+    recipe, recordings = replace(task.recipe, looks=2), task.inputs.recordings
+    cache = FeatureCache(options.cache / "features")
+    twice = see_twice(task.facts, recordings, task.extractor, RegionSettings(), cache, console)
+    inputs = seen_otherwise(task.inputs, twice, task.folder / "inputs-twice")
+    return replace(task, recipe=recipe, inputs=inputs)
+
+
+def _try_second_look(task: Task, found: Found, options: TrainOptions, console: Console) -> Gain | None:
+    """What a second look gains, on the labels that people gave where these are enough, else on all; or nothing."""
+    assert task.extractor is not None, "features are seen once"
+    recordings = task.inputs.recordings
+    given = [None] * len(recordings) if task.given is None else task.given.labels(recordings)
+    own = [place for place, labels in enumerate(given) if labels is not None]
+    places = own if len(own) >= FEWEST else range(len(recordings))
+    places = [places[number] for number in chosen(len(places), MOST_TRIED)]
+    if len(places) < FEWEST:
+        return None
+    twice = see_twice(
+        [task.facts[place] for place in places], [recordings[place] for place in places], task.extractor,
+        RegionSettings(), FeatureCache(options.cache / "features"), console, is_trial=True,
+    )  # fmt: skip
+    with working(console, "trying the second look"):
+        return try_second_look(twice, [found.labels[place][::TRIED] for place in places], task.inputs.settings)
+
+
+def _export(options: TrainOptions, task: Task, result: Result, out: Path) -> Written:
+    recipe = task.recipe
     recordings = () if task.extractor is None else tuple(fact.recording for fact in task.facts)
     export = Export(
         recipe,
@@ -300,7 +374,8 @@ def _seen(task: Task, result: Result) -> list[EmbeddedRecording]:
 
 def _run_key(recordings: Sequence[RecordingFeatures], recipe: Recipe, options: TrainOptions) -> str:
     """Names the training run by everything that decides its weights."""
-    digest = hashlib.sha256(json.dumps([RUN_VERSION, asdict(recipe), options.seed], sort_keys=True).encode())
+    deciding = {name: value for name, value in asdict(recipe).items() if name != "looks"}  # the head sees one look
+    digest = hashlib.sha256(json.dumps([RUN_VERSION, deciding, options.seed], sort_keys=True).encode())
     for recording in recordings:
         digest.update(f"{recording.id}\0{recording.mean_width}".encode())
         digest.update(recording.times.tobytes())

@@ -40,6 +40,15 @@ def maps_task(frames_task: Learned) -> Learned:
 
 
 @pytest.fixture(scope="session")
+def looks_task(frames_task: Learned) -> Learned:
+    """The same with a second look."""
+    videos = Path(frames_task.options.inputs[0])
+    return learn(
+        videos, videos.parent / "looks", RECIPE.replace("looks = 1", "looks = 2"), cache=frames_task.options.cache
+    )
+
+
+@pytest.fixture(scope="session")
 def mixed_task(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Learned:
     """The same videos learned with a trunk that is also kept in mixed precision."""
     trunk, work = deep(), tmp_path_factory.mktemp("mixed")

@@ -21,6 +21,7 @@ import pytest
 from playwright.sync_api import Dialog, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
+AXE = ROOT / ".cache" / "axe" / "axe.min.js"  # MPL 2.0, for tests alone: .ci/run fetches it, nothing of it is shipped
 LARGEST_SCREENSHOT_BYTES = 300_000
 SHADES = 32  # of each colour; more cannot be told apart in a document, and take up room
 ARGUMENTS = [
@@ -29,6 +30,8 @@ ARGUMENTS = [
     "--disable-gpu",
     "--autoplay-policy=no-user-gesture-required",
 ]
+SOLID = """() => [...document.querySelectorAll('[data-testid=stElementContainer], [data-testid=stCaptionContainer]')]
+  .every((one) => Number(getComputedStyle(one).opacity) >= 0.8)"""  # what still fades in is pale
 PATIENCE_S = 60.0
 LEAVE_S = 40.0  # the dashboard ends its own server first, which closes its recordings
 
@@ -41,6 +44,33 @@ def require_chromium() -> str:
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail(reason)
         pytest.skip(reason)
+    return found
+
+
+def require_axe() -> str:
+    """The script that checks a page for people who see, hear or move otherwise; left out where it was not fetched."""
+    if not AXE.is_file():
+        reason = f"axe-core is not in {AXE.relative_to(ROOT)}: .ci/run fetches it."
+        if os.environ.get("REQUIRE_AXE") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return AXE.read_text(encoding="utf-8")
+
+
+def serious_findings(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.1 A and AA that is serious or worse, in the page and in the frames in it."""
+    script, found = require_axe(), []
+    page.wait_for_function(SOLID)
+    for frame in page.frames:
+        frame.evaluate(script)
+        found += frame.evaluate(
+            """async () => {
+              const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
+              const { violations } = await axe.run(document, { iframes: false, runOnly: tags });
+              const grave = violations.filter((one) => ["serious", "critical"].includes(one.impact));
+              return grave.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`));
+            }"""
+        )
     return found
 
 

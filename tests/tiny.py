@@ -36,6 +36,7 @@ most_iterations = 6
 evaluate_every = 2
 k = 4
 clusterer = "pcm"
+looks = 1
 """
 _listeners: list[set[str]] = []
 _is_listening = False

@@ -46,7 +46,7 @@ class StandInTrunk(OnnxTrunk):
     def __init__(self, trunk: OnnxTrunk, rows: Floats) -> None:
         self.path, self.reason, self.provider = trunk.path, trunk.reason, trunk.provider
         self.metadata, self.input_shape = trunk.metadata, trunk.input_shape
-        self._rows, self._next = rows, 0
+        self._rows, self._next = rows.reshape(-1, int(trunk.metadata["pooled_width"])), 0  # looks one after another
         self._map_shape = tuple(int(part) for part in trunk.metadata["map_shape"].split("x"))
 
     def pool(self, inputs: Floats) -> Floats:

@@ -150,6 +150,8 @@ def watch(options: WatchOptions, source_console: SourceConsole) -> tuple[Session
     live = CaptureSettings(give_up_s=options.give_up_s)
     source = open_source(options.source, SourceOptions(options.rate, live), source_console.note)
     source_console.source = source if isinstance(source, LiveSource) else None
+    if source.is_live and (note := session.keep_up()):
+        source_console.say(note)
     began = time.monotonic() if options.realtime and not source.is_live else None
     return session, operator, _follow(source, session, operator, source_console, began)
 

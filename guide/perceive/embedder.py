@@ -6,6 +6,7 @@ import ctypes
 import logging
 import platform
 import sys
+import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ Floats: TypeAlias = NDArray[np.float32]
 
 CPU = "CPUExecutionProvider"
 CUDA = "CUDAExecutionProvider"
+SMALL_PX = 32  # side of a picture that any trunk takes
 MOST_BYTES = 2**30
 """Memory for all networks of the process on the processor, weights and results: a file of 150 bytes can ask for any.
 
@@ -95,7 +97,8 @@ class OnnxModel:
         """
         options = ort.RunOptions()
         options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        row = np.zeros([1, *(size if isinstance(size, int) else 1 for size in self.input_shape[1:])], np.float32)
+        sizes = (size if isinstance(size, int) else SMALL_PX for size in self.input_shape[1:])
+        row = np.zeros([1, *sizes], np.float32)
         try:
             self._session.run(self._outputs[:1], {self._input: row}, options)
         except _RUNTIME_ERRORS as error:  # nothing that anybody asked for
@@ -132,6 +135,14 @@ class OnnxTrunk(OnnxModel):
     def pool(self, inputs: Floats) -> Floats:
         """The pooled features (N, P) alone."""
         return self.run(inputs, ["pooled"])[0]
+
+    def seconds_a_picture(self, size_px: int) -> float:
+        """How long a picture takes on this machine, after a first one that warms it up."""
+        blank = np.zeros((1, 3, size_px, size_px), np.float32)
+        self.pool(blank)
+        began = time.perf_counter()
+        self.pool(blank)
+        return time.perf_counter() - began
 
 
 class OnnxHead(OnnxModel):

@@ -12,6 +12,7 @@ import numpy as np
 
 from guide.domain import Image
 from guide.errors import InputError
+from guide.perceive.region import Region, pixels
 
 MOST_SCANS = 64  # a progressive JPEG of a few bytes can ask for thousands of passes over the picture
 WIDEST_PX = 960
@@ -21,6 +22,7 @@ BAND_PX = 30
 MOST_SHOWN_ALERTS = 4
 _SEVERITY_COLOURS = {"alarm": (200, 40, 40), "warning": (200, 130, 0), "info": (60, 90, 160)}  # RGB
 _BAND_COLOUR = (25, 40, 48)
+_FRAME_COLOUR = (240, 240, 240)
 _SEVERITY_SIGNS = {"alarm": "!!", "warning": "!", "info": "i"}  # colour is never the only sign
 _SIZE_MARKERS = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _FIRST_MARKER = 0xC0
@@ -135,6 +137,14 @@ def annotated_jpeg(image: Image, state: dict[str, Any]) -> bytes:
         text = f"{_SEVERITY_SIGNS[alert['severity']]} {alert['kind'].replace('_', ' ')}: {alert['name']}"
         _band(shown, shown.shape[0] - BAND_PX * (len(alerts) - place), text, _SEVERITY_COLOURS[alert["severity"]])
     return plain_jpeg(shown)
+
+
+def framed(image: Image, region: Region) -> Image:
+    """The picture with a frame around the region that the second look is at."""
+    left, top, side = pixels(image, region)
+    shown, line_px = image.copy(), max(round(min(image.shape[:2]) / 160), 1)
+    cv2.rectangle(shown, (left, top), (left + side - 1, top + side - 1), _FRAME_COLOUR, line_px)
+    return shown
 
 
 def plain_jpeg(image: Image) -> bytes:

@@ -20,13 +20,14 @@ from guide.ingest.live import LiveSource
 from guide.ingest.mailbox import SourceHealth
 from guide.ingest.pushed import PushedFrames
 from guide.ingest.source import tell_cut_off
+from guide.perceive.region import Region
 from guide.procedure.actions import Action, read_action
 from guide.recording import Recording
 from guide.resuming import Earlier
 from guide.serve.closed_session import ClosedSession
 from guide.serve.memory import give_back
 from guide.serve.metrics import Metrics
-from guide.serve.picture import annotated_jpeg, plain_jpeg
+from guide.serve.picture import annotated_jpeg, framed, plain_jpeg
 from guide.serve.playback import PacedPlayback
 from guide.serve.schemas import RunState
 from guide.serve.state import Plain, guidance_object, state_object, steps_object
@@ -75,7 +76,7 @@ class RunFacts:
     precision: Precision = "float"
     """How precisely."""
     reason: str = ""
-    """Why a wanted accelerator does not, or nothing."""
+    """Why a wanted accelerator does not, or two looks take turns, or nothing."""
     folder: Path | None = None
     """Where its pictures are kept, if they are."""
     started: float = field(default_factory=time.time)
@@ -102,6 +103,7 @@ class Run:
         self._listening = threading.Lock()  # held for a moment only: the event loop takes it
         self._listeners: tuple[SessionListener, ...] = ()
         self._frame: Frame | None = None
+        self._region: Region | None = None  # where the second look went last, if it is to be shown
         self._packed: dict[bool, tuple[int, bytes]] = {}  # with words on it, and without
         self._notices: deque[Plain] = deque(maxlen=MOST_NOTICES)
         self._alerts: dict[int, str] = {}
@@ -231,7 +233,8 @@ class Run:
         if frame is None:
             return packed
         if packed is None or packed[0] != frame.number:
-            made = annotated_jpeg(frame.image, self._shown) if has_words else plain_jpeg(frame.image)
+            image = frame.image if self._region is None else framed(frame.image, self._region)
+            made = annotated_jpeg(image, self._shown) if has_words else plain_jpeg(image)
             packed = self._packed[has_words] = frame.number, made
         return packed
 
@@ -309,6 +312,7 @@ class Run:
         self.begun.set()
         # Networks take their time and touch nothing that an action would: nobody waits for them to act.
         percept = self._session.perceive(frame)
+        self._region = percept.region if self._session.settings.show_region else None
         with self._lock:
             self._at = frame.at
             self._show(self._session.perceived(percept))

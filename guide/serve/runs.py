@@ -153,6 +153,7 @@ class Runs:
             if request.client is not None:
                 held.callback(self._headsets.remove, request.client)  # names come from outside: they must not pile up
             live = source.is_live
+            slow = session.keep_up() if live else ""
             gauge = (lambda: asdict(source.health())) if isinstance(source, LiveSource | PushedFrames) else None
             about = SourceFacts(source.name, live, gauge)
             kept, recording, name = self._record(session, options, about, notes, earlier)
@@ -160,7 +161,7 @@ class Runs:
             folder = options.data / name if recording is not None and options.record and options.pictures else None
             facts = RunFacts(
                 name, source.name, bundle.folder.name, options.person, request.client, request.realtime and not live,
-                running.provider, running.precision, running.reason, folder,
+                running.provider, running.precision, " ".join(filter(None, (running.reason, slow))), folder,
             )  # fmt: skip
             if earlier is not None:
                 facts = replace(facts, started=earlier.stored.facts.started)

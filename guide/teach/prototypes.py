@@ -24,6 +24,7 @@ from guide.teach.reorder import elsewhere, shuffled, turned
 SHRINKAGE = 0.3  # how far the covariance within steps is drawn towards a sphere
 MOST_REHEARSALS = 40  # demonstrations that are judged by the others; of more some, from the first to the last
 WAYS = 5  # to show a demonstration again: turned round, shuffled, and before three other workplaces
+SHUFFLES = 3  # other orders in which a demonstration left out is named
 COPY_STRIDE = 2  # copies teach with every other frame
 MOST_COPIED = 120_000  # frames of all copies together; where there are more, every demonstration has fewer copies
 LONGEST_COPY = 6_000  # frames: of a longer recording a part is shown again
@@ -75,6 +76,26 @@ def learn_prototypes(
         for place, one, each, found in zip(places, items, own, distances, strict=True)
     ]
     return Taught(learned, judged)
+
+
+def accuracy_left_out(demonstrations: Demonstrations, labels: Sequence[Labels], ways: int = 2, seed: int = 0) -> Floats:
+    """The share (N,) of each demonstration's frames of steps that the others name right, its stretches in any order.
+
+    Frames are named one by one; NaN where no frame shows a step.
+    """
+    numbers = np.unique(np.concatenate(labels)).astype(np.int64)
+    rng = np.random.default_rng(seed)
+    sums = list(_sums(demonstrations, labels, numbers, rng, ways))
+    total = ClassSums.total(sums)
+    shares = []
+    for one, own, each in zip(demonstrations.items, labels, sums, strict=True):
+        others, is_right = total.less(each).discriminant(SHRINKAGE), []
+        for order in [shuffled(own, rng) for _ in range(SHUFFLES)]:
+            seen = demonstrations.embed(np.asarray(one.pooled[order], np.float32), one.times)
+            named = numbers[_distances(seen, others, numbers).argmin(1)]
+            is_right.append((named == own[order])[own[order] > BACKGROUND])
+        shares.append(np.mean(is_right) if len(is_right[0]) else np.nan)
+    return np.array(shares)
 
 
 def chosen(count: int, most: int) -> list[int]:

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from guide.ui.shell import badge, tell_no_procedure
+from guide.errors import GuideError
+from guide.teach.review_store import ReviewStore
+from guide.ui import quality
+from guide.ui.review_bundle import video_places
+from guide.ui.shell import badge, go_to, tell_no_procedure
 from guide.ui.state import bundles as state
 from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, StepView
 from guide.ui.state.folders import exported_folder, list_bundles, plain, stamp
+from guide.ui.uploads import clean_name
 
 CARDS_A_ROW = 4
 MOST_ORDERINGS = 12
@@ -29,16 +34,15 @@ def draw(exported: Path) -> None:
     views = [_view(str(folder), stamp(folder)) for folder in list_bundles(exported)]
     sound = [view for view in views if isinstance(view, BundleView)]
     damaged = [view for view in views if isinstance(view, DamagedBundle)]
-    with st.sidebar:
-        chosen = _choose(sound)
-        _tell_live(chosen)
-        for one in damaged:
-            st.warning(f"**{plain(one.name)}** cannot be used: {plain(one.problem)}", icon=":material/warning:")
-    if chosen is None:
-        st.header("Learned procedures")
+    st.header("Learned procedures")
+    for one in damaged:
+        st.warning(f"**{plain(one.name)}** cannot be used: {plain(one.problem)}", icon=":material/warning:")
+    if problem := st.session_state.pop("bundles_problem", None):
+        st.error(plain(str(problem)), icon=":material/error:")
+    if not sound:
         tell_no_procedure(exported)
     else:
-        _draw_bundle(chosen)
+        _draw_bundle(_choose(sound))
 
 
 @st.cache_resource(max_entries=KEPT_VIEWS, show_spinner=False)
@@ -47,31 +51,70 @@ def _view(folder: str, stamped: tuple[tuple[str, int, int], ...]) -> BundleView 
     return state.view_bundle(Path(folder))
 
 
-def _choose(sound: Sequence[BundleView]) -> BundleView | None:
-    if not sound:
-        return None
-    number = st.selectbox("Procedure", range(len(sound)), format_func=lambda at: sound[at].name)
-    return sound[number]
-
-
-def _tell_live(chosen: BundleView | None) -> None:
-    st.markdown("**Guide someone**")
-    st.markdown("On the page Live, or in a terminal:")
-    st.code(chosen.watch if chosen else "python -m guide watch VIDEO --bundle BUNDLE", language="bash", wrap_lines=True)
+def _choose(sound: Sequence[BundleView]) -> BundleView:
+    names = [view.name for view in sound]
+    if st.session_state.get("bundles_chosen") not in names:
+        st.session_state["bundles_chosen"] = names[0]
+    name = st.selectbox("Procedure", names, key="bundles_chosen", label_visibility="collapsed", width=420)
+    return sound[names.index(name)]
 
 
 def _draw_bundle(view: BundleView) -> None:
-    st.header(plain(view.name))
     st.markdown(plain(view.summary))
+    with st.container(horizontal=True):
+        if st.button("Guide someone with it", type="primary", icon=":material/play_circle:", help="On the page Live."):
+            go_to("", {"new": "1"}, live_bundle=view.name)
+        if st.button("Review it", icon=":material/edit_note:", help="Names, labels, order and versions."):
+            go_to("review", review_bundle=view.folder)
+        _draw_rename(view)
+        _draw_delete(view)
     for note in view.notes:
         st.info(plain(note), icon=":material/info:")
-    steps, orders, training = st.tabs(["Steps", "Orders", "How it was learned"])
+    steps, orders, good, training = st.tabs(["Steps", "Orders", "Quality", "How it was learned"])
     with steps:
         _draw_steps(view.steps)
     with orders:
         _draw_orders(view)
+    with good:
+        quality.draw(view, is_asked=False)
     with training:
         _draw_facts(view)
+        st.markdown("Guide someone with it in a terminal:")
+        st.code(view.watch, language=None, wrap_lines=True)
+
+
+def _draw_rename(view: BundleView) -> None:
+    with st.popover("Rename", icon=":material/edit:"):
+        key = f"bundles_rename_{view.name}"
+        st.text_input("New name", value=view.name, key=key, max_chars=80)
+        st.caption("Sessions that were recorded keep the old name.")
+        st.button("Rename it", on_click=_rename, args=(view.folder, key))
+
+
+def _rename(folder: Path, key: str) -> None:
+    try:
+        name = clean_name(str(st.session_state[key]))
+        places = video_places(ReviewStore(folder))
+        place = state.rename_bundle(folder, name, next((one for one in places if one.is_dir()), None))
+        st.session_state["bundles_chosen"] = place.name
+    except GuideError as error:
+        st.session_state["bundles_problem"] = str(error)
+
+
+def _draw_delete(view: BundleView) -> None:
+    with st.popover("Delete", icon=":material/delete:"):
+        st.markdown(
+            f"{plain(view.name)}, its kept versions and the labels given on Review will be gone for good. "
+            "Recordings and sessions stay."
+        )
+        st.button("Yes, delete it", key=f"bundles_delete_{view.name}", on_click=_delete, args=(view.folder,))
+
+
+def _delete(folder: Path) -> None:
+    try:
+        state.delete_bundle(folder)
+    except GuideError as error:
+        st.session_state["bundles_problem"] = str(error)
 
 
 def _draw_steps(steps: Sequence[StepView]) -> None:

@@ -20,6 +20,7 @@ AUTO, GIVEN = "Find it out", "Give it"
 LEARN_FROM, COMPARE = "Learn from them", "Only compare the result with them"
 PRESETS = {"default": "Recommended: quick, no download", "paper": "As in the paper: hours, downloads a larger network"}
 TOO_LARGE = f"A larger one: put it into a folder on this computer, choose “{FOLDER}” above and name that folder."
+THUMBNAIL_PX = 80
 FEWEST, USUAL_STEPS, MOST_STEPS = 2, 7, 99
 DEMO_NAME, DEMO_STEPS = "demo-again", 9
 
@@ -51,7 +52,7 @@ def _tell_missing(lacks: tuple[str, ...]) -> None:
         "elsewhere work without. To learn here, run this in a terminal, then start the dashboard again:",
         icon=":material/download:",
     )
-    st.code(HOW_TO_INSTALL, language="bash", wrap_lines=True)
+    st.code(HOW_TO_INSTALL, language=None, wrap_lines=True)
 
 
 def _choose(jobs: dict[str, TrainingJob]) -> str:
@@ -147,8 +148,28 @@ def _draw_form(trainings: TrainingJobs, recordings: Path) -> None:
     is_ready = bool(name and inputs and is_free and not missing_packages())
     if st.button("Start learning", type="primary", icon=":material/play_arrow:", disabled=not is_ready):
         _start(trainings, request)
-    if not is_ready:
-        st.caption(_what_lacks(name, inputs, is_free))
+    st.caption(_how_long(trainings, request) if is_ready else _what_lacks(name, inputs, is_free))
+
+
+def _how_long(trainings: TrainingJobs, request: TrainingRequest) -> str:
+    """How long it will take, by what trainings on this computer took; it can be closed meanwhile."""
+    minutes = sum(_minutes(text, state.count_videos(Path(text))) for text in request.inputs)
+    takes_s = state.expected_s(minutes, request.preset, trainings.find())
+    if not minutes or takes_s is None:
+        return "How long it takes here is told once the first one was learned. The page may be closed meanwhile."
+    video, takes = learn_progress.span(60 * minutes), learn_progress.span(takes_s)
+    return f"About {takes} for {video} of video, by what was learned here before. The page may be closed meanwhile."
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _minutes(folder: str, count: int) -> float:
+    """Counted anew when there is another number of videos."""
+    return state.count_minutes(Path(folder))
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _thumbnail(path: Path, size: int) -> bytes | None:
+    return state.thumbnail(path)
 
 
 def _what_lacks(name: str, inputs: tuple[str, ...], is_free: bool) -> str:
@@ -176,6 +197,8 @@ def _ask_recordings(recordings: Path, name: str) -> tuple[str, ...]:
     found = state.list_recordings(folder) if name else ()
     for one in found:
         with st.container(horizontal=True, vertical_alignment="center"):
+            if picture := _thumbnail(one.path, one.size):
+                st.image(picture, width=THUMBNAIL_PX, alt=f"From {one.path.name}")
             st.markdown(f":material/movie: {plain(one.path.name)} :small[{plain(one.facts)}]", width="stretch")
             _draw_remove(one.path)
     return (str(folder),) if len(found) >= FEWEST else ()

@@ -29,7 +29,9 @@ def draw_running(trainings: TrainingJobs, name: str) -> None:
     stages, curve = st.columns([2, 3], gap="large")
     with stages:
         _draw_stages(view)
-        st.caption(f"Running for {span(time.time() - job.started)}. This page may be closed: learning goes on.")
+        left_s = state.left_s(job, trainings.find(), time.time())
+        left = "" if left_s is None else f", about {span(left_s)} left in all"
+        st.caption(f"Running for {span(time.time() - job.started)}{left}. This page may be closed: learning goes on.")
         words = "Stopping …" if job.is_stopping else "Stop"
         st.button(
             words,

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from guide.ui import learn_progress
-from guide.ui.shell import badge
+from guide.ui import learn_progress, quality
+from guide.ui.shell import badge, go_to
 from guide.ui.state import learn as state
 from guide.ui.state.bundles import DamagedBundle, StepView
 from guide.ui.state.folders import plain, stamp
 from guide.ui.state.learn import ResultView
+from guide.ui.state.review import STEPS
 from guide.ui.training import TrainingJob, TrainingJobs
 
 KEPT_VIEWS = 8
@@ -35,9 +36,17 @@ def draw(trainings: TrainingJobs, job: TrainingJob) -> None:
         learn_progress.draw_details(job)
         return
     st.success(
-        f"**{plain(view.bundle.name)}**: {plain(view.bundle.summary)}. Name its steps on Review, then go Live with it.",
-        icon=":material/check_circle:",
+        f"**{plain(view.bundle.name)}** is learned: {plain(view.bundle.summary)}.", icon=":material/check_circle:"
     )
+    is_named = all(step.is_named for step in view.bundle.steps)
+    with st.container(horizontal=True):
+        if st.button("Name the steps", type="secondary" if is_named else "primary", icon=":material/edit_note:"):
+            go_to("review", review_bundle=folder, review_part=STEPS)
+        if st.button(
+            "Guide someone with it", type="primary" if is_named else "secondary", icon=":material/play_circle:"
+        ):
+            go_to("", {"new": "1"}, live_bundle=folder.name)
+    quality.draw(view.bundle, is_asked=True)
     if view.warnings:
         shown = "  \n".join(plain(words) for words in view.warnings[:MOST_WARNINGS])
         st.warning(shown, icon=":material/warning:")

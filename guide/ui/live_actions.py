@@ -15,7 +15,8 @@ from guide.ui import live_html as html
 from guide.ui.client import Client
 from guide.ui.shell import page_link
 from guide.ui.state.folders import plain
-from guide.ui.state.live import AlertView, LiveView, view_live
+from guide.ui.state.live import LiveView, view_live
+from guide.ui.state.live_alerts import AlertView
 
 MOST_CARDS = 3
 SNOOZE_S = 60.0

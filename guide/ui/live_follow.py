@@ -22,8 +22,7 @@ from guide.ui.live_actions import SessionActions, draw_alerts, draw_controls, dr
 from guide.ui.live_clips import ClipKeeper
 from guide.ui.live_start import tell_silent
 from guide.ui.server import ServerKeeper
-from guide.ui.state.live import LiveView
-from guide.ui.state.live_voice import Saying, spoken
+from guide.ui.state.live import LiveView, Saying, spoken
 
 CLIPS_S = 3.0  # between two checks whether clips that are being made are ready
 NUMBERS_SCRIPT = Path(__file__).with_name("live_numbers.js")
@@ -57,6 +56,7 @@ def draw(keeper: ServerKeeper, client: Client, session: str, host: str, clips: C
         if view.is_over:
             _speak_news(view)
             st.html(html.now(view))
+            st.html(html.visits(view))
         else:
             _draw_clips(view, clips)
             st.session_state["live_fresh"] = True
@@ -107,6 +107,7 @@ def _draw_top(keeper: ServerKeeper, actions: SessionActions, timeline: DeltaGene
     now.html(html.now(view))
     # By itself, since it often stays the same: so its clip plays on.
     following.html(html.following(view, actions.still))
+    st.html(html.visits(view))
     timeline.html(html.steps(view))
     _follow_numbers(numbers, view.mark)
 

@@ -8,7 +8,8 @@ from html import escape
 from pathlib import Path
 
 from guide.procedure.wording import MOODS
-from guide.ui.state.live import AlertView, ItemView, LiveView, NextView, NowView
+from guide.ui.state.live import ItemView, LiveView, NextView, NowView
+from guide.ui.state.live_alerts import AlertView
 
 LONG, LONGER = 14, 26  # letters of a name beyond which it is written smaller
 
@@ -69,6 +70,17 @@ def steps(view: LiveView) -> str:
     )
     notice = f'<p class="guide-small">{_text(view.notice)}</p>' if view.notice else ""
     return _wrapped(f'{progress}<ol class="guide-steps">{items}</ol><div class="guide-health">{health}</div>{notice}')
+
+
+def visits(view: LiveView) -> str:
+    """The order of work as it happened, the newest at the right; steps that were done again stand there again."""
+    before = f"<li>… {view.earlier:d} before</li>" if view.earlier else ""
+    shown = "".join(
+        f'<li style="border-left-color: {one.colour}" title="{_text(one.name)}, {_text(one.words)}">'
+        f"<span>{_text(f'{one.sign} {one.name}')}</span> <small>{_text(one.words)}</small></li>"
+        for one in view.visits
+    )
+    return _wrapped(f'<ol class="guide-visits" aria-label="The order of work so far">{before}{shown}</ol>')
 
 
 def alert(one: AlertView, snapshot: str) -> str:

@@ -18,8 +18,9 @@ from guide.ui.review_bundle import ReviewedBundle, open_bundle, teach
 from guide.ui.shell import tell_no_procedure
 from guide.ui.state import review as state
 from guide.ui.state.folders import exported_folder, list_bundles, plain
+from guide.ui.state.review import LABEL, STEPS
 
-STEPS, LABEL, ORDER, VERSIONS = "Steps", "Label a recording", "Order", "Versions and training"
+ORDER, VERSIONS = "Order", "Versions and training"
 SHOWN_EDITS = 4
 
 
@@ -50,10 +51,10 @@ def draw(exported: Path) -> None:
         st.warning(f"**{plain(chosen.name)}** cannot be reviewed: {plain(str(error))}", icon=":material/warning:")
         return
     with right:
+        st.session_state.setdefault("review_part", STEPS)
         part = st.segmented_control(
             "Part",
             [STEPS, LABEL, ORDER, VERSIONS],
-            default=STEPS,
             required=True,
             key="review_part",
             label_visibility="collapsed",

@@ -36,16 +36,13 @@ def _timeline() -> Callable[..., Any]:
 def draw(opened: ReviewedBundle) -> None:
     """Draws the labelling of one recording."""
     items = opened.review.demonstrations.items
-    left, right = st.columns([7, 3], gap="medium")
+    left, right = st.columns([5, 4], gap="medium")
     with left:
         place = _choose(opened)
         st.caption("Correct one or two from beginning to end: the others then follow them.")
         buttons = st.container(horizontal=True)  # here, where they are seen on a small laptop; drawn after the timeline
-        new, gain = st.columns(2)
-        with new:
-            _draw_new_step(opened)
-        with gain:
-            _draw_gain(opened)
+        _draw_new_step(opened)
+        _draw_gain(opened)
     with right:
         _draw_video(opened, items[place].id)
     draft = _draw_labels(opened, place)
@@ -122,6 +119,7 @@ def _draw_labels(opened: ReviewedBundle, place: int) -> dict[str, Any]:
         segments=[[part.step, part.start, part.end] for part in draft["segments"]],
         steps=[[number, text, colour(number)] for number, text in steps.items()],
         duration=ends,
+        frame=state.frame_s(opened.videos.get(one.id)),
         stamp=draft["stamp"],
         key=f"review_timeline_{opened.name}_{one.id}_{draft['began']}_{draft['turn']}",
         default=None,

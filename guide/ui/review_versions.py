@@ -67,7 +67,7 @@ def _draw_training(opened: ReviewedBundle) -> None:
     )
     if lacks := missing_packages():
         st.info(f"Training needs {plain(' and '.join(lacks))}, which this installation lacks. In a terminal:")
-        st.code(HOW_TO_INSTALL, language="bash", wrap_lines=True)
+        st.code(HOW_TO_INSTALL, language=None, wrap_lines=True)
         return
     labelled = opened.review.start.labelled
     if not labelled:

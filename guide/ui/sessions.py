@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from base64 import b64encode
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from guide.ui.shell import page_link
 from guide.ui.state import sessions as state
 from guide.ui.state.folders import plain
 from guide.ui.state.sessions import SessionListFilter, SessionRow
+from guide.words import count_of
 
 ANY = "any"
 PERIODS = {"any time": 0, "today": 1, "last 7 days": 7, "last 30 days": 30}
@@ -27,7 +31,8 @@ ALERTS = {ANY: None, "with alerts": True, "without alerts": False}
 LIST, REPLAY, COMPARE, COUNT, KEEP = "List", "Replay", "Compare two", "Over many", "Keep and delete"
 VIEWS = (LIST, REPLAY, COMPARE, COUNT, KEEP)
 MOST_DAYS = 3650
-MOST_ROWS, HEIGHT_PX = 12, 460
+MOST_ROWS, HEIGHT_PX, ROW_PX = 8, 520, 56
+MOST_PICTURES = 200  # of the newest sessions
 
 
 def page() -> None:
@@ -49,12 +54,19 @@ def draw(folder: Path) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         view = _ask_view()
+        words = st.text_input(
+            "Search", key="sessions_words", placeholder="Search", label_visibility="collapsed", width=200,
+            help="Words of the procedure, person, source, day or kind of alert.",
+        )  # fmt: skip
         with st.popover("Filter", icon=":material/filter_alt:"):
-            wanted = _ask_filter(rows)
+            wanted = replace(_ask_filter(rows), words=words or "")
         found = tuple(row for row in rows if wanted.fits(row))
         st.caption(f"{len(found)} of {len(rows)} sessions", width="content")
     if not found:
-        st.info("No session matches: choose *any* in one of the filter's fields.", icon=":material/filter_alt_off:")
+        st.info(
+            "No session matches: search for less, or choose *any* in one of the filter's fields.",
+            icon=":material/filter_alt_off:",
+        )
         return
     try:
         if view == COMPARE:
@@ -66,7 +78,7 @@ def draw(folder: Path) -> None:
         elif view == REPLAY:
             sessions_replay.draw(folder, found)
         else:
-            _draw_list(found)
+            _draw_list(folder, found)
     except GuideError as error:
         st.error(plain(str(error)), icon=":material/error:")
 
@@ -77,7 +89,7 @@ def _tell_empty(folder: Path) -> None:
         "every session is kept here. Or record in a terminal:",
         icon=":material/videocam_off:",
     )
-    st.code(state.HOW_TO_RECORD, language="bash", wrap_lines=True)
+    st.code(state.HOW_TO_RECORD, language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
         page_link("", "Go to Live", ":material/play_circle:")
@@ -123,23 +135,40 @@ def _ask_days(rows: Sequence[SessionRow]) -> tuple[date, date]:
     return first.date_input("From", oldest, key="sessions_since"), last.date_input("To", "today", key="sessions_until")
 
 
-def _draw_list(found: Sequence[SessionRow]) -> None:
+@st.cache_data(max_entries=MOST_PICTURES, show_spinner=False)
+def _picture(folder: Path, session: str, changed_ns: int) -> str | None:
+    """The thumbnail as an address, made anew when pictures came or went."""
+    data = state.thumbnail(folder, session)
+    return None if data is None else f"data:image/jpeg;base64,{b64encode(data).decode()}"
+
+
+def _changed_ns(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:  # its files are gone
+        return 0
+
+
+def _draw_list(folder: Path, found: Sequence[SessionRow]) -> None:
     """The table; a click on a row replays the session."""
     st.caption("Click a session to replay it.")
     chosen = st.dataframe(
         [
             {
+                "picture": _picture(folder, row.id, _changed_ns(folder / row.id)) if place < MOST_PICTURES else None,
                 "began": row.when,
-                "alerts": row.alerts,
+                "alerts": f"{row.alerts}: {', '.join(row.kinds)}" if row.alerts else "none",
                 "person": row.who,
                 "procedure": row.bundle_name,
                 "watched": row.source_name,
                 "length": clock(row.length_s),
                 "state": _state_words(row.state),
             }
-            for row in found
+            for place, row in enumerate(found)
         ],
         hide_index=True,
+        row_height=ROW_PX,
+        column_config={"picture": st.column_config.ImageColumn("", width=80)},
         height="content" if len(found) <= MOST_ROWS else HEIGHT_PX,
         on_select="rerun",
         selection_mode=["single-row", "single-cell"],  # a row is chosen by its box alone, a cell anywhere
@@ -180,23 +209,33 @@ def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
 
 
 def _draw_delete(folder: Path, found: Sequence[SessionRow]) -> None:
-    st.markdown("##### Delete a session")
-    titles = {row.id: row.title for row in found}
+    st.markdown("##### Delete sessions")
+    ended = [row for row in found if row.state != "open"]
+    alike = Counter(row.title for row in ended)  # a field knows its choices by their words alone
+    titles = {row.id: f"{row.title}, {row.id[-4:]}" if alike[row.title] > 1 else row.title for row in ended}
     replayed = st.session_state.get("sessions_replayed")
-    at = list(titles).index(replayed) if replayed in titles else 0
-    name = st.selectbox("Session", list(titles), at, format_func=titles.__getitem__, key="sessions_delete")
-    if st.button("Delete …", icon=":material/delete:"):
-        st.session_state["sessions_doomed"] = name
-    if st.session_state.get("sessions_doomed") != name:
-        return
-    st.warning(
-        "Video, stills, steps, alerts and actions of this session will be gone for good.", icon=":material/warning:"
-    )
+    if "sessions_delete" not in st.session_state:
+        st.session_state["sessions_delete"] = [replayed] if replayed in titles else []
+    st.session_state["sessions_delete"] = [name for name in st.session_state["sessions_delete"] if name in titles]
+    names = st.multiselect("Sessions", list(titles), format_func=titles.__getitem__, key="sessions_delete")
     with st.container(horizontal=True):
-        if st.button("Yes, delete it", type="primary", icon=":material/delete_forever:"):
+        st.button(f"Choose all {len(titles)} found", icon=":material/select_all:", disabled=len(names) == len(titles),
+                  on_click=_choose_all, args=(list(titles),))  # fmt: skip
+        if st.button("Delete …", icon=":material/delete:", disabled=not names):
+            st.session_state["sessions_doomed"] = names
+    if not names or st.session_state.get("sessions_doomed") != names:
+        return
+    what = count_of(len(names), "session")
+    st.warning(f"Video, stills, steps, alerts and actions of {what} will be gone for good.", icon=":material/warning:")
+    with st.container(horizontal=True):
+        if st.button(f"Yes, delete {what}", type="primary", icon=":material/delete_forever:"):
             st.session_state.pop("sessions_doomed")
-            state.delete(folder, name)
+            state.delete(folder, *names)
             st.rerun()
-        if st.button("Keep it"):
+        if st.button("Keep them"):
             st.session_state.pop("sessions_doomed")
             st.rerun()
+
+
+def _choose_all(names: list[str]) -> None:
+    st.session_state["sessions_delete"] = names

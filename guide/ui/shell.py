@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -45,14 +46,20 @@ def close_menu(page: str) -> None:
 
 def page_link(name: str, words: str, icon: str) -> None:
     """A link to another page; `name` is its address, empty for the first page."""
-    page = st.Page(_nothing, title=words, icon=icon, url_path=name, default=not name)
-    st.page_link(page, label=words, icon=icon)
+    st.page_link(_linked(name), label=words, icon=icon)
+
+
+def go_to(name: str, query: Mapping[str, str] | None = None, **chosen: object) -> None:
+    """Opens another page, with what is `chosen` there; `name` is its address, empty for the first page."""
+    for key, value in chosen.items():
+        st.session_state[key] = value
+    st.switch_page(_linked(name), query_params=query)
 
 
 def tell_no_procedure(exported: Path) -> None:
     """That nothing has been learned yet, and how to come by a procedure."""
     st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
-    st.code(HOW_TO_MAKE_ONE, language="bash")
+    st.code(HOW_TO_MAKE_ONE, language=None)
     st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Look again", icon=":material/refresh:")
@@ -71,6 +78,10 @@ def badge(label: str, colour: str) -> str:
 def is_open() -> bool:
     """Whether the dashboard listens on more than this machine."""
     return (st.get_option("server.address") or "") not in LOCAL
+
+
+def _linked(name: str) -> Any:
+    return st.Page(_nothing, title=name or "Live", url_path=name, default=not name)
 
 
 def _nothing() -> None:

@@ -16,7 +16,7 @@ from guide.bundle import read_bundle
 from guide.commands.entry import entry
 from guide.commands.watch import Terminal
 from guide.domain import Guidance, Labels
-from guide.session import Session, follow_percepts, start_networks
+from guide.session import Session, follow_percepts, perception_settings, start_networks
 from guide.settings import LiveSettings
 from guide.teach.annotations import read_labels, segments_to_labels
 from guide.teach.collection import Collection
@@ -140,14 +140,16 @@ def _play(options: ShowOptions, names: Mapping[int, int], console: Console) -> l
 
 def _features(options: ShowOptions, console: Console) -> Iterator[RecordingFeatures]:
     """The trunk's outputs of the live recordings, through the same decoding, pace and network as live; kept."""
-    facts = read_bundle(options.out).facts
+    bundle = read_bundle(options.out)
+    facts = bundle.facts
     extractor = open_extractor(facts["input"]["backbone"], options.cache / "trunks")
-    cache = FeatureCache(options.cache / "features")
+    cache, region = FeatureCache(options.cache / "features"), perception_settings(bundle).region
     recordings = find_recordings([str(options.data / "live")]).recordings
     kept = []
     with progress(console, "looking", len(recordings)) as advance:
         for number, recording in enumerate(recordings):
-            kept.append(cache.features(recording, extractor, float(facts["rate"])))
+            seen = cache.features(recording, extractor, float(facts["rate"]))
+            kept.append(seen if region is None else cache.look_twice(seen, recording, extractor, region))
             advance(number + 1, recording.id)
     yield from kept
 

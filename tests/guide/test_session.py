@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from guide.label.prototypes import Prototypes
 from guide.label.steps import StepSettings, StepTrack
 from guide.perceive import embedder
 from guide.perceive.perceiver import Percept
+from guide.perceive.region import RegionSettings
 from guide.procedure.actions import Action
-from guide.session import Networks, Session, follow, follow_features, start_networks
+from guide.session import Networks, Session, follow, follow_features, perception_settings, start_networks
 from guide.settings import LiveSettings
 from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, altered
 
@@ -223,6 +225,12 @@ def run_one_frame(bundle: Bundle) -> None:
         (("appearance", "memory_s"), 0.0),
         (("appearance", "colour"), 1.0),
         (("appearance",), None),
+        (("input", "region"), 2),
+        (("input", "region"), {"side": 0.0}),
+        (("input", "region"), {"side": "0.5"}),
+        (("input", "region"), {"detail": 1.5}),
+        (("input", "region"), {"smoothing_s": 0}),
+        (("input", "region"), {"colour": 1.0}),
         (("links", "weight"), -1.0),
         (("links", "weight"), 10**400),
         (("links", "radius_s"), True),
@@ -391,6 +399,40 @@ def test_a_mixed_trunk_alone_is_none(
     forged = altered(features_task.bundle, tmp_path)
     assert forged.has("trunk.mixed.onnx")
     assert start_networks(forged, "cpu", 1).precision == "float"
+
+
+def test_a_bundle_says_how_its_second_look_finds_its_place(looks_task: Learned, frames_task: Learned) -> None:
+    assert perception_settings(looks_task.bundle).region == RegionSettings()
+    assert perception_settings(looks_task.bundle).width == 2 * perception_settings(frames_task.bundle).width
+    assert "region" not in frames_task.bundle.facts["input"]  # as in bundles from before there were two looks
+    assert perception_settings(frames_task.bundle).region is None
+
+
+def test_two_looks_are_followed_both_and_by_turns(looks_task: Learned) -> None:
+    both, turns = (replay(looks_task, replace(QUICK, looks=looks)) for looks in ("both", "turns"))
+    assert [one.label.at for one in both] == [one.label.at for one in turns]
+    assert replay(looks_task, replace(QUICK, looks="turns")) == turns
+    same = np.mean([one.label.step == other.label.step for one, other in zip(both, turns, strict=True)])
+    assert same > 0.5
+
+
+@pytest.mark.parametrize(
+    ("took_s", "looks", "turns"), [(0.09, "auto", True), (0.07, "auto", False), (9.0, "both", False)]
+)
+def test_looks_take_turns_where_the_machine_has_no_time_for_both(
+    looks_task: Learned, monkeypatch: pytest.MonkeyPatch, took_s: float, looks: Any, turns: bool
+) -> None:
+    monkeypatch.setattr(embedder.OnnxTrunk, "seconds_a_picture", lambda self, size_px: took_s)
+    live = session(looks_task.bundle, LiveSettings(looks=looks))
+    assert live.perceiver.rate == 5.0
+    said = live.keep_up()
+    assert live.perceiver.take_turns == turns == ("they take turns" in said)
+    assert live.settings.looks == ("turns" if turns else looks)
+
+
+def test_one_look_always_keeps_up(frames_task: Learned, features_task: Learned) -> None:
+    for task in (frames_task, features_task):
+        assert session(task.bundle).keep_up() == ""
 
 
 def take_all(live: Session, rows: Any, first: int = 0) -> list[Update]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from guide.domain import Frame
 from guide.errors import InputError, OutputError
 from guide.ingest.files import VideoFile
 from guide.perceive.pace import Pace
+from guide.perceive.preprocess import to_network_input
+from guide.perceive.region import MovingRegion, RegionSettings, crop
 from offline import features as features_module
 from offline.backbones import load_trunk
 from offline.extraction import Extractor, TorchTrunk
-from offline.features import FeatureCache, load_feature_file
+from offline.features import TRIED, FeatureCache, load_feature_file
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording
 from tests.synth import grey_levels, write_task_video, write_video
@@ -252,3 +255,32 @@ def test_means_that_make_no_sense_are_refused(tmp_path: Path, means: object) -> 
     np.savez(tmp_path / "a.npz", features=np.zeros((4, 3), np.float32), rate=np.float64(1), means=means)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="how many of the 3 columns of features are means"):
         load_feature_file(Recording("a", tmp_path / "a.npz", "features"))
+
+
+@pytest.mark.parametrize("trials", [(False,), (True,), (True, False)], ids=["all", "some", "the others after some"])
+def test_two_looks_stand_side_by_side(
+    video: Recording, extractor: Extractor, cache: FeatureCache, trials: tuple[bool, ...]
+) -> None:
+    settings, every = RegionSettings(detail=0.5), TRIED if trials[-1] else 1
+    one = cache.features(video, extractor, 5.0, keep_maps=True)
+    [*_, two] = [cache.look_twice(one, video, extractor, settings, is_trial) for is_trial in trials]
+    assert two.rate == 5.0 / every
+    np.testing.assert_array_equal(two.times, one.times[::every])
+    np.testing.assert_array_equal(two.means, one.pooled[::every])  # those of the whole picture come first
+    assert one.maps is not None
+    assert two.maps is not None
+    np.testing.assert_array_equal(two.maps, one.maps[::every])
+    region = MovingRegion(settings)
+    frames = list(VideoFile(video.path).frames(Pace(5.0).push))
+    parts = [crop(frame.image, region.push(frame.image, frame.at)) for frame in frames][::every]
+    inputs = np.stack([to_network_input(part, replace(extractor.preprocessing, size_px=32)) for part in parts])
+    np.testing.assert_allclose(two.pooled[:, one.pooled.shape[1] :], extractor.runner.pool(inputs), atol=1e-5)
+
+
+def test_each_way_to_look_has_an_entry_of_its_own(video: Recording, extractor: Extractor, cache: FeatureCache) -> None:
+    one = cache.features(video, extractor, 5.0)
+    near, whole = (cache.look_twice(one, video, extractor, RegionSettings(side=side)) for side in (0.35, 1.0))
+    again = cache.look_twice(one, video, extractor, RegionSettings(side=0.35))
+    assert not np.allclose(near.pooled, whole.pooled)
+    np.testing.assert_array_equal(again.pooled, near.pooled)
+    np.testing.assert_array_equal(cache.features(video, extractor, 5.0).pooled, one.pooled)

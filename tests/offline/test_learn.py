@@ -13,7 +13,7 @@ from guide.teach.given import Given
 from offline.config import resolve
 from offline.embedding import Inputs, prepare_inputs
 from offline.features import RecordingFeatures
-from offline.learn import find_steps
+from offline.learn import describe_found, find_labels
 
 RATE = 2.0
 TRUTH: list[Labels] = [np.repeat([1, 2, 0, 3], 20), np.repeat([1, 2, 3, 0], 20)]
@@ -39,7 +39,8 @@ def embeddings(inputs: Inputs) -> list[Features]:
 def test_steps_are_found_by_any_clusterer(inputs: Inputs, embeddings: list[Features], clusterer: str) -> None:
     recipe = resolve("default", None, {"k": 3, "clusterer": clusterer})
     demonstrations = inputs.demonstrations()
-    learned = find_steps(inputs, demonstrations, embeddings, recipe, seed=0)
+    found = find_labels(inputs, demonstrations, embeddings, recipe, seed=0)
+    learned = describe_found(found, demonstrations, recipe)
     assert [step.label for step in learned.procedure.steps] == ["1 step 1", "2 step 2", "3 step 3"]
     assert all(set(labels.tolist()) <= {0, 1, 2, 3} for labels in learned.labels)
     assert set(learned.prototypes.numbers.tolist()) == set(np.concatenate(learned.labels).tolist())
@@ -67,5 +68,7 @@ def test_whether_labels_were_carried_is_told(
         segments = {str(n): labels_to_segments(TRUTH[n], inputs.recordings[n].times, RATE) for n in labelled}
         given = Given({id_: LabelFile(tuple(own), {}) for id_, own in segments.items()})
     recipe = resolve("default", None, {"k": 3, "clusterer": "equal"})
-    find_steps(inputs, inputs.demonstrations(), embeddings, recipe, seed=0, given=given)
+    demonstrations = inputs.demonstrations()
+    found = find_labels(inputs, demonstrations, embeddings, recipe, seed=0, given=given)
+    describe_found(found, demonstrations, recipe, given)
     assert heard == [is_carried]

@@ -6,6 +6,7 @@ Bundles come from outside. A name in one is text, never markup: pages pass it th
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,13 @@ from typing import Any
 
 from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import KeyStep, Precedence
-from guide.errors import GuideError, InputError
+from guide.errors import GuideError, InputError, OutputError
 from guide.ingest.base import NO_PICTURES
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.record.timeline import colour
 from guide.serve.picture import decode
+from guide.teach.review_store import ReviewStore
 from guide.words import count_of
 
 STILLS_PER_STEP = 4
@@ -48,9 +50,13 @@ class StepView:
     reason: str
 
     @property
+    def is_named(self) -> bool:
+        return self.name != f"step {self.number}"
+
+    @property
     def label(self) -> str:
         """Number and name, or the name alone where it is the number in words: nobody has named the step yet."""
-        return self.name if self.name == f"step {self.number}" else f"{self.number} {self.name}"
+        return f"{self.number} {self.name}" if self.is_named else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,36 @@ def view_bundle(folder: Path) -> BundleView | DamagedBundle:
         return DamagedBundle(folder, str(error))
     except OSError as error:
         return DamagedBundle(folder, f"{folder} cannot be read ({error.strerror}): check its permissions.")
+
+
+def rename_bundle(folder: Path, name: str, videos: Path | None = None) -> Path:
+    """Gives a procedure another name, with its review and where its `videos` lie; says where it lies then.
+
+    Sessions that were recorded keep the name that they were recorded under.
+    """
+    place, store = folder.with_name(name), ReviewStore(folder)
+    if not name or name.startswith("."):
+        raise InputError("a procedure's name has letters or digits: choose another.")
+    if place.exists() or ReviewStore(place).folder.exists():
+        raise InputError(f"there is a procedure {name} already: choose another name.")
+    if videos is not None and not store.videos():
+        store.keep_videos(str(videos.absolute()))
+    try:
+        folder.rename(place)
+        if store.folder.exists():
+            store.folder.rename(ReviewStore(place).folder)
+    except OSError as cause:
+        raise OutputError(f"{folder} cannot be renamed ({cause.strerror}): check who may write there.") from cause
+    return place
+
+
+def delete_bundle(folder: Path) -> None:
+    """Deletes a procedure with its kept versions and the labels of its review; recordings and sessions stay."""
+    try:
+        shutil.rmtree(folder)
+        shutil.rmtree(ReviewStore(folder).folder, ignore_errors=True)
+    except OSError as cause:
+        raise OutputError(f"{folder} cannot be deleted ({cause.strerror}): check who owns it.") from cause
 
 
 def _view(bundle: Bundle, procedure: Procedure) -> BundleView:

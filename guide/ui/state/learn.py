@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import av
 
@@ -17,6 +18,8 @@ from guide.errors import GuideError
 from guide.ingest.stills import STILL_SUFFIXES
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
+from guide.teach.moments import to_jpeg
+from guide.teach.videos import picture_at
 from guide.ui.state.bundles import BundleView, DamagedBundle, view_bundle
 from guide.ui.state.live_start import DEFAULT_DEMO, DEMO_VARIABLE
 from guide.ui.training import TrainingJob, last_line
@@ -161,6 +164,39 @@ def count_other_recordings(folder: Path) -> int:
         return tables + len({path.parent for path in paths if path.suffix.lower() in STILL_SUFFIXES})
     except OSError:
         return 0
+
+
+def count_minutes(folder: Path) -> float:
+    """How long the videos in `folder` and one level below it are together; those that nobody can read count nothing."""
+    try:
+        paths = [path for depth in ("*", "*/*") for path in folder.glob(depth) if path.suffix.lower()[1:] in SUFFIXES]
+    except OSError:
+        return 0.0
+    return sum(_seconds(path) or 0.0 for path in paths) / 60
+
+
+def thumbnail(path: Path) -> bytes | None:
+    """A small JPEG from the middle of a video; none where it has none."""
+    image = picture_at(path, (_seconds(path) or 0.0) / 2)
+    return None if image is None else to_jpeg(image)
+
+
+def expected_s(minutes: float, preset: str, jobs: Iterable[TrainingJob]) -> float | None:
+    """How long learning from so many minutes of video will take, by what earlier trainings took; None without any."""
+    rates = [
+        (job.ended - job.started) / float(count[2])
+        for job in jobs
+        if job.state == "finished" and job.ended is not None and job.request.preset == preset
+        if (count := _COUNT.search(job.said)) is not None and float(count[2]) > 0
+    ]
+    return median(rates) * minutes if rates else None
+
+
+def left_s(job: TrainingJob, jobs: Iterable[TrainingJob], now: float) -> float | None:
+    """How long a training that runs will take yet, all stages together; None where nobody can tell."""
+    count = _COUNT.search(job.said)
+    whole = None if count is None else expected_s(float(count[2]), job.request.preset, jobs)
+    return None if whole is None or now - job.started >= whole else whole - (now - job.started)
 
 
 def _seconds(path: Path) -> float | None:

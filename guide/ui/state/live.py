@@ -6,18 +6,29 @@ Names come from bundles and sources from outside: pages escape them before Markd
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
 
-from guide.procedure.actions import Action, in_force
 from guide.procedure.ending import EndingKind
-from guide.procedure.wording import ACTION_WORDS, ANSWERS, LATE_ANSWERS, TITLES
-from guide.serve.live_numbers import is_late, is_unsure, loud_alert, state_fingerprint
+from guide.record.timeline import colour
+from guide.serve.live_numbers import is_late, is_unsure, state_fingerprint
 from guide.ui.state.folders import source_words as camera_words
-from guide.ui.state.live_health import HealthView, notice_of, view_health
-from guide.ui.state.live_place import (
+from guide.ui.state.live_alerts import (
+    ActionView,
+    AlertView,
+    QuestionView,
+    loudest,
+    view_actions,
+    view_alerts,
+    view_question,
+)
+from guide.ui.state.live_words import (
+    ICONS,
+    HealthView,
+    Standing,
     choice_words,
+    clock,
     count_done,
     current_words,
     ending_words,
@@ -25,13 +36,13 @@ from guide.ui.state.live_place import (
     lacking_names,
     last_done,
     lost_words,
+    notice_of,
+    view_health,
     without_step,
 )
-from guide.ui.state.live_words import ICONS, SEVERITIES, Standing, clock
 
+MOST_VISITS = 9  # the newest, on one line of a laptop's screen
 MOST_NEXT = 3
-MOST_ACTIONS = 3
-UNTOLD = ("pause", "resume")  # the page shows whether it is paused, and the same button takes it back
 
 Plain = Mapping[str, Any]
 Mood = Literal["calm", "starting", "rest", "unsure", "late", "lost", "paused", "over"]
@@ -85,43 +96,12 @@ class ItemView:
 
 
 @dataclass(frozen=True, slots=True)
-class AlertView:
-    """An alert that stands; the gravest comes first."""
+class VisitView:
+    """A stretch of work on one step, as it happened: a step done twice stands there twice."""
 
-    id: int
-    title: str
-    reason: str
-    evidence: str
-    severity: str
-    icon: str
-    severity_word: str
-    at: str
-    is_acknowledged: bool
-    is_snoozed: bool
-    has_snapshot: bool
-    can_be_done: bool = False
-    """Whether it is about a step that somebody may say was done."""
-    todo: str = ""
-    """What to do about it."""
-    shows: int | None = None
-    """The step whose picture shows how that is done."""
-    spoken: str = ""
-    """What a voice says of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionView:
-    """Something the guide asks."""
-
-    id: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ActionView:
-    """An action that can be taken back."""
-
-    number: int
+    name: str
+    colour: str
+    sign: str
     words: str
 
 
@@ -158,10 +138,26 @@ class LiveView:
     is_all_done: bool = False
     ending: EndingKind | None = None
     """The verdict, when all is over."""
+    visits: tuple[VisitView, ...] = ()
+    """The newest visits in the order of work, and how many came before them."""
+    earlier: int = 0
     loud: AlertView | None = None
     """The alert that takes the place of the current step: the gravest that nobody has answered yet."""
     replay_request: Mapping[str, object] | None = None
     """What to ask for to play the recording again; none of cameras and streams."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """Words for a voice; urgent ones are never cut off, `sound` is the chime before them.
+
+    >>> Saying("fit board").is_urgent
+    False
+    """
+
+    words: str
+    is_urgent: bool = False
+    sound: str = ""
 
 
 def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
@@ -172,7 +168,7 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
     """
     is_over = state["state"] != "running"
     lost = "" if is_over else lost_words(state)
-    alerts = _alerts(state)
+    alerts = view_alerts(state)
     titles = {} if titles is None else titles
     titles.update({alert.id: alert.title for alert in alerts})
     steps = tuple((int(one["step"]), _label(one["step"], one["name"])) for one in state["steps"])
@@ -190,13 +186,15 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         lacking=lacking_names(state),
         is_all_done=is_all_done(state),
         ending=state["ending"]["kind"] if is_over and state["ending"] else None,
-        loud=None if lost else _loud(alerts, state),
+        loud=None if lost else loudest(alerts, state),
         progress=f"{count_done(state)} of {state['progress']['total']} steps done",
         share=count_done(state) / max(int(state["progress"]["total"]), 1),
         timeline=_timeline(state, dict(steps)),
+        visits=_visits(state)[-MOST_VISITS:],
+        earlier=max(0, len(state["timeline"]) - MOST_VISITS),
         alerts=alerts,
-        question=_question(state["question"]) if state["question"] else None,  # its end may still raise one
-        undoable=_undoable(state, dict(steps), titles),
+        question=view_question(state["question"]) if state["question"] else None,  # its end may still raise one
+        undoable=view_actions(state, dict(steps), titles),
         health=view_health(state["health"]),
         notice=notice_of(state["health"], is_lost=bool(lost)),
         steps=steps,
@@ -320,6 +318,20 @@ def _timeline(state: Plain, names: Mapping[int, str]) -> tuple[ItemView, ...]:
     return (*items, *_to_come(state, names, {item.step for item in items}, optional))
 
 
+def _visits(state: Plain) -> tuple[VisitView, ...]:
+    """Every stretch of work that is known, the oldest first."""
+    wrong = {int(alert["step"]) for alert in state["alerts"] if alert["kind"] == "out_of_order"}
+    found, seen = [], set[int]()
+    for visit in state["timeline"]:
+        step, is_open = int(visit["step"]), visit["end"] is None and state["state"] == "running"
+        standing: Standing = "current" if is_open else "out of order" if step in wrong else "done"
+        sign = ICONS["done again"] if step in seen else ICONS[standing] if standing != "done" else ""
+        words = "now" if is_open else _seconds(_busy_s(visit))
+        found.append(VisitView(str(visit["name"]), colour(step), sign, f"again, {words}" if step in seen else words))
+        seen.add(step)
+    return tuple(found)
+
+
 def _to_come(state: Plain, names: Mapping[int, str], told: set[int], optional: set[int]) -> Iterable[ItemView]:
     likely = [int(one["step"]) for one in state["next"]]
     rest = [step for step in [*likely, *names] if step not in told]
@@ -339,72 +351,32 @@ def _took(visits: Sequence[Plain]) -> dict[int, float]:
     """Seconds spent on each step, in the order of their first visit."""
     took: dict[int, float] = {}
     for visit in visits:
-        lasted_s = 0.0 if visit["end"] is None else float(visit["end"]) - float(visit["start"])
-        seconds = float(visit.get("busy_s", lasted_s)) if visit["end"] is not None else 0.0
-        took[int(visit["step"])] = took.get(int(visit["step"]), 0.0) + seconds
+        took[int(visit["step"])] = took.get(int(visit["step"]), 0.0) + _busy_s(visit)
     return took
+
+
+def _busy_s(visit: Plain) -> float:
+    """Seconds of work in a visit; those of one that goes on are told elsewhere."""
+    return 0.0 if visit["end"] is None else float(visit.get("busy_s", float(visit["end"]) - float(visit["start"])))
 
 
 def _seconds(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds:.0f} s"
 
 
-def _alerts(state: Plain) -> tuple[AlertView, ...]:
-    """The gravest first, then the newest; what is lacking at the end stands in the usual order."""
-    rank = {"alarm": 0, "warning": 1, "info": 2}
-    lacking = list(state["progress"]["lacking"]) if state["state"] != "running" else []
-
-    def place(one: Plain) -> tuple[bool, bool, int, int, int]:
-        is_lacking = one["kind"] == "missed" and one["step"] in lacking
-        usual = lacking.index(one["step"]) if is_lacking else -1
-        return one["snoozed"], one["acknowledged"], rank[one["severity"]], usual, -one["id"]
-
-    return tuple(_alert(one) for one in sorted(state["alerts"], key=place))
-
-
-def _alert(alert: Plain) -> AlertView:
-    kind = str(alert["kind"])
-    icon, severity_word = SEVERITIES[alert["severity"]]
-    return AlertView(
-        int(alert["id"]), str(alert["title"]), str(alert["reason"]), str(alert["evidence"]),
-        str(alert["severity"]), icon, severity_word, clock(alert["at"]), bool(alert["acknowledged"]),
-        bool(alert["snoozed"]), bool(alert.get("snapshot")), kind == "missed", str(alert["todo"]), alert["shows"],
-        f"{TITLES.get(kind, kind)}. {alert['todo']}.",
-    )  # fmt: skip
-
-
-def _loud(alerts: Sequence[AlertView], state: Plain) -> AlertView | None:
-    """The first alert that is to be dealt with now, its picture only where there is one."""
-    stills, loud = {one["step"] for one in state["steps"] if one["stills"]}, loud_alert(state)
-    found = next((one for one in alerts if loud is not None and one.id == loud["id"]), None)
-    return found if found is None or found.shows in stills else replace(found, shows=None)
-
-
-def _question(question: Plain) -> QuestionView:
-    return QuestionView(int(question["id"]), str(question["text"]))
-
-
-def _undoable(state: Plain, names: Mapping[int, str], titles: Mapping[int, str]) -> tuple[ActionView, ...]:
-    """The newest actions that count, the newest first."""
-    taken = [
-        Action(one["kind"], one["at"], one["target"], one["step"], one["answer"], number=one["number"])
-        for one in state["actions"]
-    ]
-    comments = {one["number"]: str(one["comment"]) for one in state["actions"]}
-    newest = [one for one in in_force(taken) if one.kind not in UNTOLD][-MOST_ACTIONS:]
-    if state["state"] != "running":  # only answers can be taken back then
-        newest = [one for one in newest if one.kind in LATE_ANSWERS]
-    return tuple(
-        ActionView(one.number, _action_words(one, names, titles, comments[one.number])) for one in reversed(newest)
-    )
-
-
-def _action_words(action: Action, names: Mapping[int, str], titles: Mapping[int, str], comment: str) -> str:
-    words = ACTION_WORDS[action.kind]
-    if action.step is not None:
-        words += f": {names.get(action.step, action.step)}"
-    elif action.kind in ANSWERS and (title := titles.get(action.target or 0)):
-        words += f": {title}"
-    if action.answer is not None:
-        words += " yes" if action.answer else " no"
-    return f"{words} ({comment})" if comment else words
+def spoken(before: LiveView | None, after: LiveView) -> tuple[Saying, ...]:
+    """What a voice says when the page goes from one view to the next: alerts first; nothing when it was just opened."""
+    if before is None or before.session != after.session:
+        return ()
+    if after.is_over:  # the verdict names what was missed: alerts one by one would say it again
+        return () if before.is_over else (Saying(f"{after.now.name}.", True),)
+    known = {alert.id: alert.severity for alert in before.alerts}
+    news = [alert for alert in after.alerts if known.get(alert.id) != alert.severity and not alert.is_snoozed]
+    words = [Saying(alert.spoken, True, alert.severity) for alert in news]
+    if after.question is not None and (before.question is None or before.question.id != after.question.id):
+        words.append(Saying(after.question.text, True))
+    if after.now.step is not None and after.now.step != before.now.step:
+        words.append(Saying(after.now.name))
+    if after.now.mood == "lost" != before.now.mood:
+        words.append(Saying(after.now.name, True, "warning"))
+    return tuple(words)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import av
 import numpy as np
 
 from guide.bundle import Bundle
@@ -30,6 +31,9 @@ from guide.teach.stills import Still, lacking, named_stills, read_stills, relabe
 from guide.teach.trial import Trial
 from guide.teach.videos import picture_at
 from guide.ui.state.bundles import GRAPH_LOOK
+
+STEPS, LABEL = "Steps", "Label a recording"  # parts of the page that others lead to
+USUAL_FRAME_S = 0.04
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,19 @@ class TrialView:
     lasted_s: float
     said: tuple[tuple[str, str], ...]  # severity, words
     summary: str
+
+
+def frame_s(video: Path | None) -> float:
+    """How long a frame of a video lasts, in seconds; what is usual where nobody can tell.
+
+    >>> frame_s(None)
+    0.04
+    """
+    try:
+        with av.open(str(video)) as container:
+            return float(1 / (container.streams.video[0].average_rate or 25))
+    except (av.FFmpegError, OSError, IndexError):
+        return USUAL_FRAME_S
 
 
 def label(step: KeyStep) -> str:

@@ -14,7 +14,8 @@ from typing import Any, Literal, get_args
 import av
 
 from guide.commands.report import read_report, read_stills
-from guide.procedure.wording import ACTION_WORDS, ANSWERS, title_of
+from guide.errors import GuideError
+from guide.procedure.wording import ACTION_WORDS, ANSWERS, TITLES, title_of
 from guide.record import shipping
 from guide.record.elan import to_elan
 from guide.record.keeping import Keeping, write_keeping
@@ -22,10 +23,12 @@ from guide.record.page import MARKS, clock, to_html
 from guide.record.retention import DAY_S, drop_old_pictures
 from guide.record.session_report import AlertHistory, SessionReport, taken_back, to_plain
 from guide.record.sqlite import DATABASE
-from guide.record.store import Store
+from guide.record.store import SessionFilter, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import SessionState, StoredPicture, StoredSession
+from guide.serve.picture import decode
+from guide.teach.moments import to_jpeg
 from guide.ui.state.folders import source_words
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
@@ -65,6 +68,8 @@ class SessionRow:
     alerts: int
     state: SessionState
     source: str = ""
+    kinds: tuple[str, ...] = ()
+    """The kinds of alerts that were raised, in words."""
 
     @property
     def bundle_name(self) -> str:
@@ -105,8 +110,11 @@ class SessionListFilter:
     until: date | None = None
     has_alerts: bool | None = None
     state: SessionState | None = None
+    words: str = ""
+    """Words that the session's line holds, in any order."""
 
     def fits(self, row: SessionRow) -> bool:
+        line = " ".join((row.title, row.source_name, *row.kinds)).casefold()
         day = datetime.fromtimestamp(row.started).date()
         return (
             self.person in (None, row.who)
@@ -115,6 +123,7 @@ class SessionListFilter:
             and (self.until is None or day <= self.until)
             and self.has_alerts in (None, row.alerts > 0)
             and self.state in (None, row.state)
+            and all(word in line for word in self.words.casefold().split())
         )
 
 
@@ -179,10 +188,24 @@ def list_sessions(folder: Path) -> tuple[SessionRow, ...]:
         return ()
     with opened(folder) as store:
         drop_old_pictures(store, time.time())
-        return tuple(_row(one) for one in reversed(store.sessions()))
+        kinds: dict[str, list[str]] = {}
+        for kind, words in TITLES.items():
+            for one in store.sessions(SessionFilter(alert_kind=kind)):
+                kinds.setdefault(one.id, []).append(words)
+        return tuple(_row(one, tuple(kinds.get(one.id, ()))) for one in reversed(store.sessions()))
 
 
-def _row(stored: StoredSession) -> SessionRow:
+def thumbnail(folder: Path, session: str) -> bytes | None:
+    """A small JPEG of a session: of its first alert, else of a step in its middle; none where it has no pictures."""
+    stills = sorted((folder / session).glob("still-*.jpg"))
+    chosen = next((path for path in stills if "-alert-" in path.name), stills[len(stills) // 2] if stills else None)
+    try:
+        return None if chosen is None else to_jpeg(decode(chosen.read_bytes()))
+    except (OSError, GuideError):  # it was deleted meanwhile, or is damaged
+        return None
+
+
+def _row(stored: StoredSession, kinds: tuple[str, ...] = ()) -> SessionRow:
     facts = stored.facts
     return SessionRow(
         stored.id,
@@ -194,6 +217,7 @@ def _row(stored: StoredSession) -> SessionRow:
         stored.alerts,
         stored.state,
         facts.source,
+        kinds if stored.alerts else (),
     )
 
 
@@ -320,10 +344,11 @@ def export_report(report: SessionReport, kind: ExportKind, stills: Mapping[str, 
     return (json.dumps(to_plain(report), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
 
 
-def delete(folder: Path, name: str) -> None:
-    """Deletes a session with all that belongs to it; raises InputError while it is being recorded."""
+def delete(folder: Path, *names: str) -> None:
+    """Deletes sessions with all that belongs to them; raises InputError at one that is being recorded."""
     with opened(folder) as store:
-        store.delete(store.find(name).id)
+        for name in names:
+            store.delete(store.find(name).id)
 
 
 def set_keeping(folder: Path, keeping: Keeping) -> int:

@@ -3,19 +3,44 @@
 // Speaks Streamlit's component messages by hand; no library and no address but the page's own.
 
 const at = (id) => document.getElementById(id);
-const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0 };
+const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0, frame: 0.04, zoom: 1, loop: false, told: "", past: [], future: [] };
 const KEYS = "123456789abcdefghijklmnopqrstuvwxyz".replace("b", "").split("");
 const LEAST = 0.1; // seconds a step lasts at least
+const SPEEDS = [0.5, 1, 2];
+const LARGEST = 16; // of the zoom
+const STILL_PX = 62; // the width of a still under the line
 
 function send(type, more) {
   window.parent.postMessage({ isStreamlitMessage: true, type, ...more }, "*");
 }
 
+// Tells the page what was drawn, and keeps what was there before, to be taken back.
 function tell() {
+  if (JSON.stringify(state.parts) !== state.told) {
+    state.past.push(state.told);
+    state.future = [];
+  }
+  hand();
+}
+
+function hand() {
+  state.told = JSON.stringify(state.parts);
   state.stamp += 1;
   const segments = state.parts.map((one) => [one.step, round(one.start), round(one.end)]);
   send("streamlit:setComponentValue", { value: { segments, stamp: state.stamp }, dataType: "json" });
 }
+
+function travel(from, to) {
+  if (!from.length) return;
+  to.push(state.told);
+  state.parts = JSON.parse(from.pop());
+  state.chosen = -1;
+  draw();
+  hand();
+}
+
+const undo = () => travel(state.past, state.future);
+const redo = () => travel(state.future, state.past);
 
 const round = (value) => Math.round(value * 1000) / 1000;
 
@@ -47,13 +72,102 @@ function toggle() {
   if (playing.paused) playing.play(); else playing.pause();
 }
 
+function nudge(frames) {
+  const playing = video();
+  if (playing) playing.pause();
+  go(now() + frames * state.frame);
+}
+
+function hurry(speed) {
+  const playing = video();
+  if (playing) playing.playbackRate = speed;
+  document.querySelectorAll(".speed").forEach((one) => one.setAttribute("aria-pressed", String(Number(one.dataset.speed) === speed)));
+}
+
+function faster(by) {
+  const playing = video();
+  const place = SPEEDS.indexOf(playing ? playing.playbackRate : 1) + by;
+  if (SPEEDS[place]) hurry(SPEEDS[place]);
+}
+
+// What is played over and over: the chosen step, else the one that is shown when it is switched on.
+function loop() {
+  const place = now();
+  const part = state.parts[state.chosen] || state.parts.find((one) => one.start <= place && place < one.end);
+  state.loop = state.loop || !part ? null : part;
+  at("loop").setAttribute("aria-pressed", String(Boolean(state.loop)));
+  if (!state.loop) return;
+  go(state.loop.start);
+  const playing = video();
+  if (playing) playing.play();
+}
+
+function zoom(by) {
+  state.zoom = Math.max(1, Math.min(state.zoom * by, LARGEST));
+  for (const id of ["bar", "stills"]) at(id).style.width = `${100 * state.zoom}%`;
+  at("scroll").scrollLeft = (at("bar").clientWidth * now()) / state.duration - at("scroll").clientWidth / 2;
+  draw();
+  stills();
+}
+
 function follow() {
   const playing = video();
   const seconds = now();
+  if (playing && state.loop && (seconds >= state.loop.end || seconds < state.loop.start - 0.5)) playing.currentTime = state.loop.start;
+  if (playing && !playing.paused) reveal(seconds);
+  document.querySelector(".film").hidden = !playing;
+  at("undo").disabled = !state.past.length;
+  at("redo").disabled = !state.future.length;
+  at("out").disabled = state.zoom <= 1;
+  at("in").disabled = state.zoom >= LARGEST;
+  stills();
   at("head").style.left = `${(100 * seconds) / state.duration}%`;
   at("clock").textContent = `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, "0")}`;
   at("play").hidden = !playing;
   at("play").textContent = playing && !playing.paused ? "❚❚ Pause" : "▶ Play";
+}
+
+// The moment that is shown stays in sight while a zoomed line plays.
+function reveal(seconds) {
+  const box = at("scroll"), place = (at("bar").clientWidth * seconds) / state.duration;
+  if (place < box.scrollLeft || place > box.scrollLeft + box.clientWidth) box.scrollLeft = place - box.clientWidth / 8;
+}
+
+// Stills under the line, cut out in the browser by a second player of the same video; made anew for another video or zoom.
+function stills() {
+  const playing = video(), strip = at("stills");
+  const count = Math.max(1, Math.floor(at("bar").clientWidth / STILL_PX));
+  const wanted = playing && playing.currentSrc ? `${playing.currentSrc} ${count}` : "";
+  strip.hidden = !wanted;
+  if (strip.dataset.of === wanted) return;
+  strip.dataset.of = wanted;
+  strip.replaceChildren();
+  if (wanted) cut(strip, playing.currentSrc, count, wanted);
+  fit();
+}
+
+function cut(strip, source, count, wanted) {
+  const cutter = document.createElement("video");
+  Object.assign(cutter, { src: source, muted: true, preload: "auto" });
+  const places = Array.from({ length: count }, () => strip.appendChild(document.createElement("canvas")));
+  let next = 0;
+  const seek = () => {
+    if (strip.dataset.of !== wanted || next >= count) return cutter.removeAttribute("src");
+    cutter.currentTime = Math.min(((next + 0.5) * state.duration) / count, cutter.duration - 0.05);
+    return undefined;
+  };
+  cutter.addEventListener("loadedmetadata", seek);
+  cutter.addEventListener("seeked", () => {
+    const canvas = places[next];
+    [canvas.width, canvas.height] = [Math.round((92 * cutter.videoWidth) / cutter.videoHeight), 92];
+    canvas.getContext("2d").drawImage(cutter, 0, 0, canvas.width, canvas.height);
+    next += 1;
+    seek();
+  });
+}
+
+function fit() {
+  send("streamlit:setFrameHeight", { height: document.body.scrollHeight + 12 });
 }
 
 // --- what is changed -------------------------------------------------------------------------------------------
@@ -92,16 +206,22 @@ function press(step) {
 }
 
 function key(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const inField = event.target.closest && event.target.closest("input, textarea, select, [contenteditable], canvas, [role=grid]");
-  if (inField) return;
+  if (inField || event.altKey) return;
+  if (event.ctrlKey || event.metaKey) {
+    const turn = { z: event.shiftKey ? redo : undo, y: redo }[event.key.toLowerCase()];
+    if (turn) event.preventDefault();
+    return turn && turn();
+  }
   const named = state.steps.find((one) => one.key === event.key.toLowerCase());
   const actions = {
     " ": toggle, ArrowLeft: () => go(now() - (event.shiftKey ? 0.2 : 1)), ArrowRight: () => go(now() + (event.shiftKey ? 0.2 : 1)),
-    0: () => press(0), b: () => press(0), Delete: () => press(0), Escape: () => { state.chosen = -1; draw(); },
+    ",": () => nudge(-1), ".": () => nudge(1), "[": () => faster(-1), "]": () => faster(1), "/": loop, "-": () => zoom(0.5), "+": () => zoom(2),
+    "=": () => zoom(2), 0: () => press(0), b: () => press(0), Delete: () => press(0), Escape: () => { state.chosen = -1; draw(); },
+    Enter: () => { state.chosen = state.parts.findIndex((one) => one.start <= now() && now() < one.end); draw(); },
   };
   const act = named ? () => press(named.number) : actions[event.key];
-  if (!act) return;
+  if (!act || ([" ", "Enter"].includes(event.key) && event.target.closest && event.target.closest("button"))) return; // a button in focus is pressed
   event.preventDefault();
   act();
 }
@@ -121,7 +241,7 @@ function draw() {
     part.textContent = step.label;
     part.title = `${step.label}, ${one.start.toFixed(1)} to ${one.end.toFixed(1)} s`;
     bar.append(part);
-    if (part.scrollWidth > part.clientWidth) part.textContent = one.step; // a word cut in two says less than its number
+    if (part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight) part.textContent = one.step; // a word cut in two says less than its number
     for (const side of ["start", "end"]) edge(bar, one, side, place);
   });
   follow();
@@ -230,24 +350,35 @@ at("bar").addEventListener("pointerup", (event) => {
 window.addEventListener("message", (event) => {
   if (event.data.type !== "streamlit:render") return;
   const { args, theme } = event.data;
-  if (theme) document.body.style.setProperty("--text", theme.textColor);
+  if (theme) Object.assign(document.body.style, { color: theme.textColor, background: theme.backgroundColor });
   if (theme && theme.font) dress(theme.font);
   state.duration = Math.max(args.duration, 0.1);
+  state.frame = args.frame;
   state.steps = args.steps.map(([number, label, shade], place) => ({ number, label, shade, key: KEYS[place] || "" }));
   if (args.stamp >= state.stamp && !state.drag) {
     // What the page holds is newer than what was drawn here, or the same.
     state.stamp = args.stamp;
     state.parts = args.segments.map(([step, start, end]) => ({ step, start, end }));
+    state.told = JSON.stringify(state.parts);
     if (state.chosen >= state.parts.length) state.chosen = -1;
   }
   at("help").textContent = "Drag an edge, or click a step and press another key. While the video plays, a key means: from here on. "
-    + "0 none of them, space play, arrows one second, with shift a fifth.";
+    + "0 none of them, space play, arrows one second, with shift a fifth, comma and dot one frame, Enter chooses what is shown, Ctrl+Z takes back.";
   chips();
   draw();
-  send("streamlit:setFrameHeight", { height: document.body.scrollHeight + 12 });
+  fit();
 });
 
-at("play").addEventListener("click", toggle);
+const BUTTONS = {
+  play: toggle, back: () => nudge(-1), on: () => nudge(1), loop, out: () => zoom(0.5), in: () => zoom(2), undo, redo,
+};
+for (const [id, act] of Object.entries(BUTTONS)) at(id).addEventListener("click", act);
+document.querySelectorAll(".speed").forEach((one) => one.addEventListener("click", () => hurry(Number(one.dataset.speed))));
+at("scroll").addEventListener("wheel", (event) => {
+  if (!event.ctrlKey) return;
+  event.preventDefault();
+  zoom(event.deltaY < 0 ? 1.25 : 0.8);
+}, { passive: false });
 document.addEventListener("keydown", key);
 try {
   const outside = (event) => key(event);
@@ -255,5 +386,5 @@ try {
   window.addEventListener("pagehide", () => window.parent.document.removeEventListener("keydown", outside));
 } catch { /* another origin: keys count while the timeline has the focus */ }
 setInterval(follow, 100);
-new ResizeObserver(() => send("streamlit:setFrameHeight", { height: document.body.scrollHeight + 12 })).observe(at("row"));
+new ResizeObserver(fit).observe(document.body);
 send("streamlit:componentReady", { apiVersion: 1 });

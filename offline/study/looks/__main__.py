@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -21,16 +21,19 @@ from rich.table import Table
 from guide.commands.entry import entry
 from guide.domain import Labels, Times
 from guide.errors import InputError
+from guide.perceive.appearance import AppearanceSettings
 from guide.teach.prototypes import learn_prototypes
 from guide.teach.reorder import shuffled
 from offline.config import Recipe, resolve
 from offline.extraction import open_extractor
+from offline.features import TRIED
 from offline.metrics.live import StepFrames, step_frames
 from offline.progress import progress
+from offline.second_look import FEWEST, gain_in_words, try_second_look
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import demonstrations_of, without
 from offline.study.jobs import read_seeds
-from offline.study.looks.seeing import LOOKS, WHOLE, SeenSet, Seer
+from offline.study.looks.seeing import CROP, LOOKS, WHOLE, SeenSet, Seer
 from offline.study.looks.sources import LabelledSet, from_drawn, from_stills, from_videos
 
 Tell: TypeAlias = Callable[[NDArray[Any], Times], Labels]
@@ -78,7 +81,23 @@ def main(options: Options) -> None:
     for row in rows:
         table.add_row(" + ".join(row), *(_figure(one) for each in seen for one in score(each.task(row))))
     console.print(table)
+    if [WHOLE, CROP] in rows:
+        for each in seen:
+            console.print(f"{each.of.title}, as learning tries it: {judge(each.task([WHOLE, CROP]))}", soft_wrap=True)
     console.print(f"a frame with two looks takes {measure_ratio(seer):.2f} times the processor time of one look")
+
+
+def judge(task: LabelledTask) -> str:
+    """What learning would say of two looks side by side, from true labels."""
+    if len(task.recordings) < FEWEST:
+        return gain_in_words(None)
+    step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k
+    tried = [
+        replace(one, rate=one.rate / TRIED, times=one.times[::TRIED], pooled=one.pooled[::TRIED])
+        for one in task.recordings
+    ]
+    labels = [own[::TRIED] for own in task.truth]
+    return gain_in_words(try_second_look(tried, labels, AppearanceSettings.for_step(step_s)))
 
 
 def measure_ratio(seer: Seer) -> float:
@@ -86,7 +105,7 @@ def measure_ratio(seer: Seer) -> float:
     rng = np.random.default_rng(0)
     made = [(n / 5, rng.integers(0, 256, (480, 640, 3), dtype=np.uint8)) for n in range(TIMED_FRAMES)]
     took_s = []
-    for looks in ([WHOLE], [WHOLE], [WHOLE, "crop"]):  # the first warms up
+    for looks in ([WHOLE], [WHOLE], [WHOLE, CROP]):  # the first warms up
         began = time.process_time()
         seer.look(made, looks)
         took_s.append(time.process_time() - began)

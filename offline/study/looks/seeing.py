@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from guide.domain import Image, Times
 from guide.perceive import preprocess, region
 from guide.perceive.preprocess import to_network_input
-from guide.perceive.region import MovingRegion, RegionSettings, crop
+from guide.perceive.region import MovingRegion, RegionSettings, closer, crop
 from guide.teach.annotations import segments_to_labels
 from offline.extraction import Extractor
 from offline.features import RecordingFeatures
@@ -23,8 +23,9 @@ from offline.study.keep import Kept, source_hash
 from offline.study.looks.sources import Labelled, LabelledSet, Pictures
 
 WHOLE: Final = "whole"
+CROP: Final = "crop"
 LOOKS: Final[Mapping[str, RegionSettings]] = {
-    "crop": RegionSettings(),
+    CROP: RegionSettings(),
     "crop .35": RegionSettings(side=0.35),
     "crop .7": RegionSettings(side=0.7),
     "crop, held": RegionSettings(hold=0.12),
@@ -94,13 +95,15 @@ class Seer:
         for at, image in pictures:
             times.append(at)
             parts = [crop(image, regions[look].push(image, at)) if look in regions else image for look in looks]
-            for look, row in zip(looks, self._pool(parts), strict=True):
-                rows[look].append(row)
+            for look, part in zip(looks, parts, strict=True):
+                rows[look].append(self._pool(part, LOOKS.get(look)))
         return np.array(times), {look: np.stack(some) for look, some in rows.items()}
 
-    def _pool(self, images: Sequence[Image]) -> Iterator[NDArray[Any]]:
-        inputs = np.stack([to_network_input(one, self._extractor.preprocessing) for one in images])
-        yield from self._extractor.runner.pool(inputs)
+    def _pool(self, image: Image, settings: RegionSettings | None) -> NDArray[Any]:
+        whole = self._extractor.preprocessing
+        how = whole if settings is None else closer(whole, settings)
+        [pooled] = self._extractor.runner.pool(to_network_input(image, how)[None])
+        return np.asarray(pooled)
 
 
 def _unit(rows: NDArray[Any]) -> NDArray[np.float32]:

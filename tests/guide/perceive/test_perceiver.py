@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from guide.errors import InputError
 from guide.ingest.files import VideoFile
 from guide.perceive.appearance import AppearanceSettings, appearance
 from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
+from guide.perceive.region import Region
 from guide.session import perception_settings, start_networks
 from tests.tiny import FEATURE_WIDTH, Learned
 
@@ -42,6 +44,51 @@ def test_live_embeddings_are_the_offline_ones(frames_task: Learned, number: int)
     np.testing.assert_allclose([percept.at for percept in seen], kept[f"times_{number}"], atol=1e-6)
     offline = kept[f"embeddings_{number}"].astype(np.float64)
     assert least_cosine(np.stack([percept.embedding for percept in seen]).astype(np.float64), offline) >= 0.999
+
+
+@pytest.mark.parametrize("number", range(4), ids=RATES)
+def test_live_embeddings_of_two_looks_are_the_offline_ones(looks_task: Learned, number: int) -> None:
+    test_live_embeddings_are_the_offline_ones(looks_task, number)
+
+
+def test_with_two_looks_it_says_where_it_looks(looks_task: Learned, frames_task: Learned) -> None:
+    video = Path(looks_task.options.inputs[0]) / "01.mp4"
+    moved = [one.region for one in percepts(looks_task, video) if one.region is not None]
+    assert len(moved) == len(percepts(frames_task, video))
+    assert moved[0] == Region(0.5, 0.5, 0.5)
+    assert len({*moved}) > len(moved) / 2  # it follows what moves
+    assert all(one.region is None for one in percepts(frames_task, video))
+
+
+def test_looks_that_take_turns_run_the_trunk_once_a_frame(looks_task: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    networks = start_networks(looks_task.bundle, "cpu", threads=1)
+    assert networks.trunk is not None
+    settings, pool = perception_settings(looks_task.bundle), networks.trunk.pool
+    counts: list[int] = []
+
+    def counted(inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        counts.append(len(inputs))
+        return pool(inputs)
+
+    monkeypatch.setattr(networks.trunk, "pool", counted)
+    both, turns = Noting(), Noting()
+    frames = list(VideoFile(Path(looks_task.options.inputs[0]) / "01.mp4"))[:6]
+    for head in (both, turns):
+        live = Perceiver(replace(settings, appearance=AppearanceSettings(1e-6, 1e9)), head, networks.trunk)
+        live.take_turns = head is turns
+        for frame in frames:
+            live.see(frame)
+    assert counts == [1] * 12 + [1] * 2 + [1] * 5
+    whole, part = slice(0, settings.width // 2), slice(settings.width // 2, settings.width)
+    seen = [np.concatenate(head.seen)[:, : settings.width] for head in (both, turns)]
+    each = [
+        [rows[:, look] / np.linalg.norm(rows[:, look], axis=1, keepdims=True) for look in (whole, part)]
+        for rows in seen
+    ]
+    for look, fresh in ((0, [0, 2, 4]), (1, [1, 3, 5])):
+        np.testing.assert_allclose(each[1][look][fresh], each[0][look][fresh], atol=1e-5)
+        for stale in {1, 2, 3, 4, 5} - {*fresh}:
+            np.testing.assert_allclose(each[1][look][stale], each[1][look][stale - 1], atol=1e-5)
 
 
 def test_the_working_rate_decides_what_is_seen(frames_task: Learned) -> None:

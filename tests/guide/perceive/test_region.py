@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.domain import Image
+from guide.domain import Frame, Image
 from guide.perceive.region import (
     MovingRegion,
     Region,
@@ -16,6 +16,7 @@ from guide.perceive.region import (
     centre_of_motion,
     crop,
     pixels,
+    second_looks,
     small_grey,
 )
 
@@ -97,3 +98,12 @@ def test_a_region_lies_within_the_picture(size: tuple[int, int], x: float, y: fl
     assert left >= 0
     assert top >= 0
     assert length >= 1
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_what_moves_is_followed_through_frames_without_a_second_look(every: int) -> None:
+    frames = [Frame(n, n / RATE, view(turning(n), ((0.3, 0.4),))) for n in range(4)]
+    looks = list(second_looks(frames, RegionSettings(), lambda number: number % every == 0))
+    assert [look.at for look in looks] == [frame.at for frame in frames[::every]]
+    regions = follow([frame.image for frame in frames])
+    np.testing.assert_array_equal(looks[-1].image, crop(frames[3].image, regions[3]))

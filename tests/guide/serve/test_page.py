@@ -15,6 +15,7 @@ from guide.domain import Image
 from guide.ingest.source import open_source
 from guide.serve.picture import decode
 from guide.settings import LiveSettings
+from tests.dashboard import serious_findings
 from tests.live_task import SHOWN, make_live_task
 from tests.server import TOKEN, Served, running, step_picture
 from tests.tiny import Learned
@@ -137,6 +138,20 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
         page.locator("#step:not(.not_complete)", has_text="Complete").wait_for()
         page.click("#back")
         page.locator("#step.not_complete").wait_for()
+
+
+def test_nothing_serious_is_found_for_people_who_see_or_move_otherwise(frames_task: Learned, tmp_path: Path) -> None:
+    task = make_live_task(frames_task, tmp_path)
+    camera = write_camera(tmp_path / "camera.y4m", SHOWN, 3.0)
+    with running(task.exported / "demo", tmp_path / "data") as served, phone(served, camera) as page:
+        assert serious_findings(page) == []
+        page.click("#go")
+        page.locator("#loud", has_text="Missed").wait_for(timeout=30_000)
+        assert serious_findings(page) == []
+        page.click("#end")
+        page.click("#really")
+        page.locator("#step.not_complete").wait_for(timeout=20_000)
+        assert serious_findings(page) == []
 
 
 def test_a_question_is_answered_and_an_alert_acknowledged(frames_task: Learned, tmp_path: Path) -> None:

@@ -11,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.errors import InputError
-from guide.serve.picture import MOST_SCANS, NARROWEST_PX, WIDEST_PX, PictureLimits, annotated_jpeg, decode, size_px
+from guide.perceive.region import Region, pixels
+from guide.serve.picture import (
+    MOST_SCANS,
+    NARROWEST_PX,
+    WIDEST_PX,
+    PictureLimits,
+    annotated_jpeg,
+    decode,
+    framed,
+    size_px,
+)
 from tests.synth import COLOURS, plain
 
 
@@ -167,3 +177,15 @@ def test_words_are_drawn_and_the_frame_itself_is_left_alone() -> None:
     assert shown[:30].std() > 10
     assert shown[-30:, :, 0].mean() > 150  # the alarm's band is red
     assert abs(shown[200:260].mean() - 90) < 3
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (320, 240), (64, 200)])
+def test_a_frame_is_drawn_around_the_region_and_nowhere_else(width: int, height: int) -> None:
+    image, region = np.zeros((height, width, 3), np.uint8), Region(0.9, 0.2, 0.5)
+    shown, (left, top, side) = framed(image, region), pixels(image, region)
+    assert not image.any()
+    assert shown[top : top + side, left].all()
+    assert shown[top, left : left + side].all()
+    inner = slice(top + side // 4, top + 3 * side // 4), slice(left + side // 4, left + 3 * side // 4)
+    assert not shown[inner].any()
+    assert not shown[top + side + 2 :].any()

@@ -16,7 +16,17 @@ from guide.label.prototypes import Floats, Prototypes, mean_nearest
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach import prototypes as module
 from guide.teach.demonstrations import Demonstrations, demonstrate
-from guide.teach.prototypes import COPY_STRIDE, HEADROOM, SHRINKAGE, WAYS, Taught, chosen, costs_of, learn_prototypes
+from guide.teach.prototypes import (
+    COPY_STRIDE,
+    HEADROOM,
+    SHRINKAGE,
+    WAYS,
+    Taught,
+    accuracy_left_out,
+    chosen,
+    costs_of,
+    learn_prototypes,
+)
 from guide.teach.reorder import shuffled
 from tests.plain_discriminant import fit_discriminant
 from tests.small_task import make_demonstrations, make_labels
@@ -136,6 +146,21 @@ def test_labels_drawn_by_lot_are_only_guessed() -> None:
     demonstrations = demonstrate(list("abc"), times, pooled, RATE, AppearanceSettings(0.01, 15.0))
     _, measured = learn_and_measure(demonstrations, labels)
     assert np.mean([each.argmin(1) == own for each, own in zip(measured, labels, strict=True)]) < 0.45
+
+
+def test_steps_left_out_are_named_by_what_the_others_show() -> None:
+    demonstrations, labels = make_task(noise=0.3)
+    assert accuracy_left_out(demonstrations, labels).min() > 0.9
+    drawn = [np.random.default_rng(n).permutation(own) for n, own in enumerate(labels)]
+    assert accuracy_left_out(demonstrations, drawn).mean() < 0.5
+    others = [labels[0], *drawn[1:]]
+    assert accuracy_left_out(demonstrations, others)[0] < 0.6  # its own labels have no part in it
+
+
+def test_what_shows_no_step_cannot_be_named() -> None:
+    demonstrations, labels = make_task()
+    labels[1] = np.zeros_like(labels[1])
+    assert np.isnan(accuracy_left_out(demonstrations, labels)).tolist() == [False, True, False, False]
 
 
 def test_a_step_that_nobody_else_has_is_infinitely_far() -> None:

@@ -25,7 +25,7 @@ def test_a_newcomer_sees_the_steps_and_a_hostile_name_stays_text(make_bundle: Ma
     make_bundle(tmp_path / "exported" / "box", names=(HOSTILE, "open case", "fit board", "close lid"))
     with serve(tmp_path) as address, browse() as page:
         page.goto(f"{address}/bundles")
-        expect(page.get_by_role("heading", name="box")).to_be_visible()
+        expect(page.get_by_role("heading", name="Learned procedures")).to_be_visible()
         for name in (HOSTILE, "open case", "fit board", "close lid"):
             expect(page.get_by_text(name, exact=False).first).to_be_visible()
         expect(page.get_by_alt_text("2 open case, as it was done")).to_be_visible()
@@ -60,6 +60,6 @@ def test_screenshot(tmp_path: Path) -> None:
         pytest.skip("the screenshot shows exported/demo, which is not built: run make demo first.")
     with serve(tmp_path, CNC_EXPORTED="exported") as address, browse() as page:
         page.goto(f"{address}/bundles")
-        expect(page.get_by_role("heading", name="demo")).to_be_visible()
+        expect(page.get_by_role("heading", name="Learned procedures")).to_be_visible()
         page.wait_for_function("document.images.length && [...document.images].every(each => each.naturalWidth > 0)")
         keep_screenshot(page, "dashboard")

@@ -74,6 +74,9 @@ def test_two_videos_are_dropped_and_learned_and_guide_live(tmp_path: Path) -> No
         expect(page.get_by_alt_text("step 1, as it was done").first).to_be_visible()
         page.get_by_role("tab", name="How well the recordings match").click()
         expect(page.get_by_alt_text("Two recordings against each other", exact=False)).to_be_visible()
+        expect(page.locator(".st-key-quality")).to_contain_text("Nobody has checked the steps")
+        page.get_by_role("button", name="Name the steps").click()
+        expect(page.get_by_label("Name of step 1")).to_be_visible()
         go_live(page, address, videos[0])
         expect(page.locator(".guide-steps li")).to_have_count(4)
         expect(page.locator(".guide-head")).to_contain_text("lamp-img-src-x-onerror-alert-1 · a.mp4")
@@ -124,7 +127,7 @@ def test_a_client_that_sends_two_gigabytes_all_the_same_is_refused(tmp_path: Pat
 
 @pytest.mark.skipif(os.environ.get("CNC_SCREENSHOTS") != "1", reason="CNC_SCREENSHOTS=1 takes the screenshots")
 def test_screenshot(tmp_path: Path) -> None:
-    """Leaves docs/dashboard-learn.png: the demo as it stands there when it was learned on this page."""
+    """Leaves docs/dashboard-learn.png: the demo with its quality card, as if it was learned on this page."""
     if not (ROOT / "exported" / "demo" / "manifest.json").is_file():
         pytest.skip("the screenshot shows exported/demo, which is not built: run make demo first.")
     shutil.copytree(ROOT / "exported" / "demo", tmp_path / "exported" / "electronics-kit")
@@ -139,8 +142,10 @@ def test_screenshot(tmp_path: Path) -> None:
         page.goto(f"{address}/learn")
         page.get_by_role("combobox", name="Procedure").click()
         page.get_by_role("option", name="electronics-kit").click()
-        expect(page.get_by_text("Steps found")).to_be_visible()
+        expect(page.locator(".st-key-quality")).to_contain_text("live labels were right")
         page.wait_for_function(
             "document.images.length > 8 && [...document.images].every(each => each.naturalWidth > 0)"
         )
+        settle(page)
+        page.wait_for_timeout(1500)
         keep_screenshot(page, "dashboard-learn")

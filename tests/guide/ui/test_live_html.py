@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 import pytest
 
 from guide.ui import live_html
-from guide.ui.state.live import AlertView, ItemView, LiveView, NextView, NowView
-from guide.ui.state.live_health import HealthView
+from guide.ui.state.live import ItemView, LiveView, NextView, NowView, VisitView
+from guide.ui.state.live_alerts import AlertView
+from guide.ui.state.live_words import HealthView
 
 HOSTILE = "<img src=x onerror=alert(1)>\"' onload='alert(2)' </div><script>alert(3)</script>"
 NOW = NowView(HOSTILE, 1, "unsure", "4 s", "usually 5 s", 0.4, 0.3, 0.5, 0.8, "40 %", (3.0, 5.0, 8.0, 9.0))
@@ -19,7 +20,7 @@ VIEW = LiveView(
     next=(NextView(1, HOSTILE, "9 of 12", 2), NextView(2, HOSTILE, "3 of 12", 0)), progress="1 of 4", share=0.25,
     timeline=(ItemView(1, HOSTILE, "out of order", HOSTILE),), alerts=(ALERT,), question=None, undoable=(),
     health=(HealthView(HOSTILE, HOSTILE, HOSTILE),), notice=HOSTILE, steps=(), headset=None, remark=HOSTILE,
-    mark=HOSTILE,
+    mark=HOSTILE, visits=(VisitView(HOSTILE, "#5ea2ed", "↻", HOSTILE),), earlier=3,
 )  # fmt: skip
 
 
@@ -63,6 +64,7 @@ def drawn(view: LiveView) -> dict[str, str]:
         "now": live_html.now(view),
         "following": live_html.following(view, lambda step, number: f"http://127.0.0.1/{step}/{number}?look=a&b"),
         "steps": live_html.steps(view),
+        "visits": live_html.visits(view),
         "alert": live_html.alert(ALERT, "http://127.0.0.1/a?look=b"),
         "question": live_html.question(HOSTILE),
         "phone": live_html.phone("http://127.0.0.1/?token=a&client=%3Cb%3E", "data:image/svg+xml;base64,AA=="),
@@ -71,7 +73,7 @@ def drawn(view: LiveView) -> dict[str, str]:
 
 @pytest.mark.parametrize("is_over", [False, True])
 @pytest.mark.parametrize("is_loud", [False, True])
-@pytest.mark.parametrize("part", ["head", "now", "following", "steps", "alert", "question", "phone"])
+@pytest.mark.parametrize("part", ["head", "now", "following", "steps", "visits", "alert", "question", "phone"])
 def test_hostile_names_stay_text(part: str, is_over: bool, is_loud: bool) -> None:
     view = replace(VIEW, is_over=is_over, loud=replace(ALERT, todo=HOSTILE) if is_loud else None)
     seen = read(drawn(view)[part])

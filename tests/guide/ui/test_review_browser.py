@@ -90,12 +90,53 @@ def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exporte
     assert read_bundle(exported / "box").facts["review"]["labelled"] == ["01"]
 
 
+def test_the_line_is_looked_at_closely_and_changes_are_taken_back(exported: Path, tmp_path: Path) -> None:
+    shown_s = "document.querySelector('.st-key-review_video video').currentTime"
+    with serve(tmp_path, CNC_EXPORTED=str(exported)) as address, browse(height_px=1000) as page:
+        page.goto(f"{address}/review")
+        page.get_by_text("Label a recording").first.click()
+        line = page.frame_locator("iframe[title*='guide_timeline']")
+        expect(line.locator("#stills canvas").nth(5)).to_be_visible()
+        expect(line.locator("#stills canvas").first).to_have_attribute("height", "92")  # it was cut out of the video
+        parts = line.locator(".part").evaluate_all("each => each.map(one => one.title)")
+        line.locator("#bar").click(position={"x": 300, "y": 20})
+        line.locator("body").press("4")
+        expect(line.locator("#undo")).to_be_enabled()
+        changed = line.locator(".part").evaluate_all("each => each.map(one => one.title)")
+        assert changed != parts
+        for keys, titles in (("Control+z", parts), ("Control+y", changed), ("Control+z", parts)):
+            line.locator("body").press(keys)
+            expect(line.locator(".part")).to_have_count(len(titles))
+            assert line.locator(".part").evaluate_all("each => each.map(one => one.title)") == titles
+        expect(line.locator("#undo")).to_be_disabled()
+        before = width(line.locator("#bar"))
+        line.get_by_role("button", name="Zoom in").click()
+        assert width(line.locator("#bar")) == pytest.approx(2 * before, rel=0.02)
+        line.locator("body").press("-")
+        assert width(line.locator("#bar")) == pytest.approx(before, rel=0.02)
+        start_s = page.evaluate(shown_s)
+        line.locator("body").press(".")
+        assert 0.01 < page.evaluate(shown_s) - start_s < 0.3
+        line.locator("body").press("[")
+        assert page.evaluate("document.querySelector('.st-key-review_video video').playbackRate") == 0.5
+        line.locator("body").press("]")
+        line.locator(".part").first.click()
+        first, last = (float(words.split()[0]) for words in parts[0].split(", ")[1].split(" to "))
+        line.get_by_role("button", name="Loop").click()
+        page.wait_for_timeout(int(1000 * (last - first) + 800))
+        assert first - 0.5 <= page.evaluate(shown_s) <= last + 0.3  # it has begun again
+
+
 def assert_seen_on_a_small_laptop(page: Page, last: Locator) -> None:
-    """The line of steps with the words under it, and what saves it, without scrolling."""
+    """The line of steps with the words under it, and what saves it, without scrolling: the video makes room."""
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.wait_for_timeout(500)
     for part in (last, page.get_by_role("button", name="Save these labels")):
         box = part.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] < 720
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    page.wait_for_timeout(500)
 
 
 def width(part: Locator) -> float:
@@ -119,7 +160,7 @@ def drag(page: Page, edge: Locator, by: int) -> None:
 
 @pytest.mark.skipif(os.environ.get("CNC_SCREENSHOTS") != "1", reason="CNC_SCREENSHOTS=1 takes the screenshots")
 def test_screenshot(tmp_path: Path) -> None:
-    """Leaves docs/dashboard-review.png: the demo, one recording being labelled."""
+    """Leaves docs/dashboard-review.png and docs/dashboard-label.png: the demo reviewed, a recording being labelled."""
     demo = ROOT / "exported" / "demo"
     if not (demo / "manifest.json").is_file():
         pytest.skip("the screenshot shows exported/demo, which is not built: run make demo first.")
@@ -134,3 +175,10 @@ def test_screenshot(tmp_path: Path) -> None:
         page.wait_for_function(LOADED)
         page.wait_for_timeout(1500)
         keep_screenshot(page, "dashboard-review")
+        page.get_by_role("button", name="Undo the last").click()
+        page.get_by_text("Label a recording").first.click()
+        line = page.frame_locator("iframe[title*='guide_timeline']")
+        expect(line.locator("#stills canvas[height='92']").last).to_be_visible()
+        line.locator("#bar").click(position={"x": 420, "y": 20})
+        page.wait_for_timeout(3000)
+        keep_screenshot(page, "dashboard-label")

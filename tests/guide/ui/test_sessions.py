@@ -132,14 +132,38 @@ def test_many_are_counted(open_page: OpenPage, tmp_path: Path) -> None:
     sound(page.run())
 
 
-def test_a_session_is_deleted_only_after_a_yes(open_page: OpenPage, tmp_path: Path) -> None:
-    keep_session(tmp_path, FIRST)
-    page = press(choose(open_page(), sessions.KEEP), "Delete …")
-    page = press(page, "Keep it")
+def test_sessions_are_deleted_only_after_a_yes_one_or_all_that_were_found(open_page: OpenPage, tmp_path: Path) -> None:
+    third = "20300104-030405-00bb"
+    for name, person in ((FIRST, "shift 1"), (SECOND, "shift 2"), (third, "shift 2")):
+        keep_session(tmp_path, name, person=person, has_video=False)
+    page = choose(open_page(), sessions.KEEP)
+    page.multiselect(key="sessions_delete").set_value([FIRST]).run()
+    page = press(press(page, "Delete …"), "Keep them")
     assert (tmp_path / FIRST).exists()
-    page = press(press(page, "Delete …"), "Yes, delete it")
+    page = press(press(page, "Delete …"), "Yes, delete 1 session")
     assert not (tmp_path / FIRST).exists()
+    page.selectbox(key="sessions_person").set_value("shift 2").run()
+    page = press(press(page, "Choose all 2 found"), "Delete …")
+    assert (tmp_path / SECOND).exists()
+    page = press(page, "Yes, delete 2 sessions")
     assert "Nothing was recorded" in texts(page)
+
+
+def test_the_list_shows_a_picture_and_the_kinds_of_alerts_and_is_searched(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path, FIRST)
+    keep_session(tmp_path, SECOND, person="the new one", has_video=False)
+    for path in (tmp_path / SECOND).glob("still-*"):
+        path.unlink()
+    page = open_page()
+    shown = page.dataframe[0].value
+    assert list(shown["picture"].notna()) == [False, True]
+    assert shown["picture"][1].startswith("data:image/jpeg;base64,")
+    assert all(words[0] != "0" and ": " in words for words in shown["alerts"])
+    kind = shown["alerts"][0].split(": ")[1].split(",")[0]
+    page.text_input(key="sessions_words").set_value(f"NEW {kind}").run()
+    assert list(sound(page).dataframe[0].value["person"]) == ["the new one"]
+    page.text_input(key="sessions_words").set_value("no such word").run()
+    assert "No session matches" in texts(sound(page))
 
 
 def test_the_session_that_was_replayed_is_the_one_to_delete(open_page: OpenPage, tmp_path: Path) -> None:
@@ -148,7 +172,7 @@ def test_the_session_that_was_replayed_is_the_one_to_delete(open_page: OpenPage,
     page = choose(open_page(), sessions.REPLAY)
     page.selectbox(key="sessions_chosen").set_value(FIRST).run()
     page = choose(choose(page, sessions.LIST), sessions.KEEP)
-    assert page.selectbox(key="sessions_delete").value == FIRST
+    assert page.multiselect(key="sessions_delete").value == [FIRST]
     assert choose(page, sessions.REPLAY).selectbox(key="sessions_chosen").value == FIRST
 
 

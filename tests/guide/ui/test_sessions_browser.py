@@ -66,7 +66,7 @@ def test_a_session_clicked_in_the_list_is_replayed(tmp_path: Path, across_px: in
         page.goto(f"{address}/sessions")
         expect(page.get_by_text("2 of 2 sessions")).to_be_visible()
         settle(page)
-        page.locator(".dvn-scroller").click(position={"x": across_px, "y": 88})  # in the second row, on a canvas
+        page.locator(".dvn-scroller").click(position={"x": across_px, "y": 119})  # in the second row, on a canvas
         expect(page.locator("video")).to_be_visible()
         settle(page)
         page.get_by_text("List", exact=True).click()

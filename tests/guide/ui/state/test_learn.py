@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,25 @@ def test_features_and_folders_of_stills_count_as_recordings(tmp_path: Path) -> N
         (tmp_path / name).write_bytes(b"")
     assert state.count_other_recordings(tmp_path) == 4
     assert state.count_other_recordings(tmp_path / "none") == 0
+
+
+def test_how_long_it_takes_is_told_by_what_was_learned_before(tmp_path: Path) -> None:
+    said = "4 recordings, 8.0 minutes"
+    old = [
+        replace(job(tmp_path, said, "finished", 0), started=100.0, ended=100.0 + took) for took in (80.0, 240.0, 160.0)
+    ]
+    assert state.expected_s(4.0, "default", old) == 80.0  # the middle one took 20 s a minute
+    assert state.expected_s(4.0, "paper", old) is None
+    assert state.expected_s(4.0, "default", [replace(old[0], state="failed")]) is None
+    running = replace(job(tmp_path, said), started=1000.0)
+    assert state.left_s(running, old, 1040.0) == 120.0
+    assert state.left_s(running, old, 1500.0) is None  # it is late: nobody can tell
+    assert state.left_s(running, (), 1040.0) is None
+
+
+def test_a_recording_has_a_picture_and_a_length(tmp_path: Path) -> None:
+    write_video(tmp_path / "one.mp4", grey_levels(10), steady(10, 5))
+    (tmp_path / "two.mp4").write_text("no video")
+    assert (state.thumbnail(tmp_path / "one.mp4") or b"")[:2] == b"\xff\xd8"
+    assert state.thumbnail(tmp_path / "two.mp4") is None
+    assert 1.5 < 60 * state.count_minutes(tmp_path) < 2.5

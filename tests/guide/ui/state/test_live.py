@@ -11,8 +11,7 @@ import pytest
 from guide.domain import Alert, KeyStep
 from guide.procedure.model import Procedure
 from guide.procedure.wording import REASONS, advice_of, title_of
-from guide.ui.state.live import LiveView, view_live
-from guide.ui.state.live_voice import Saying, spoken
+from guide.ui.state.live import LiveView, Saying, spoken, view_live
 
 TIMES = {"shortest": 2.0, "low": 3.0, "usual": 5.0, "high": 8.0, "longest": 10.0}
 NAMES = {1: "lay mat", 2: "open case", 3: "fit board", 4: "close lid"}
@@ -136,6 +135,19 @@ def test_out_of_order_and_done_again_stand_in_the_timeline() -> None:
     assert [(item.step, item.standing, item.words) for item in shown.timeline[:2]] == [
         (1, "out of order", "4 s"), (2, "current", "done again"),
     ]  # fmt: skip
+
+
+def test_the_order_of_work_keeps_repeats_apart() -> None:
+    turns = [visit(1, 0.0, 4.0), visit(2, 5.0, 9.0), visit(1, 9.0, 12.0), visit(3, 12.0, None)]
+    wrong = alert(kind="out_of_order", about=2)
+    shown = view(timeline=turns, alerts=[wrong]).visits
+    assert [(one.name, one.sign, one.words) for one in shown] == [
+        ("lay mat", "", "4 s"), ("open case", "⇅", "4 s"), ("lay mat", "↻", "again, 3 s"), ("fit board", "▶", "now"),
+    ]  # fmt: skip
+    assert shown[0].colour == shown[2].colour != shown[1].colour
+    long = view(timeline=[visit(1 + at % 2, at, at + 1.0) for at in range(20)])
+    assert len(long.visits) + long.earlier == 20
+    assert long.visits[0].words == "again, 1 s"
 
 
 def test_the_gravest_alert_comes_first_and_those_dealt_with_last() -> None:

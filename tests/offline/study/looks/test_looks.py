@@ -19,7 +19,7 @@ from offline.extraction import Extractor
 from offline.features import RecordingFeatures
 from offline.study.datasets.step_folders import read_step_folders
 from offline.study.evaluation.task import LabelledTask
-from offline.study.looks.__main__ import Options, main, measure_ratio, score
+from offline.study.looks.__main__ import Options, judge, main, measure_ratio, score
 from offline.study.looks.seeing import LOOKS, SeenSet, Seer
 from offline.study.looks.sources import Labelled, LabelledSet, from_stills
 
@@ -107,6 +107,17 @@ def test_what_can_be_told_is_told_in_any_order() -> None:
     assert shuffled.accuracy > 0.9
     lost = replace(made_task(0.01), truth=tuple(np.random.default_rng(n).integers(1, 4, 60) for n in range(3)))
     assert score(lost)[0].accuracy < 0.6
+
+
+def test_it_says_what_learning_would_make_of_two_looks() -> None:
+    clear, lost = made_task(noise=0.01), made_task(noise=100.0)
+    both = [
+        replace(one, pooled=np.concatenate([noisy.pooled, one.pooled], 1))
+        for one, noisy in zip(clear.recordings, lost.recordings, strict=True)
+    ]
+    assert judge(replace(clear, recordings=tuple(both))).endswith("the second is kept")
+    two = replace(clear, recordings=tuple(both[:2]), truth=clear.truth[:2])
+    assert "too few recordings" in judge(two)
 
 
 def test_stills_are_keyed_by_their_content(folder: Path, tmp_path: Path) -> None:

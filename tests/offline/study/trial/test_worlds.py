@@ -133,7 +133,7 @@ def test_the_code_that_decides_is_named() -> None:
     # Values, messages, files, and what other rooms do with what was seen.
     harmless = (
         "guide.bundle", "guide.domain", "guide.errors", "guide.fading", "guide.ingest", "guide.label",
-        "guide.perceive.appearance", "guide.perceive.pace", "guide.procedure", "guide.teach",
+        "guide.perceive.appearance", "guide.perceive.pace", "guide.perceive.region", "guide.procedure", "guide.teach",
         "offline.config", "offline.study.keep",
         "offline.features", "offline.study.flags", "offline.keysteps", "offline.losses", "offline.npy_file",
         "offline.progress", "offline.videos", "guide.words",
