@@ -1,9 +1,11 @@
 """The one place that decides whether a rule alarms, asks or is silent, and says why.
 
 Every rule has a risk, the chance that a right recording breaks it, or seems to (`evidence.py`). Each demonstration is
-right, so what the others say against it, or against a rehearsal of it, is a false alarm; and each is made wrong in
-several ways (`folds.py`). Rules are taken in the order of their risk up to where they find most for their false alarms,
-as long as those stay within the rate. Rules a little riskier may ask, as long as that is rare; the rest are silent.
+right, so what the others say against it, or the tracker says of its rehearsal by rules of the others, is a false alarm;
+and each is made wrong in several ways (`folds.py`). Rules are taken in the order of their risk up to where they find
+most for their false alarms, as long as those stay within the rate; live, where that lets more rules alarm, they do so
+only when it is nearly sure that they were broken. Rules a little riskier may ask, as long as that is rare; the rest are
+silent.
 """
 
 from __future__ import annotations
@@ -42,14 +44,14 @@ WORTH = 2.0  # false alarms a recording that are borne where they let all faults
 # False alarms that few recordings may have hidden: half a one, live for each kind of rule, so that two demonstrations
 # without any just meet the default rate where steps are true.
 PRIOR_ALARMS = 0.5
-# Of the false alarms in rehearsals as many are to be expected later: a rule that was broken in one alarms no more.
+# Of the false alarms in rehearsals as many are to be expected later: a rule that was broken in one alarms no more. With
+# labels that were carried over, rehearsals are quieter than recordings of strangers: labels agree with what is seen.
 REHEARSED = 0.5
+REHEARSED_CARRIED = 0.75
 # How probable it must be that a rule was broken before it alarms, and the share of faults that is then still told.
 CHANCES = {0.6: 1.0, 0.99: 0.8}
 MOST_SHARE = 0.05  # of the rehearsals in which a limit on time, or on what is known, may be wrong
 LEAST_PATIENCE_S = 30.0
-# Rehearsals by labels that were carried over are quieter than recordings of strangers: labels agree with what is seen.
-CARRIED_WEIGHT = 2.0
 
 Floats: TypeAlias = NDArray[np.float64]
 Rehearsals: TypeAlias = Mapping[int, Sequence[Event]]
@@ -109,7 +111,7 @@ def choose_rules(
         return _Decided(evidence, CURIOUS, len(demonstrations), ends).rules()
     choices = [_Choice(folds, rate)]
     if ends:
-        weight = CARRIED_WEIGHT if is_carried else 1.0
+        weight = REHEARSED_CARRIED if is_carried else REHEARSED
         seen = {chance: [_told_of(fold, chance, told) for fold in folds] for chance in CHANCES}
         choices = [_Choice(each, rate, weight, chance) for chance, each in seen.items()]
     chosen = [(choice, choice.cutoffs()) for choice in choices]
@@ -145,7 +147,7 @@ class _Choice:
     def __init__(
         self, folds: Sequence[Fold], rate: float, weight: float | None = None, chance: float = min(CHANCES)
     ) -> None:
-        """`weight` is what false alarms of rehearsals count; it is none where steps are true."""
+        """`weight` is what false alarms in rehearsals count; none where steps are true."""
         self._folds, self._rate, self._weight, self.chance = folds, rate, weight, chance
         self._alarms = _array(breach for fold in folds for breach in fold.alarms)
         faults = _array(breach for fold in folds for breach in fold.faults)
@@ -194,15 +196,14 @@ class _Choice:
     def gain(self, cutoffs: Cutoffs) -> float:
         """What the share of faults that is found is worth, less the false alarms a recording."""
         found = CHANCES[self.chance] * _told(self._faults, cutoffs) / max(len(self._faults), 1)
-        alarms = (self._weight or 1.0) * _told(self._alarms, cutoffs) / len(self._folds)
-        return round(WORTH * found - alarms, 9)
+        return round(WORTH * found - _told(self._alarms, cutoffs) / len(self._folds), 9)
 
     def _is_within(self, cutoffs: Cutoffs) -> bool:
         alarms, count = self._count(cutoffs), len(self._folds)
         if self._weight is None:
             return expected(alarms, count) <= self._rate
         kinds = max(sum(risk > NEVER for risk in cutoffs.kinds), 1)
-        return self._weight * expected(REHEARSED * alarms, count, PRIOR_ALARMS * kinds) <= self._rate
+        return expected(self._weight * alarms, count, PRIOR_ALARMS * kinds) <= self._rate
 
     def _count(self, cutoffs: Cutoffs) -> int:
         limits = sum(_out_of_limits(fold, cutoffs) for fold in self._folds)
