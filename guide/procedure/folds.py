@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from guide.domain import Belief, KeyStep
-from guide.procedure.evidence import Demonstrations, Evidence, chance_broken, weigh
+from guide.domain import Alert, Belief, KeyStep
+from guide.procedure.evidence import Demonstrations, Evidence, weigh
 from guide.procedure.model import Rule, RuleKind
 from guide.procedure.orders import kin_risk
 from guide.procedure.visits import Visit, first_order
 
 MOST_FOLDS = 30  # of more demonstrations than this, an evenly spread choice is left out
-TOLD = 0.5  # chance from which on a rule that seems broken would be told of
 MOST_RISK = 0.05  # what one right recording in twenty does is no fault
 
 
@@ -29,6 +28,7 @@ class Breach(NamedTuple):
 class Fold(NamedTuple):
     """A demonstration left out."""
 
+    number: int
     others: Evidence
     left_out: tuple[Visit, ...]
     alarms: list[Breach]
@@ -47,9 +47,9 @@ def folds_of(
 ) -> list[Fold]:
     """A fold for each demonstration, or for an evenly spread choice of many; none for a single demonstration.
 
-    Where there are rehearsals, `ends` has the last belief of each by the number of its demonstration: a false alarm is
-    then what seemed broken, else what is broken. A step that only the demonstration left out holds is unknown activity
-    where steps `are_true`, else passed over.
+    Where there are rehearsals, `ends` has the last belief of each by the number of its demonstration; only these are
+    left out, and their false alarms are what is said of them. A step that only the demonstration left out holds is
+    unknown activity where steps `are_true`, else passed over.
     """
     count = len(demonstrations)
     if count < 2:
@@ -69,9 +69,21 @@ def _fold(
     visits, known = demonstrations[index], set(others.orders.steps)
     order = tuple(step for step in first_order(visits) if step in known)
     again = [step for step in order if sum(visit.step == step for visit in visits) > 1]
-    alarms = list(judge.seemed(ends[index])) if index in ends else [*judge.alarms(order), *judge.repeats(again)]
+    alarms = [] if index in ends else [*judge.alarms(order), *judge.repeats(again)]
     kept = visits if are_true else tuple(visit for visit in visits if visit.step in known)
-    return Fold(others, kept, alarms, list(judge.faults(order)))
+    return Fold(index, others, kept, alarms, list(judge.faults(order)))
+
+
+def breach_of(alert: Alert, others: Evidence) -> Breach:
+    """The rules that an alert says are broken."""
+    risks, step = others.risks, alert.step
+    if alert.kind == "repeated":
+        return Breach(risks.get(Rule("repeated", step), np.inf))
+    if alert.kind == "missed":
+        needs = [risk for rule, risk in risks.items() if rule.kind == "needs" and rule.before == step]
+        return Breach(risks.get(Rule("missed", step), np.inf), min(needs, default=np.inf))
+    pair = [risks.get(Rule(kind, step, alert.before), np.inf) for kind in ("out_of_order", "needs")]
+    return Breach(pair=min(pair))
 
 
 class _Judge:
@@ -83,15 +95,6 @@ class _Judge:
         for rule, risk in evidence.risks.items():
             if rule.kind == "needs" and rule.before is not None:
                 self._needs.setdefault(rule.step, {})[rule.before] = risk
-
-    def seemed(self, belief: Belief) -> Iterator[Breach]:
-        """What a rehearsal seemed to break, each cause once."""
-        least: dict[Rule, Breach] = {}
-        for rule, risk in self._risks.items():
-            if chance_broken(rule, belief) >= TOLD:
-                breach = Breach(pair=risk) if rule.is_pair else Breach(risk)
-                least[rule.cause] = _least([breach, least.get(rule.cause, Breach())])
-        yield from least.values()
 
     def alarms(self, order: Sequence[int]) -> Iterator[Breach]:
         """What goes against the others: all that lacks at one moment is one cause, and none is told twice."""

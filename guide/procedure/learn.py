@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from guide.domain import BACKGROUND, KeyStep, Segment
+from guide.domain import BACKGROUND, Alert, KeyStep, Segment
 from guide.errors import InputError
 from guide.procedure.counts import longest_pause_s, step_statistics
 from guide.procedure.model import Procedure, Rules, StepStatistics, Transition
 from guide.procedure.orderings import ordering_of_segments, rank_orderings
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import count_precedence, count_transitions
+from guide.procedure.replay import standing_alerts
 from guide.procedure.rule_selection import Rehearsals, choose_rules, silence_limits
+from guide.procedure.tracker import Tracker
 from guide.procedure.visits import first_order, visits_of
 
 FALSE_ALARM_RATE = 0.2  # per recording: one needless alert in five sessions
@@ -41,7 +43,13 @@ def learn_procedure(
     known = tuple(steps) if steps is not None else number_steps(sequences)
     _check(sequences, known)
     demonstrations = [visits_of(segments) for segments in sequences]
-    rules = choose_rules(demonstrations, known, rate, are_true, rehearsals, is_carried)
+
+    def told(rules: Rules, number: int) -> list[Alert]:
+        """What is told of a rehearsal by rules of the other demonstrations."""
+        tracker = Tracker(describe([*sequences[:number], *sequences[number + 1 :]], known, rules))
+        return standing_alerts(said for event in (rehearsals or {})[number] for said in tracker.apply(event))
+
+    rules = choose_rules(demonstrations, known, rate, are_true, rehearsals, is_carried, told)
     procedure = describe(sequences, known, rules)
     return silence_limits(procedure, rehearsals) if rehearsals else procedure
 

@@ -84,6 +84,7 @@ class _Rules(Struct, forbid_unknown_fields=True):
     is_unknown_flagged: bool = field(name="unknown")
     false_alarms: Seconds
     questions: Seconds
+    alert_chance: Annotated[float, Meta(ge=0.5, le=1)] = 0.6
     decisions: Annotated[tuple[_Decision, ...], Meta(max_length=MOST)] = ()
     given: Annotated[tuple[_Given, ...], Meta(max_length=MOST)] = ()
 

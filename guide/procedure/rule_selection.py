@@ -1,9 +1,11 @@
 """The one place that decides whether a rule alarms, asks or is silent, and says why.
 
 Every rule has a risk, the chance that a right recording breaks it, or seems to (`evidence.py`). Each demonstration is
-right, so what the others say against it, or against a rehearsal of it, is a false alarm; and each is made wrong in
-several ways (`folds.py`). Rules are taken in the order of their risk up to where they find most for their false alarms,
-as long as those stay within the rate. Rules a little riskier may ask, as long as that is rare; the rest are silent.
+right, so what the others say against it, or the tracker says of its rehearsal by rules of the others, is a false alarm;
+and each is made wrong in several ways (`folds.py`). Rules are taken in the order of their risk up to where they find
+most for their false alarms, as long as those stay within the rate; live, where that lets more rules alarm, they do so
+only when it is nearly sure that they were broken. Rules a little riskier may ask, as long as that is rare; the rest are
+silent.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Belief, KeyStep
+from guide.domain import Alert, Belief, KeyStep
 from guide.procedure.events import Event, Reviewed
 from guide.procedure.evidence import Demonstrations, Evidence, chance_broken, weigh
-from guide.procedure.folds import MOST_RISK, TOLD, Breach, Fold, folds_of
+from guide.procedure.folds import MOST_RISK, Breach, Fold, breach_of, folds_of
 from guide.procedure.model import Decision, Procedure, Rule, Rules, StepStatistics, Verdict
 from guide.procedure.orders import PRIOR_GAP
 from guide.procedure.precedence import without_circles
@@ -42,12 +44,14 @@ WORTH = 2.0  # false alarms a recording that are borne where they let all faults
 # False alarms that few recordings may have hidden: half a one, live for each kind of rule, so that two demonstrations
 # without any just meet the default rate where steps are true.
 PRIOR_ALARMS = 0.5
-# False alarms to expect for each that rehearsals raise once the rules that raised them do not alarm: others will.
-LOUD_COST = 0.5
+# Of the false alarms in rehearsals as many are to be expected later: a rule that was broken in one alarms no more. With
+# labels that were carried over, rehearsals are quieter than recordings of strangers: labels agree with what is seen.
+REHEARSED = 0.5
+REHEARSED_CARRIED = 0.75
+# How probable it must be that a rule was broken before it alarms, and the share of faults that is then still told.
+CHANCES = {0.6: 1.0, 0.99: 0.8}
 MOST_SHARE = 0.05  # of the rehearsals in which a limit on time, or on what is known, may be wrong
 LEAST_PATIENCE_S = 30.0
-# Rehearsals by labels that were carried over are quieter than recordings of strangers: labels agree with what is seen.
-CARRIED_WEIGHT = 2.0
 
 Floats: TypeAlias = NDArray[np.float64]
 Rehearsals: TypeAlias = Mapping[int, Sequence[Event]]
@@ -92,22 +96,40 @@ def choose_rules(
     are_true: bool = False,
     rehearsals: Rehearsals | None = None,
     is_carried: bool = False,
+    told: Callable[[Rules, int], Sequence[Alert]] = lambda *_: (),
 ) -> Rules:
     """The rules that find most while the false alarms expected per recording stay within `rate`.
 
     A rehearsal is what the tracker would hear of a demonstration, by its number, seen by what the others teach. Labels
-    that are `carried` from other recordings make rehearsals look better than they are.
+    that are `carried` from other recordings make rehearsals look better than they are. `told` says which alerts rules
+    of the others raise in a rehearsal.
     """
     ends = _ends(rehearsals or {})
     evidence = weigh(demonstrations, steps, are_true, list(ends.values()))
     folds = folds_of(demonstrations, steps, are_true, ends)
-    choice = _Choice(folds, rate, bool(ends), CARRIED_WEIGHT if is_carried else 1.0)
-    cutoffs = choice.with_one_more(choice.cutoffs(), len(demonstrations)) if folds else CURIOUS
+    if not folds:
+        return _Decided(evidence, CURIOUS, len(demonstrations), ends).rules()
+    choices = [_Choice(folds, rate)]
+    if ends:
+        weight = REHEARSED_CARRIED if is_carried else REHEARSED
+        seen = {chance: [_told_of(fold, chance, told) for fold in folds] for chance in CHANCES}
+        choices = [_Choice(each, rate, weight, chance) for chance, each in seen.items()]
+    chosen = [(choice, choice.cutoffs()) for choice in choices]
+    choice, cutoffs = max(chosen, key=lambda pair: pair[0].gain(pair[1]))
     return replace(
-        _Decided(evidence, cutoffs, len(demonstrations), ends).rules(),
-        false_alarms=choice.false_alarms(cutoffs) if folds else 0.0,
-        questions=choice.questions(cutoffs) if folds else 0.0,
+        _Decided(evidence, choice.with_one_more(cutoffs, len(demonstrations)), len(demonstrations), ends).rules(),
+        alert_chance=choice.chance,
+        false_alarms=choice.false_alarms(cutoffs),
+        questions=choice.questions(cutoffs),
     )
+
+
+def _told_of(fold: Fold, chance: float, told: Callable[[Rules, int], Sequence[Alert]]) -> Fold:
+    """The fold with the false alarms that every rule of the others raises in its rehearsal."""
+    every = Cutoffs(ASKED_RISK, ASKED_RISK, is_unknown_flagged=False)
+    rules = _Decided(fold.others, every, len(fold.others.orders.demonstrations), {}).rules()
+    alerts = told(replace(rules, alert_chance=chance, patience_s=None), fold.number)
+    return fold._replace(alarms=[breach_of(one, fold.others) for one in alerts])
 
 
 def expected(alarms: float, recordings: int, prior: float = PRIOR_ALARMS) -> float:
@@ -122,8 +144,11 @@ def expected(alarms: float, recordings: int, prior: float = PRIOR_ALARMS) -> flo
 class _Choice:
     """The cut-offs that folds speak for."""
 
-    def __init__(self, folds: Sequence[Fold], rate: float, are_seen: bool, weight: float) -> None:
-        self._folds, self._rate, self._are_seen, self._weight = folds, rate, are_seen, weight
+    def __init__(
+        self, folds: Sequence[Fold], rate: float, weight: float | None = None, chance: float = min(CHANCES)
+    ) -> None:
+        """`weight` is what false alarms in rehearsals count; none where steps are true."""
+        self._folds, self._rate, self._weight, self.chance = folds, rate, weight, chance
         self._alarms = _array(breach for fold in folds for breach in fold.alarms)
         faults = _array(breach for fold in folds for breach in fold.faults)
         self._faults = faults[(faults <= ASKED_RISK).any(1)]  # what nobody could know is none
@@ -144,7 +169,6 @@ class _Choice:
         for name in ("long_factor", "short_factor"):
             tries = [replace(chosen, **{name: factor}) for factor in FACTORS]  # type: ignore[arg-type]
             chosen = next(filter(self._is_within, tries), chosen)
-        chosen = self._or_all_but_loud(chosen)
         asking = (replace(chosen, asked=risk) for risk in (ASKED_RISK, *reversed(RISKS)))
         return next(one for one in asking if self._asked(one) <= QUESTION_RATE * len(self._folds))
 
@@ -166,29 +190,20 @@ class _Choice:
         risks = np.unique(self._alarms[:, kind])
         return [NEVER, *(float(risk) * (1 - 1e-6) for risk in risks[risks <= MOST_RISK]), MOST_RISK]
 
-    def _or_all_but_loud(self, chosen: Cutoffs) -> Cutoffs:
-        """The cut-offs, or all rules but those that a rehearsal seemed to break, where that finds more."""
-        if not self._are_seen:
-            return chosen
-        sides = ((MOST_RISK, MOST_RISK), (NEVER, MOST_RISK), (MOST_RISK, NEVER))
-        tries = [replace(chosen, alone=alone, pair=pair) for alone, pair in sides]
-        within = [one for one in tries if self._expected(LOUD_COST * _told(self._alarms, one), one) <= self._rate]
-        return max([chosen, *within], key=lambda one: _told(self._faults, one))
-
-    def _expected(self, alarms: float, cutoffs: Cutoffs) -> float:
-        kinds = max(sum(risk > NEVER for risk in cutoffs.kinds), 1) if self._are_seen else 1
-        return expected(alarms, len(self._folds), PRIOR_ALARMS * kinds)
-
     def _best(self, tries: Iterable[Cutoffs], tie: Callable[[Cutoffs], float]) -> Cutoffs | None:
-        return max(filter(self._is_within, tries), key=lambda one: (self._gain(one), tie(one)), default=None)
+        return max(filter(self._is_within, tries), key=lambda one: (self.gain(one), tie(one)), default=None)
 
-    def _gain(self, cutoffs: Cutoffs) -> float:
+    def gain(self, cutoffs: Cutoffs) -> float:
         """What the share of faults that is found is worth, less the false alarms a recording."""
-        found = _told(self._faults, cutoffs) / max(len(self._faults), 1)
-        return round(WORTH * found - self._weight * _told(self._alarms, cutoffs) / len(self._folds), 9)
+        found = CHANCES[self.chance] * _told(self._faults, cutoffs) / max(len(self._faults), 1)
+        return round(WORTH * found - _told(self._alarms, cutoffs) / len(self._folds), 9)
 
     def _is_within(self, cutoffs: Cutoffs) -> bool:
-        return self._weight * self._expected(self._count(cutoffs), cutoffs) <= self._rate
+        alarms, count = self._count(cutoffs), len(self._folds)
+        if self._weight is None:
+            return expected(alarms, count) <= self._rate
+        kinds = max(sum(risk > NEVER for risk in cutoffs.kinds), 1)
+        return expected(self._weight * alarms, count, PRIOR_ALARMS * kinds) <= self._rate
 
     def _count(self, cutoffs: Cutoffs) -> int:
         limits = sum(_out_of_limits(fold, cutoffs) for fold in self._folds)
@@ -237,14 +252,7 @@ class _Decided:
         return self._evidence.counted[rule] <= max(ASKED_RISK, self._cutoffs.asked)
 
     def _verdict(self, rule: Rule) -> Verdict:
-        verdict = self._cutoffs.verdict(rule, self._evidence.risks[rule])
-        if verdict == "alarms" and self._is_loud(rule):
-            return "silent" if rule.kind == "repeated" else "asks"
-        return verdict
-
-    def _is_loud(self, rule: Rule) -> bool:
-        """Whether it seemed broken in a rehearsal."""
-        return any(chance_broken(rule, belief) >= TOLD for belief in self._ends.values())
+        return self._cutoffs.verdict(rule, self._evidence.risks[rule])
 
     def _why(self, rule: Rule) -> str:
         limit = max(self._cutoffs.limit(rule), 0.0)
@@ -271,9 +279,8 @@ class _Decided:
     def _seemed(self, rule: Rule) -> str:
         if not self._ends:
             return ""
-        broken = sum(chance_broken(rule, belief) >= TOLD for belief in self._ends.values())
-        so = ", so it may not alarm" if self._is_loud(rule) else ""
-        return f", seemed broken in {broken} of {len(self._ends)} rehearsals{so}"
+        broken = sum(chance_broken(rule, belief) >= min(CHANCES) for belief in self._ends.values())
+        return f", seemed broken in {broken} of {len(self._ends)} rehearsals"
 
 
 def silence_limits(procedure: Procedure, rehearsals: Rehearsals) -> Procedure:

@@ -15,9 +15,8 @@ class TrackerSettings:
 
     sure_confidence: float = 0.5
     """A step confirmed with less confidence leads to a question instead of an alert."""
-    alert_chance: float = 0.6
-    """What has gone wrong this probably is told; a question is asked where it is a little less probable."""
     ask_chance: float = 0.4
+    """What has gone wrong this probably is asked about where it is not probable enough to be told."""
     drop_chance: float = 0.4
     """What was told is taken back where it has become less probable than this."""
     most_questions: int = 3

@@ -211,7 +211,7 @@ class _Turn:
         """The finding as far as it is believed: sure, a question, or nothing; what was said stands a little longer."""
         chance = self._chance(finding)
         is_told = self.state.voice.alert_on(finding.cause) is not None
-        if chance >= (self.settings.drop_chance if is_told else self.settings.alert_chance):
+        if chance >= (self.settings.drop_chance if is_told else self.procedure.rules.alert_chance):
             return finding
         return replace(finding, is_sure=False) if chance >= self.settings.ask_chance else None
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.domain import Belief, KeyStep, Segment
+from guide.domain import Alert, Belief, KeyStep, Segment
 from guide.procedure.events import Confirmed, Ended, Event, Finished, Reviewed
 from guide.procedure.explain import explain
 from guide.procedure.learn import learn_procedure
@@ -152,7 +152,7 @@ def test_a_step_that_a_rehearsal_does_not_make_out_is_not_alarmed() -> None:
     rules = learn([rehearsal(), rehearsal({2: 0.9}), *[rehearsal()] * 6])
     assert rules.required == (1, 3, 4, 5)
     assert decision(rules, Rule("missed", 2)).reason.startswith(
-        "done in 8 of 8 demonstrations, seemed broken in 1 of 8 rehearsals, so it may not alarm; risk 11 %"
+        "done in 8 of 8 demonstrations, seemed broken in 1 of 8 rehearsals; risk 11 %"
     )
 
 
@@ -162,6 +162,28 @@ def test_what_cries_in_many_rehearsals_is_silent_and_an_order_with_it() -> None:
     assert 5 not in rules.single
     assert (3, 5) in rules.edges
     assert 4 in rules.single
+
+
+def without(step: int, chance: float) -> list[Event]:
+    """A rehearsal in which a step has probably been left out."""
+    lacking = tuple((one.number, chance if one.number == step else 0.0) for one in STEPS)
+    seen = Belief(130.0, tuple(one for one in DONE if one.step != step), lacking)
+    return [Reviewed(130.0, seen), Finished(131.0)]
+
+
+def test_where_rehearsals_are_doubtful_only_what_is_nearly_sure_is_told() -> None:
+    """Every rehearsal seems to leave out another step: rules hold if they alarm only when that is nearly sure."""
+    doubtful = learn([without(step, 0.7) for step in range(1, 6)])
+    assert doubtful.alert_chance == 0.99
+    assert learn([rehearsal()] * 5).alert_chance == 0.6
+    procedure = replace(learn_procedure([DONE] * 5, STEPS), rules=replace(doubtful, required=(1, 2, 3, 4, 5)))
+
+    def alerts(chance: float) -> list[Alert]:
+        tracker = Tracker(procedure)
+        return [said for event in without(3, chance) for said in tracker.apply(event) if isinstance(said, Alert)]
+
+    assert not alerts(0.97)
+    assert alerts(0.995)
 
 
 def test_a_need_is_one_cause_with_the_step_that_lacks() -> None:
@@ -196,7 +218,7 @@ def test_expected_false_alarms_know_that_few_recordings_prove_little() -> None:
 )
 def test_left_out_rehearsals_stay_within_the_rate(chances: list[dict[int, float]], is_carried: bool) -> None:
     rules = learn([rehearsal(each) for each in chances], is_carried)
-    assert rules.false_alarms <= 0.4  # each counts half where the rule that raised it does not alarm
+    assert rules.false_alarms * len(chances) * 0.5 <= 0.2 * (len(chances) + 0.5)  # each counts half
     told = {one.rule: one.verdict for one in rules.decisions}
     assert {step for step in range(1, 6) if told.get(Rule("missed", step)) == "alarms"} == set(rules.required)
     assert all(one.reason for one in rules.decisions)
