@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +23,7 @@ from offline.study.evaluation.teaching import ALL, Way, teach
 from offline.study.fault_trial.conditions import Conditions, learn
 from offline.study.following import Lesson, follow_sight, see
 from tests.faulty_task import make_recording, make_task
-from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, altered, feature_rows
+from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, feature_rows, requiring_all
 
 ON_COURSE = ("missed", "out_of_order", "repeated", "unknown")
 
@@ -53,14 +51,18 @@ def from_bundle(bundle: Bundle) -> Lesson:
     return Lesson(taught, read_demonstrations(bundle)[0])
 
 
-def said_by_both(bundle: Bundle, priors: tuple[Prior, ...]) -> list[object]:
-    """What a live session says of a recording, which is what following it without networks says."""
+def unseen() -> RecordingFeatures:
     prototypes = np.random.default_rng(7).normal(0, 3, (5, FEATURE_WIDTH))
     rows = feature_rows((2, 4, 1, 4), prototypes, seed=9)
+    return RecordingFeatures("unseen", FEATURE_RATE, np.arange(len(rows)) / FEATURE_RATE, rows)
+
+
+def said_by_both(bundle: Bundle, priors: tuple[Prior, ...]) -> list[object]:
+    """What a live session says of a recording, which is what following it without networks says."""
+    recording = unseen()
     session = Session(bundle, start_networks(bundle, "cpu", 1), LiveSettings(priors=priors))
-    live = [word for update in follow_features(rows, FEATURE_RATE, session) for word in update.guidance]
+    live = [word for update in follow_features(recording.pooled, FEATURE_RATE, session) for word in update.guidance]
     lesson = from_bundle(bundle)
-    recording = RecordingFeatures("unseen", FEATURE_RATE, np.arange(len(rows)) / FEATURE_RATE, rows)
     followed = follow_sight(see(lesson, recording), lesson, priors)
     assert said_of_course(live)
     assert said_of_course(list(followed.said)) == said_of_course(live)
@@ -76,20 +78,16 @@ def test_a_session_says_the_same_of_after_effects(features_task: Learned, tmp_pa
     """An after-effect that never appears, of a step that is done: both go by it."""
     width = features_task.bundle.facts["head"]["embedding_width"]
     never = {
-        "effects_numbers": np.array([2]),
+        "effects_numbers": np.array([3]),
         "effects_directions": np.zeros((width, 1)),
         "effects_levels": np.array([[0.0, 1e-5, 100.0, 1.0]]),
         "effects_span_s": np.array([1.0]),
     }
-
-    def require_all(_: dict[str, Any]) -> None:
-        """So few demonstrations let nothing alarm by themselves."""
-        procedure = json.loads((tmp_path / "procedure.json").read_text())
-        procedure["rules"] |= {"required": [step["number"] for step in procedure["steps"]], "asked_steps": []}
-        (tmp_path / "procedure.json").write_text(json.dumps(procedure))
-
-    bundle = altered(features_task.bundle, tmp_path, {"prototypes.npz": never}, require_all)
+    bundle = requiring_all(features_task.bundle, tmp_path, {"prototypes.npz": never})
     said_by_both(bundle, PRIORS)
+    lesson = from_bundle(bundle)
+    sight, without = see(lesson, unseen()), tuple(prior for prior in PRIORS if prior != "after_effects")
+    assert follow_sight(sight, lesson).belief != follow_sight(sight, lesson, without).belief
 
 
 def test_the_last_look_back_holds_all_that_was_done(tmp_path: Path) -> None:
