@@ -227,7 +227,7 @@ class Session:
         """Has two looks take turns where this machine has no time for both; says so, or nothing. For live sources."""
         if self.settings.looks != "auto" or self.perceiver.time_needed <= MOST_BUSY:
             return ""
-        self.settings, self.perceiver.take_turns = replace(self.settings, looks="turns"), True
+        self.perceiver.take_turns = True
         return (
             "this machine has no time for two looks at each frame: they take turns. --looks both would drop frames "
             "instead."

@@ -84,7 +84,7 @@ class TrainOptions:
     )
     """A file with the trunk's weights, where they cannot be downloaded."""
     looks: Annotated[int | Literal["auto"] | None, _preset("looks", "1|2|auto")] = None
-    """2: look at where things move as well, which takes 1.75 times the time a frame; auto tries whether it gains."""
+    """2: look at where things move as well, which takes 1.77 times the time a frame; auto tries whether it gains."""
     loss: Annotated[str | None, _preset("loss", "NAME")] = None
     """What the embedder is trained with: tc3i, tcc, cidm, lav or lav+tcc."""
     device: ExtractionDevice = "auto"

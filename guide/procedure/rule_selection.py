@@ -44,7 +44,7 @@ WORTH = 2.0  # false alarms a recording that are borne where they let all faults
 # False alarms that few recordings may have hidden: half a one, live for each kind of rule, so that two demonstrations
 # without any just meet the default rate where steps are true.
 PRIOR_ALARMS = 0.5
-# Of the false alarms in rehearsals as many are to be expected later: a rule that was broken in one alarms no more. With
+# Of the false alarms in rehearsals so many are to be expected later: a rule that one of few broke alarms no more. With
 # labels that were carried over, rehearsals are quieter than recordings of strangers: labels agree with what is seen.
 REHEARSED = 0.5
 REHEARSED_CARRIED = 0.75

@@ -15,8 +15,8 @@ class TrackerSettings:
 
     sure_confidence: float = 0.5
     """A step confirmed with less confidence leads to a question instead of an alert."""
-    ask_chance: float = 0.4
-    """What has gone wrong this probably is asked about where it is not probable enough to be told."""
+    ask_margin: float = 0.2
+    """What is less probable than what is told, by no more than this, is asked about."""
     drop_chance: float = 0.4
     """What was told is taken back where it has become less probable than this."""
     most_questions: int = 3

@@ -209,11 +209,11 @@ class _Turn:
 
     def _weigh(self, finding: Finding) -> Finding | None:
         """The finding as far as it is believed: sure, a question, or nothing; what was said stands a little longer."""
-        chance = self._chance(finding)
+        chance, alert_chance = self._chance(finding), self.procedure.rules.alert_chance
         is_told = self.state.voice.alert_on(finding.cause) is not None
-        if chance >= (self.settings.drop_chance if is_told else self.procedure.rules.alert_chance):
+        if chance >= (self.settings.drop_chance if is_told else alert_chance):
             return finding
-        return replace(finding, is_sure=False) if chance >= self.settings.ask_chance else None
+        return replace(finding, is_sure=False) if chance >= alert_chance - self.settings.ask_margin else None
 
     def _chance(self, finding: Finding) -> float:
         state = self.state

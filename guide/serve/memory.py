@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 from functools import cache
 
 POOLS = 2
@@ -18,6 +19,7 @@ def share_pools() -> None:
 
 def give_back() -> None:
     """Gives free memory back to the system; does nothing where the C library has no way to."""
+    gc.collect()  # what a session held in circles is not free before
     if (library := _glibc()) is not None:
         library.malloc_trim(0)
 

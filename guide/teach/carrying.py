@@ -87,7 +87,8 @@ class Carrying:
     def task_of(self, few: Fewer, given: Sequence[Given]) -> tuple[Task, View]:
         """What is carried over, whoever of the labelled ones teaches."""
         some = few.collection()
-        steps = tuple(int(step) for step in np.unique(np.concatenate([own for own in given if own is not None])))
+        known = [own for own in thinned(few, given) if own is not None]
+        steps = tuple(int(step) for step in np.unique(np.concatenate(known)))
         lasted = float(np.median([times[-1] - times[0] for times in few.whole.times]))
         step_s = lasted / max(sum(step > BACKGROUND for step in steps), 1)
         view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)

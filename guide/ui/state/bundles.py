@@ -130,9 +130,9 @@ def rename_bundle(folder: Path, name: str, videos: Path | None = None) -> Path:
 
     Sessions that were recorded keep the name that they were recorded under.
     """
-    place, store = folder.with_name(name), ReviewStore(folder)
     if not name or name.startswith("."):
         raise InputError("a procedure's name has letters or digits: choose another.")
+    place, store = folder.with_name(name), ReviewStore(folder)
     if place.exists() or ReviewStore(place).folder.exists():
         raise InputError(f"there is a procedure {name} already: choose another name.")
     if videos is not None and not store.videos():

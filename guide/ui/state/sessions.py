@@ -197,7 +197,7 @@ def list_sessions(folder: Path) -> tuple[SessionRow, ...]:
 
 def thumbnail(folder: Path, session: str) -> bytes | None:
     """A small JPEG of a session: of its first alert, else of a step in its middle; none where it has no pictures."""
-    stills = sorted((folder / session).glob("still-*.jpg"))
+    stills = sorted((folder / session).glob("still-*.jpg"), key=lambda path: (len(path.name.split("-")[1]), path.name))
     chosen = next((path for path in stills if "-alert-" in path.name), stills[len(stills) // 2] if stills else None)
     try:
         return None if chosen is None else to_jpeg(decode(chosen.read_bytes()))

@@ -71,6 +71,16 @@ def test_recordings_that_there_is_no_room_for_are_labelled_too(monkeypatch: pyte
     assert right(found, truth) == pytest.approx([1.0] * 4, abs=0.15)
 
 
+def test_a_step_that_is_lost_where_frames_are_merged_is_not_carried(monkeypatch: pytest.MonkeyPatch) -> None:
+    collection, truth = make(ORDERS)
+    moment = truth[0].copy()
+    moment[30] = 9  # one frame, and every second stands for two
+    monkeypatch.setattr("guide.teach.carrying.fewer", lambda whole, *_, **__: Fewer(whole, 2, (0, 1, 2, 3)))
+    found = Carrying().carry(collection, [moment, None, None, None]).labels
+    assert (found[0] == moment).all()
+    assert {int(number) for each in found[1:] for number in each} <= {0, 1, 2, 4}
+
+
 def test_where_all_is_labelled_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     collection, truth = make(ORDERS)
     monkeypatch.setattr(Carrying, "task_of", None)

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guide.bundle import Bundle
+from guide.commands.steps import write_list_bundle
 from guide.errors import BundleError
+from guide.procedure.written_list import read_list
 from guide.ui.state.quality import Quality, StepQuality, confusion, find_quality, read_quality
 from tests.tiny import Learned, altered
 
@@ -73,9 +75,10 @@ def test_an_answer_is_kept_until_the_labels_change(features_task: Learned, tmp_p
     assert read_quality(bundle.folder) is None
 
 
-def test_a_list_that_was_written_has_no_quality(make_bundle: Any, tmp_path: Path) -> None:
-    with pytest.raises(BundleError):
-        find_quality(make_bundle(tmp_path / "box"))
+def test_a_list_that_was_written_has_no_quality(tmp_path: Path) -> None:
+    write_list_bundle(read_list("cut\nfold", "a list"), tmp_path / "kite")
+    with pytest.raises(BundleError, match="list"):
+        find_quality(tmp_path / "kite")
 
 
 def test_what_is_confused_is_named_worst_first() -> None:
