@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 
 from guide.bundle import write_manifest
 from guide.commands.steps import write_list_bundle
+from guide.errors import InputError
 from guide.procedure.written_list import read_list
-from guide.ui.state.bundles import BundleView, DamagedBundle, view_bundle
+from guide.teach.review_store import ReviewStore
+from guide.ui.state.bundles import BundleView, DamagedBundle, rename_bundle, view_bundle
 from guide.ui.state.folders import list_bundles, plain, stamp
 
 MakeBundle = Callable[..., Path]
@@ -164,6 +166,20 @@ def test_plain_text_keeps_its_letters_and_no_markup(text: str) -> None:
 def test_the_view_models_need_no_streamlit() -> None:
     code = "import sys, guide.ui.state.bundles; sys.exit('streamlit' in sys.modules or 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_procedure_is_renamed_with_its_review(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    for name in ("pump", "hose"):
+        make_bundle(tmp_path / name)
+    (ReviewStore(tmp_path / "pump").folder / "labels").mkdir(parents=True)
+    place = rename_bundle(tmp_path / "pump", "water pump")
+    assert isinstance(view_bundle(place), BundleView)
+    assert (ReviewStore(place).folder / "labels").is_dir()
+    assert not (tmp_path / "pump").exists()
+    for name, why in (("", "letters or digits"), (".hidden", "letters or digits"), ("hose", "already")):
+        with pytest.raises(InputError, match=why):
+            rename_bundle(place, name)
+    assert isinstance(view_bundle(place), BundleView)
 
 
 def test_a_written_list_is_shown_as_what_it_is(tmp_path: Path) -> None:
