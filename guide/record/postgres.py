@@ -116,11 +116,11 @@ class PostgresDatabase:
         except (psycopg.DataError, psycopg.IntegrityError) as cause:  # in vain, however often
             raise InputError(f"{self.name} refuses a record ({type(cause).__name__}).") from cause
         except psycopg.Error as cause:
-            words = " ".join(str(cause).split())[:300]
-            for secret in self._secrets:
+            words = " ".join(str(cause).split()) or type(cause).__name__
+            for secret in self._secrets:  # before the words are cut, or a piece of it would stay
                 words = words.replace(secret, "***")
             raise OutputError(
-                f"{self.name} cannot be used ({words or type(cause).__name__}): check the address, the network and "
+                f"{self.name} cannot be used ({words[:300]}): check the address, the network and "
                 "whether the database runs."
             ) from None  # the cause would repeat it
 

@@ -32,7 +32,8 @@ LONGEST_PAUSE_S: Final = 5.0  # between two tries while the database is away
 PATIENCE_S: Final = 10.0  # how long the end waits for a database that is away
 MOST_LINES: Final = 200  # in one transaction
 LOCK: Final = "shipping"
-_ADDRESS: Final = re.compile(r"postgres(?:ql)?://(?:[^:@/?#]*(?::[^@/?#]*)?@)?[^@]*")
+_HOST: Final = r"(?:\[[^\]@]*\]|[^:@/?#,]*)(?::\d{1,5})?"
+_ADDRESS: Final = re.compile(rf"postgres(?:ql)?://(?:[^:@/?#]*(?::[^@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:[/?][^@]*)?")
 _NAMED: Final = re.compile(
     rf"(?P<spool>(?P<session>{SESSION_ID.pattern})-\d{{4}}-[0-9a-f]{{16}})-(?P<first>\d{{9}}){re.escape(SUFFIX)}"
 )

@@ -44,6 +44,8 @@ def test_what_the_commands_say_of_a_database_that_cannot_be_used_holds_no_passwo
         "wrong password": good.replace(PASSWORD, PASSWORD + "x"),
         "an odd letter in it": good.replace(PASSWORD, "Geheim!wort@Geheim!wort"),
         "a slash in it": good.replace(PASSWORD, "Geheim!wort/Geheim!wort"),
+        "no host": f"postgresql://guide:{PASSWORD}/records",
+        "neither host nor database": f"postgresql://guide:{PASSWORD}",
         "no number for a port": good.replace(str(postgres.port), "many"),
         "an unknown option": f"{good}?password={PASSWORD}&no_such_option={PASSWORD}",
         "no address": f"mysql://guide:{PASSWORD}@127.0.0.1/records",
@@ -55,6 +57,16 @@ def test_what_the_commands_say_of_a_database_that_cannot_be_used_holds_no_passwo
         assert (left.value.code, out, said.count("\n")) == (2, "", 1), f"{what}: {said}"
         assert SECRET not in said, what
         assert PASSWORD not in said, what
+
+
+def test_addresses_of_several_hosts_are_taken() -> None:
+    for address in (
+        "postgresql://guide:p@a.example:5432,b.example/records?sslmode=require",
+        "postgres://guide@[::1]:5432/records",
+        "postgresql:///records?host=/run/postgresql",
+        "postgresql://%2Frun%2Fpostgresql/records",
+    ):
+        assert find_address(address) == address
 
 
 def test_an_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
@@ -84,6 +96,12 @@ def test_no_error_repeats_the_password(postgres: Cluster, address: str, tmp_path
         assert "falschwort" not in f"{error!s}{error!r}"
         error = error.__cause__
     assert f"postgresql://127.0.0.1:{postgres.port}/" in str(told.value)
+
+
+def test_words_of_the_database_that_are_cut_short_hold_no_piece_of_the_password(address: str, tmp_path: Path) -> None:
+    with Store(tmp_path, records=address) as store, pytest.raises(OutputError) as told:
+        store._db.run(f"DO $$ BEGIN RAISE EXCEPTION USING MESSAGE = repeat('x', 294) || '{SECRET}'; END $$")
+    assert SECRET[:4] not in str(told.value)
 
 
 def test_many_machines_make_the_tables_at_the_same_time(address: str, tmp_path: Path) -> None:
