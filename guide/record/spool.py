@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 FOLDER: Final = "spool"
 SUFFIX: Final = ".jsonl"
+SHARED: Final = "shared"
+"""A file in the folder of a session: its records go to a database of many machines."""
 FILE_LINES: Final = 150
 """Of one file, a minute of a session: what was shipped is deleted file by file."""
 _NAMES: Final = {kind: table for table, kind in TABLES.items()}
@@ -50,6 +52,8 @@ class Spool:
         """Raises OSError or OutputError where the folder cannot be written."""
         self._folder = data / FOLDER
         make_private_folder(self._folder)
+        if (data / session).is_dir():
+            (data / session / SHARED).touch(mode=0o600)
         waiting = [path.name[len(session) + 1 :] for path in spool_files(data, session)]
         number = 1 + max((int(rest[:4]) for rest in waiting if rest[:4].isdigit()), default=-1)  # after those that wait
         self._name = f"{session}-{number:04}-{secrets.token_hex(8)}"

@@ -19,8 +19,8 @@ from guide.record.keeping import DEFAULT_DAYS
 from guide.record.lock import LOCK, is_alive
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
 from guide.record.spool import FOLDER as SPOOL
-from guide.record.spool import Entry, merged, read_facts, read_rows, spool_files
-from guide.record.sqlite import SqliteDatabase
+from guide.record.spool import SHARED, Entry, merged, read_facts, read_rows, spool_files
+from guide.record.sqlite import SqliteDatabase, is_kept
 from guide.record.values import (
     SESSION_ID,
     TABLES,
@@ -246,6 +246,8 @@ class Store:
     def _enter_folders(self) -> None:
         known = {str(row[0]) for row in self._db.rows("SELECT id FROM sessions")}
         found = [path for path in self.folder.glob("*-*-*/") if SESSION_ID.fullmatch(path.name)]
+        # The other kind of store knows some where the folder changed its kind: they age there.
+        is_passed = is_kept(self.folder) if self._db.is_shared else lambda name: (self.folder / name / SHARED).exists()
         for place in [one for one in found if one.name not in known]:
             changed = place.stat().st_mtime
             # It is just being begun, or recorded, or will be known once what waits is shipped.
@@ -253,6 +255,8 @@ class Store:
                 continue
             if self._db.rows("SELECT 1 FROM deleted WHERE id = ?", (place.name,)):  # on another machine
                 self._remove_files(place.name)
+                continue
+            if is_passed(place.name):
                 continue
             with self._db.transaction():
                 newest = self._db.rows("SELECT keep_days FROM sessions ORDER BY started DESC LIMIT 1")
