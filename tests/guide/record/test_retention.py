@@ -13,11 +13,13 @@ from guide.record import retention
 from guide.record.keeping import Keeping, write_keeping
 from guide.record.lock import SessionLock
 from guide.record.retention import DAY_S, REPORT, drop_old_pictures, tidying
+from guide.record.schema import NEWEST
 from guide.record.shipping import shipping
 from guide.record.spool import Spool
 from guide.record.sqlite import DATABASE
 from guide.record.store import Store
 from guide.record.values import SessionFacts, StoredPicture
+from tests.guide.record.test_writer import until
 from tests.postgres import Cluster
 
 NAMES = [f"20300102-030405-00{number:02x}" for number in range(4)]
@@ -166,6 +168,18 @@ def test_a_folder_that_changes_its_kind_of_store_loses_nothing(postgres: Cluster
     with Store(tmp_path, records=postgres.database()) as store:
         store.close_orphans()
         assert store.sessions() == (), "who knows what it knew"
+
+
+def test_a_store_that_a_newer_program_brought_up_to_date_does_not_end_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(retention, "PERIOD_S", 0.01)
+    with Store(tmp_path) as store, tidying(tmp_path, most_bytes=1.0):
+        store._db.run(f"PRAGMA user_version = {NEWEST + 1}")
+        until(lambda: "old pictures cannot be deleted" in caplog.text)
+        record(store, NAMES[0], time.time())
+        store._db.run(f"PRAGMA user_version = {NEWEST}")
+        until(lambda: not (tmp_path / NAMES[0] / "video-1.mp4").exists())
 
 
 def test_what_the_dashboard_was_told_counts_for_a_server_that_runs(
