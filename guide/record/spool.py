@@ -12,6 +12,7 @@ import json
 import logging
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -65,13 +66,14 @@ class Spool:
         path = self._folder / f"{self._name}-{self._lines:09}{SUFFIX}"
         aside = path.with_name(f".{path.name}")  # nobody sees it before it is locked
         lock = SessionLock(self._folder, aside.name)
-        try:
+        with ExitStack() as undone:
+            undone.callback(lock.release)
+            undone.callback(aside.unlink, missing_ok=True)
             file = GrowingFile(aside)
+            undone.callback(file.close)
             aside.rename(path)
             flush_folder(self._folder)
-        except OSError:
-            lock.release()
-            raise
+            undone.pop_all()
         return lock, file
 
     def __enter__(self) -> Spool:
@@ -117,7 +119,8 @@ class Spool:
 
 def spool_files(data: Path, session: str = "") -> list[Path]:
     """The files that still have to be shipped, those of a spool in their order."""
-    return sorted((data / FOLDER).glob(f"{session}{'-' if session else ''}*{SUFFIX}"))
+    found = (data / FOLDER).glob(f"{session}{'-' if session else ''}*{SUFFIX}")
+    return sorted(path for path in found if not path.name.startswith("."))  # one that is just being made
 
 
 def read_entries(path: Path, place: int = 0) -> Iterator[tuple[Entry, int]]:

@@ -63,6 +63,23 @@ def test_a_spool_gives_back_what_went_in_file_by_file(tmp_path: Path) -> None:
     assert [path for path in (tmp_path / FOLDER).iterdir() if path.stat().st_mode & 0o077] == []
 
 
+def test_a_spool_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(OSError, match="No space"):
+        Spool(tmp_path, FIRST)
+    assert list((tmp_path / FOLDER).iterdir()) == []
+
+
+def test_a_file_that_was_just_being_made_when_its_process_died_does_not_wait(tmp_path: Path) -> None:
+    with Spool(tmp_path, FIRST):
+        (path,) = spool_files(tmp_path)
+        path.with_name(f".{path.name}").touch()
+        assert spool_files(tmp_path) == [path]
+
+
 @settings(max_examples=50, deadline=None)
 @given(cut=st.integers(0, 400), junk=st.binary(max_size=30))
 def test_of_a_torn_spool_the_whole_lines_are_read(
