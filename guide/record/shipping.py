@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import logging
 import os
 import re
@@ -18,9 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from guide.errors import GuideError, InputError
+from guide.record.growing_file import GrowingFile
 from guide.record.lock import SessionLock, is_alive
 from guide.record.retention import drop_old_pictures
-from guide.record.spool import FOLDER, SUFFIX, Spool, read_entries, spool_files
+from guide.record.spool import FOLDER, SUFFIX, Entry, Spool, read_entries, spool_files
 from guide.record.store import Store
 from guide.record.values import SESSION_ID
 
@@ -192,14 +194,18 @@ class Shipper:
             return
         is_held = is_alive(path.parent, path.name)  # asked first: what nobody holds does not grow any more
         lines, place = self._places.get(path, (int(named["first"]), 0))
-        while entries := list(itertools.islice(read_entries(path, place), MOST_LINES)):
+        alone = 0  # so many lines are shipped one by one, as one of them is refused
+        while entries := list(itertools.islice(read_entries(path, place), 1 if alone else MOST_LINES)):
             began = time.monotonic()
             try:
                 is_wanted = store.ship(named["spool"], named["session"], lines, [entry for entry, _ in entries])
             except InputError as error:  # however often it were tried
-                log.warning("%s Its lines stay in %s.", error, path.with_suffix(".refused"))
-                path.rename(path.with_suffix(".refused"))
-                return
+                if len(entries) > 1:
+                    alone = len(entries)
+                    continue
+                _set_aside(path, entries[0][0], error)
+                is_wanted = store.ship(named["spool"], named["session"], lines + 1, [])  # it counts as shipped
+            alone = max(0, alone - 1)
             if self._heard is not None:
                 self._heard(time.monotonic() - began)
             lines, place = lines + len(entries), entries[-1][1] if is_wanted else path.stat().st_size
@@ -207,3 +213,16 @@ class Shipper:
         if not is_held:
             path.unlink(missing_ok=True)
             self._places.pop(path, None)
+
+
+def _set_aside(path: Path, entry: Entry, error: InputError) -> None:
+    """Keeps a line that was refused beside its spool."""
+    refused = path.with_suffix(".refused")
+    if not refused.exists():
+        log.warning("%s What is refused is not stored, and kept in %s.", error, refused)
+    file = GrowingFile(refused, refused.stat().st_size if refused.exists() else 0)
+    try:
+        file.append(json.dumps(entry).encode() + b"\n")
+        file.flush()
+    finally:
+        file.close()

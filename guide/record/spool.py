@@ -31,6 +31,7 @@ SHARED: Final = "shared"
 """A file in the folder of a session: its records go to a database of many machines."""
 FILE_LINES: Final = 150
 """Of one file, a minute of a session: what was shipped is deleted file by file."""
+ONE_VERSION: Final = "let programs of one version only record to this folder"
 _NAMES: Final = {kind: table for table, kind in TABLES.items()}
 
 Entry: TypeAlias = list[Any]
@@ -159,7 +160,7 @@ def read_rows(plain: Sequence[Sequence[Any]]) -> list[Row]:
     try:
         return [TABLES[table](*values) for table, *values in plain]
     except (KeyError, TypeError, ValueError) as cause:
-        raise InputError(f"a spool holds a record that this version cannot read ({cause}): update it.") from cause
+        raise InputError(f"a spool holds a record that this version cannot read ({cause}): {ONE_VERSION}.") from cause
 
 
 def read_facts(plain: Sequence[Any]) -> SessionFacts:
@@ -167,4 +168,4 @@ def read_facts(plain: Sequence[Any]) -> SessionFacts:
     try:
         return SessionFacts(*plain)
     except TypeError as cause:
-        raise InputError(f"a spool holds a session that this version cannot read ({cause}): update it.") from cause
+        raise InputError(f"a spool holds a session that this version cannot read ({cause}): {ONE_VERSION}.") from cause

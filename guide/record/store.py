@@ -19,7 +19,7 @@ from guide.record.keeping import DEFAULT_DAYS
 from guide.record.lock import LOCK, is_alive
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
 from guide.record.spool import FOLDER as SPOOL
-from guide.record.spool import SHARED, Entry, merged, read_facts, read_rows, spool_files
+from guide.record.spool import ONE_VERSION, SHARED, Entry, merged, read_facts, read_rows, spool_files
 from guide.record.sqlite import SqliteDatabase, is_kept
 from guide.record.values import (
     SESSION_ID,
@@ -195,9 +195,7 @@ class Store:
             case ["end", state, wall]:
                 self._end(session, state, wall)
             case _:
-                raise InputError(
-                    f"a spool of session {session} holds what this version cannot read: update the program."
-                )
+                raise InputError(f"a spool of session {session} holds what this version cannot read: {ONE_VERSION}.")
 
     def close_orphans(self) -> tuple[str, ...]:
         """Closes the open sessions whose process is gone, as of when they last wrote; gives their names.

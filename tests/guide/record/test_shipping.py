@@ -265,13 +265,24 @@ def test_a_line_that_the_database_refuses_is_kept_aside_and_holds_up_nobody(
     records = cluster.database()
     with Spool(tmp_path, FIRST) as bad, Spool(tmp_path, SECOND) as good:
         bad.begin(SessionFacts(FIRST, started=1e9))
-        bad.write(FIRST, [SettledLabel(0.0, 2**40, 0.5)], 1, 0.0, 0.0)
+        write(bad, 0, 1)
+        for step in (2**40, 2**41):
+            bad.write(FIRST, [SettledLabel(2.0, step, 0.5)], 3, 2.0, 1e9)
+            write(bad, 3)
         good.begin(SessionFacts(SECOND, started=1e9))
-    with opened(tmp_path, records) as store:
-        assert [one.id for one in store.sessions()] == [SECOND]
+        shipper = Shipper(tmp_path, records)
+        with Store(tmp_path, records=records) as store:
+            shipper.ship(store)
+        bad.end(FIRST, "finished", 1e9 + 9)
+    with opened(tmp_path, records) as store:  # another process, which begins with the file from its start
+        assert [one.id for one in store.sessions()] == [FIRST, SECOND]
+        assert [one.at for one in store.contents(FIRST).labels] == [0.0, 1.0, 3.0, 3.0]
+        assert store.find(FIRST).state == "finished"
     assert spool_files(tmp_path) == []
-    assert len(list((tmp_path / FOLDER).glob("*.refused"))) == 1
-    assert "stay in" in caplog.text
+    (refused,) = (tmp_path / FOLDER).glob("*.refused")
+    assert [json.loads(line)[1][0][2] for line in refused.read_text().splitlines()] == [2**40, 2**41]
+    assert refused.stat().st_mode & 0o077 == 0
+    assert caplog.text.count("is not stored") == 1
 
 
 def test_lines_of_another_version_are_kept_aside(cluster: Cluster, tmp_path: Path) -> None:
