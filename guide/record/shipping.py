@@ -75,9 +75,9 @@ def opened(folder: Path, records: str | None = None) -> Iterator[Store]:
         yield store
 
 
-def open_for_writing(folder: Path, session: str, records: str | None) -> Store | Spool:
-    """What a session writes to: the store of its folder, or a spool where records go to an address."""
-    return Store(folder) if records is None else Spool(folder, session)
+def open_for_writing(folder: Path, session: str, records: str | None, is_new: bool = True) -> Store | Spool:
+    """What a session writes to: the store of its folder, made where `is_new` allows, or a spool for an address."""
+    return Store(folder, is_new) if records is None else Spool(folder, session)
 
 
 @contextlib.contextmanager

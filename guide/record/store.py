@@ -222,16 +222,17 @@ class Store:
         return not is_alive(place) and not spool_files(self.folder, session)
 
     def killed(self, source: str, since: float) -> StoredSession | None:
-        """The newest session of a source, if its process was killed since then.
+        """The newest session that was recorded here from a source, if its process was killed since then.
 
         It ended when it last wrote, as `close_orphans` has it, which a server does when it starts.
         """
         found = self._db.rows(
             "SELECT id, state = 'interrupted' AND ended = seen AND seen >= ? FROM sessions WHERE source = ? "
-            "ORDER BY started DESC LIMIT 1",
+            "ORDER BY started DESC",
             (since, source),
         )
-        return self.find(found[0][0]) if found and found[0][1] else None
+        newest = next((row for row in found if not self._is_elsewhere(self.place(row[0]))), None)
+        return self.find(newest[0]) if newest is not None and newest[1] else None
 
     def reopen(self, session: str) -> None:
         """A session that was closed for its process goes on."""

@@ -21,7 +21,7 @@ from guide.record.shipping import find_address
 from guide.record.spool import Entry, Spool, read_entries, spool_files
 from guide.record.store import ABSENT_S, SETTLED_S, Store
 from guide.record.values import SessionFacts
-from tests.contracts.test_stores import EVERYTHING, FIRST, fill, rows
+from tests.contracts.test_stores import EVERYTHING, FIRST, SECOND, fill, rows
 from tests.postgres import PASSWORD, SECRET, Cluster
 
 ROOT = Path(__file__).parents[3]
@@ -164,6 +164,20 @@ def test_a_machine_leaves_the_sessions_of_others_alone_until_they_are_silent_for
         home_store.reopen(FIRST)
         monkeypatch.setattr("time.time", lambda: 1e9 + ABSENT_S + 1)
         assert other.close_orphans() == (FIRST,)
+
+
+def test_a_killed_session_is_found_though_another_machine_has_a_newer_one_of_that_source(
+    address: str, tmp_path: Path
+) -> None:
+    (tmp_path / FIRST).mkdir()
+    SessionLock(tmp_path / FIRST).release()
+    with Store(tmp_path, records=address) as store:
+        fill(store, source="headset:a")
+        fill(store, SECOND, source="headset:a", started=1e9 + 9)
+        store.close_orphans()
+        found = store.killed("headset:a", since=0.0)
+    assert found is not None
+    assert found.id == FIRST
 
 
 def test_a_machine_that_comes_back_after_days_has_the_last_word_on_its_session(
