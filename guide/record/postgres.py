@@ -25,7 +25,7 @@ _LOCK: Final = 0x636E63  # "cnc", for work that only one may do at a time
 _CONNECTION: Final = {
     "application_name": "cnc-guide",
     "connect_timeout": 5,
-    # A server that is gone without a word is noticed within 10 s.
+    # A network that is gone without a word is noticed within 10 s.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 2,

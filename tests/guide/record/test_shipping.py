@@ -189,20 +189,22 @@ def test_what_waits_when_the_process_ends_is_shipped_by_the_next_command(
 class Deaf(Store):
     """A store whose word of success is lost now and then: it was written, and nobody knows."""
 
-    lost = 0
-    every = 2
+    def __init__(self, folder: Path, records: str) -> None:
+        super().__init__(folder, records=records)
+        self.shipped, self.every = 0, 2
 
     def ship(self, spool: str, session: str, first: int, entries: Sequence[Entry]) -> bool:
         done = super().ship(spool, session, first, entries)
-        Deaf.lost += 1
-        if Deaf.lost % self.every == 0:
+        self.shipped += 1
+        if self.shipped % self.every == 0:
             raise OutputError("the connection was lost.")
         return done
 
 
 def test_a_success_that_nobody_heard_of_is_not_repeated(cluster: Cluster, tmp_path: Path) -> None:
     records = cluster.database()
-    with Spool(tmp_path, FIRST) as spool, Deaf(tmp_path, records=records) as store:
+    store = Deaf(tmp_path, records)
+    with Spool(tmp_path, FIRST) as spool, store:
         spool.begin(SessionFacts(FIRST, started=1e9))
         shipper = Shipper(tmp_path, records)
         for number in range(40):
@@ -212,7 +214,7 @@ def test_a_success_that_nobody_heard_of_is_not_repeated(cluster: Cluster, tmp_pa
             except OutputError:
                 if number % 3 == 0:  # and the process with it
                     shipper = Shipper(tmp_path, records)
-        Deaf.every = 10**9
+        store.every = 10**9
         shipper.ship(store)
         assert store.contents(FIRST).labels == tuple(label(number) for number in range(40))
 
@@ -236,7 +238,7 @@ def test_a_transaction_left_behind_by_a_lost_connection_is_waited_for(cluster: C
         assert [one.id for one in second.sessions()] == [FIRST]
 
 
-def test_a_database_that_falls_silent_is_noticed_and_nothing_is_lost(
+def test_no_session_waits_for_a_database_that_falls_silent_and_nothing_is_lost(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE_S", 30.0)
