@@ -50,7 +50,7 @@ class PostgresDatabase:
     def __init__(self, address: str) -> None:
         """Raises InputError without the driver or for a wrong address, OutputError where nobody answers."""
         if not HAS_DRIVER:
-            raise InputError("PostgreSQL needs a driver that is not installed: pip install 'cnc-guide[fleet]'.")
+            raise InputError("PostgreSQL needs a driver that is not installed: pip install -e '.[fleet]'.")
         try:
             parts: dict[str, Any] = {**_CONNECTION, **conninfo_to_dict(address)}
         except psycopg.Error:  # its words would repeat parts of the address
@@ -114,7 +114,10 @@ class PostgresDatabase:
         try:
             yield
         except (psycopg.DataError, psycopg.IntegrityError) as cause:  # in vain, however often
-            raise InputError(f"{self.name} refuses a record ({type(cause).__name__}).") from cause
+            raise InputError(
+                f"{self.name} refuses a record ({type(cause).__name__}): check the values in it, and whether somebody "
+                "changed the tables."
+            ) from cause
         except psycopg.Error as cause:
             words = " ".join(str(cause).split()) or type(cause).__name__
             for secret in self._secrets:  # before the words are cut, or a piece of it would stay

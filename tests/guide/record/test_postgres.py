@@ -78,7 +78,7 @@ def test_an_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_missing_driver_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(home, "HAS_DRIVER", False)
-    with pytest.raises(InputError, match=r"needs a driver that is not installed: pip install 'cnc-guide\[fleet\]'\.$"):
+    with pytest.raises(InputError, match=r"needs a driver that is not installed: pip install -e '\.\[fleet\]'\.$"):
         Store(tmp_path, records="postgresql://127.0.0.1/records")
 
 
