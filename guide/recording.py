@@ -110,7 +110,7 @@ class ClosedRecording:
         """Stores an answer and what follows from it; raises OutputError where the disk refuses."""
         now = time.time()
         rows = [_stored(action, now, self.frames + 1), *said, _outcome(tracker)]
-        with open_for_writing(self.data, self.name, self.records) as store:
+        with open_for_writing(self.data, self.name, self.records, is_new=False) as store:
             store.write(self.name, rows, self.frames, self.at, now)
 
 

@@ -25,7 +25,7 @@ _LOCK: Final = 0x636E63  # "cnc", for work that only one may do at a time
 _CONNECTION: Final = {
     "application_name": "cnc-guide",
     "connect_timeout": 5,
-    # A server that is gone without a word is noticed within 10 s.
+    # A network that is gone without a word is noticed within 10 s.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 2,
@@ -50,7 +50,7 @@ class PostgresDatabase:
     def __init__(self, address: str) -> None:
         """Raises InputError without the driver or for a wrong address, OutputError where nobody answers."""
         if not HAS_DRIVER:
-            raise InputError("PostgreSQL needs a driver that is not installed: pip install 'cnc-guide[fleet]'.")
+            raise InputError("PostgreSQL needs a driver that is not installed: pip install -e '.[fleet]'.")
         try:
             parts: dict[str, Any] = {**_CONNECTION, **conninfo_to_dict(address)}
         except psycopg.Error:  # its words would repeat parts of the address
@@ -114,13 +114,16 @@ class PostgresDatabase:
         try:
             yield
         except (psycopg.DataError, psycopg.IntegrityError) as cause:  # in vain, however often
-            raise InputError(f"{self.name} refuses a record ({type(cause).__name__}).") from cause
+            raise InputError(
+                f"{self.name} refuses a record ({type(cause).__name__}): check the values in it, and whether somebody "
+                "changed the tables."
+            ) from cause
         except psycopg.Error as cause:
-            words = " ".join(str(cause).split())[:300]
-            for secret in self._secrets:
+            words = " ".join(str(cause).split()) or type(cause).__name__
+            for secret in self._secrets:  # before the words are cut, or a piece of it would stay
                 words = words.replace(secret, "***")
             raise OutputError(
-                f"{self.name} cannot be used ({words or type(cause).__name__}): check the address, the network and "
+                f"{self.name} cannot be used ({words[:300]}): check the address, the network and "
                 "whether the database runs."
             ) from None  # the cause would repeat it
 

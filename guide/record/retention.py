@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from guide.errors import OutputError
+from guide.errors import GuideError, OutputError
 from guide.record.keeping import read_keeping
 from guide.record.percepts import PERCEPTS_FILE
 from guide.record.private_folder import is_nearly_full
@@ -69,7 +69,7 @@ def tidying(folder: Path, most_bytes: float = 0.0, records: str | None = None) -
         while not is_over.wait(PERIOD_S):
             try:
                 _tidy_up(folder, most_bytes, records)
-            except OutputError as error:
+            except GuideError as error:  # also a store that a newer program brought up to date meanwhile
                 log.warning("old pictures cannot be deleted: %s", error)
 
     thread = threading.Thread(target=work, name="retention", daemon=True)

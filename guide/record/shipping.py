@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import logging
 import os
 import re
@@ -18,9 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from guide.errors import GuideError, InputError
+from guide.record.growing_file import GrowingFile
 from guide.record.lock import SessionLock, is_alive
 from guide.record.retention import drop_old_pictures
-from guide.record.spool import FOLDER, SUFFIX, Spool, read_entries, spool_files
+from guide.record.spool import FOLDER, SUFFIX, Entry, Spool, read_entries, spool_files
 from guide.record.store import Store
 from guide.record.values import SESSION_ID
 
@@ -32,7 +34,8 @@ LONGEST_PAUSE_S: Final = 5.0  # between two tries while the database is away
 PATIENCE_S: Final = 10.0  # how long the end waits for a database that is away
 MOST_LINES: Final = 200  # in one transaction
 LOCK: Final = "shipping"
-_ADDRESS: Final = re.compile(r"postgres(?:ql)?://(?:[^:@/?#]*(?::[^@/?#]*)?@)?[^@]*")
+_HOST: Final = r"(?:\[[^\]@]*\]|[^:@/?#,]*)(?::\d{1,5})?"
+_ADDRESS: Final = re.compile(rf"postgres(?:ql)?://(?:[^:@/?#]*(?::[^@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:[/?][^@]*)?")
 _NAMED: Final = re.compile(
     rf"(?P<spool>(?P<session>{SESSION_ID.pattern})-\d{{4}}-[0-9a-f]{{16}})-(?P<first>\d{{9}}){re.escape(SUFFIX)}"
 )
@@ -72,9 +75,9 @@ def opened(folder: Path, records: str | None = None) -> Iterator[Store]:
         yield store
 
 
-def open_for_writing(folder: Path, session: str, records: str | None) -> Store | Spool:
-    """What a session writes to: the store of its folder, or a spool where records go to an address."""
-    return Store(folder) if records is None else Spool(folder, session)
+def open_for_writing(folder: Path, session: str, records: str | None, is_new: bool = True) -> Store | Spool:
+    """What a session writes to: the store of its folder, made where `is_new` allows, or a spool for an address."""
+    return Store(folder, is_new) if records is None else Spool(folder, session)
 
 
 @contextlib.contextmanager
@@ -191,14 +194,18 @@ class Shipper:
             return
         is_held = is_alive(path.parent, path.name)  # asked first: what nobody holds does not grow any more
         lines, place = self._places.get(path, (int(named["first"]), 0))
-        while entries := list(itertools.islice(read_entries(path, place), MOST_LINES)):
+        alone = 0  # so many lines are shipped one by one, as one of them is refused
+        while entries := list(itertools.islice(read_entries(path, place), 1 if alone else MOST_LINES)):
             began = time.monotonic()
             try:
                 is_wanted = store.ship(named["spool"], named["session"], lines, [entry for entry, _ in entries])
             except InputError as error:  # however often it were tried
-                log.warning("%s Its lines stay in %s.", error, path.with_suffix(".refused"))
-                path.rename(path.with_suffix(".refused"))
-                return
+                if len(entries) > 1:
+                    alone = len(entries)
+                    continue
+                _set_aside(path, entries[0][0], error)
+                is_wanted = store.ship(named["spool"], named["session"], lines + 1, [])  # it counts as shipped
+            alone = max(0, alone - 1)
             if self._heard is not None:
                 self._heard(time.monotonic() - began)
             lines, place = lines + len(entries), entries[-1][1] if is_wanted else path.stat().st_size
@@ -206,3 +213,16 @@ class Shipper:
         if not is_held:
             path.unlink(missing_ok=True)
             self._places.pop(path, None)
+
+
+def _set_aside(path: Path, entry: Entry, error: InputError) -> None:
+    """Keeps a line that was refused beside its spool."""
+    refused = path.with_suffix(".refused")
+    if not refused.exists():
+        log.warning("%s What is refused is not stored, and kept in %s.", error, refused)
+    file = GrowingFile(refused, refused.stat().st_size if refused.exists() else 0)
+    try:
+        file.append(json.dumps(entry).encode() + b"\n")
+        file.flush()
+    finally:
+        file.close()

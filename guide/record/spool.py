@@ -12,6 +12,7 @@ import json
 import logging
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -26,8 +27,11 @@ log = logging.getLogger(__name__)
 
 FOLDER: Final = "spool"
 SUFFIX: Final = ".jsonl"
+SHARED: Final = "shared"
+"""A file in the folder of a session: its records go to a database of many machines."""
 FILE_LINES: Final = 150
 """Of one file, a minute of a session: what was shipped is deleted file by file."""
+ONE_VERSION: Final = "let programs of one version only record to this folder"
 _NAMES: Final = {kind: table for table, kind in TABLES.items()}
 
 Entry: TypeAlias = list[Any]
@@ -50,6 +54,8 @@ class Spool:
         """Raises OSError or OutputError where the folder cannot be written."""
         self._folder = data / FOLDER
         make_private_folder(self._folder)
+        if (data / session).is_dir():
+            (data / session / SHARED).touch(mode=0o600)
         waiting = [path.name[len(session) + 1 :] for path in spool_files(data, session)]
         number = 1 + max((int(rest[:4]) for rest in waiting if rest[:4].isdigit()), default=-1)  # after those that wait
         self._name = f"{session}-{number:04}-{secrets.token_hex(8)}"
@@ -61,13 +67,14 @@ class Spool:
         path = self._folder / f"{self._name}-{self._lines:09}{SUFFIX}"
         aside = path.with_name(f".{path.name}")  # nobody sees it before it is locked
         lock = SessionLock(self._folder, aside.name)
-        try:
+        with ExitStack() as undone:
+            undone.callback(lock.release)
+            undone.callback(aside.unlink, missing_ok=True)
             file = GrowingFile(aside)
+            undone.callback(file.close)
             aside.rename(path)
             flush_folder(self._folder)
-        except OSError:
-            lock.release()
-            raise
+            undone.pop_all()
         return lock, file
 
     def __enter__(self) -> Spool:
@@ -113,7 +120,8 @@ class Spool:
 
 def spool_files(data: Path, session: str = "") -> list[Path]:
     """The files that still have to be shipped, those of a spool in their order."""
-    return sorted((data / FOLDER).glob(f"{session}{'-' if session else ''}*{SUFFIX}"))
+    found = (data / FOLDER).glob(f"{session}{'-' if session else ''}*{SUFFIX}")
+    return sorted(path for path in found if not path.name.startswith("."))  # one that is just being made
 
 
 def read_entries(path: Path, place: int = 0) -> Iterator[tuple[Entry, int]]:
@@ -152,7 +160,7 @@ def read_rows(plain: Sequence[Sequence[Any]]) -> list[Row]:
     try:
         return [TABLES[table](*values) for table, *values in plain]
     except (KeyError, TypeError, ValueError) as cause:
-        raise InputError(f"a spool holds a record that this version cannot read ({cause}): update it.") from cause
+        raise InputError(f"a spool holds a record that this version cannot read ({cause}): {ONE_VERSION}.") from cause
 
 
 def read_facts(plain: Sequence[Any]) -> SessionFacts:
@@ -160,4 +168,4 @@ def read_facts(plain: Sequence[Any]) -> SessionFacts:
     try:
         return SessionFacts(*plain)
     except TypeError as cause:
-        raise InputError(f"a spool holds a session that this version cannot read ({cause}): update it.") from cause
+        raise InputError(f"a spool holds a session that this version cannot read ({cause}): {ONE_VERSION}.") from cause

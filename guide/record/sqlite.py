@@ -7,7 +7,7 @@ whole transaction. What the database refuses becomes an OutputError with one sen
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,21 @@ class SqliteDatabase:
             yield
         except sqlite3.Error as cause:
             raise OutputError(f"{self.name} cannot be used ({cause}): {_advice(cause)}.") from cause
+
+
+def is_kept(folder: Path) -> Callable[[str], bool]:
+    """Whether the database in a folder, if there is one, knows a session; one that cannot be read may know them all."""
+    if not (folder / DATABASE).is_file():
+        return lambda session: False
+    try:
+        database = SqliteDatabase(folder, is_new=False)
+        try:
+            known = {row[0] for row in database.rows("SELECT id FROM sessions")} if database.version() else set()
+        finally:
+            database.close()
+    except OutputError:
+        return lambda session: True
+    return known.__contains__
 
 
 def _advice(cause: sqlite3.Error) -> str:

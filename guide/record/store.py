@@ -19,8 +19,8 @@ from guide.record.keeping import DEFAULT_DAYS
 from guide.record.lock import LOCK, is_alive
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
 from guide.record.spool import FOLDER as SPOOL
-from guide.record.spool import Entry, merged, read_facts, read_rows, spool_files
-from guide.record.sqlite import SqliteDatabase
+from guide.record.spool import ONE_VERSION, SHARED, Entry, merged, read_facts, read_rows, spool_files
+from guide.record.sqlite import SqliteDatabase, is_kept
 from guide.record.values import (
     SESSION_ID,
     TABLES,
@@ -195,9 +195,7 @@ class Store:
             case ["end", state, wall]:
                 self._end(session, state, wall)
             case _:
-                raise InputError(
-                    f"a spool of session {session} holds what this version cannot read: update the program."
-                )
+                raise InputError(f"a spool of session {session} holds what this version cannot read: {ONE_VERSION}.")
 
     def close_orphans(self) -> tuple[str, ...]:
         """Closes the open sessions whose process is gone, as of when they last wrote; gives their names.
@@ -224,16 +222,17 @@ class Store:
         return not is_alive(place) and not spool_files(self.folder, session)
 
     def killed(self, source: str, since: float) -> StoredSession | None:
-        """The newest session of a source, if its process was killed since then.
+        """The newest session that was recorded here from a source, if its process was killed since then.
 
         It ended when it last wrote, as `close_orphans` has it, which a server does when it starts.
         """
         found = self._db.rows(
             "SELECT id, state = 'interrupted' AND ended = seen AND seen >= ? FROM sessions WHERE source = ? "
-            "ORDER BY started DESC LIMIT 1",
+            "ORDER BY started DESC",
             (since, source),
         )
-        return self.find(found[0][0]) if found and found[0][1] else None
+        newest = next((row for row in found if not self._is_elsewhere(self.place(row[0]))), None)
+        return self.find(newest[0]) if newest is not None and newest[1] else None
 
     def reopen(self, session: str) -> None:
         """A session that was closed for its process goes on."""
@@ -246,6 +245,8 @@ class Store:
     def _enter_folders(self) -> None:
         known = {str(row[0]) for row in self._db.rows("SELECT id FROM sessions")}
         found = [path for path in self.folder.glob("*-*-*/") if SESSION_ID.fullmatch(path.name)]
+        # The other kind of store knows some where the folder changed its kind: they age there.
+        is_passed = is_kept(self.folder) if self._db.is_shared else lambda name: (self.folder / name / SHARED).exists()
         for place in [one for one in found if one.name not in known]:
             changed = place.stat().st_mtime
             # It is just being begun, or recorded, or will be known once what waits is shipped.
@@ -253,6 +254,8 @@ class Store:
                 continue
             if self._db.rows("SELECT 1 FROM deleted WHERE id = ?", (place.name,)):  # on another machine
                 self._remove_files(place.name)
+                continue
+            if is_passed(place.name):
                 continue
             with self._db.transaction():
                 newest = self._db.rows("SELECT keep_days FROM sessions ORDER BY started DESC LIMIT 1")

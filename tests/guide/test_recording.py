@@ -18,18 +18,20 @@ from guide.bundle import Bundle, fingerprint, read_bundle, write_manifest
 from guide.commands import report, sessions, watch
 from guide.commands.entry import entry, run
 from guide.commands.replay import DIFFERS, ReplayOptions, differences, main, open_replay
-from guide.domain import Alert, Frame, Guidance, Segment, Update
+from guide.domain import Alert, Frame, Guidance, KeyStep, Segment, Update
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
 from guide.procedure.actions import Action
+from guide.procedure.attended import AttendedTracker
 from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
+from guide.procedure.model import Procedure
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.sqlite import DATABASE
 from guide.record.store import Store
 from guide.record.values import Contents, StoredSession
 from guide.record.webhook import Webhook
-from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
+from guide.recording import ClosedRecording, Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Session, follow, follow_features, start_networks
 from guide.settings import LiveSettings
 from tests.guide.record.test_webhook import Target
@@ -404,6 +406,14 @@ def test_the_store_is_closed_before_a_webhook_that_is_down_is_waited_for(
         session.push(Frame(0, 0.0, np.zeros((8, 8, 3), np.uint8)))
         session.finish()
     assert states == ["finished"]
+
+
+def test_an_answer_to_a_session_whose_folder_is_gone_makes_no_new_one(tmp_path: Path) -> None:
+    tracker = AttendedTracker(Procedure((KeyStep(1, "cut"),), 4))
+    closed = ClosedRecording(tmp_path / "gone", "20300102-030405-00ff", frames=1, at=1.0)
+    with pytest.raises(InputError, match="holds no sessions"):
+        closed.add(Action("pause", 1.0), (), tracker)
+    assert not (tmp_path / "gone").exists()
 
 
 def test_senseless_days_are_refused() -> None:

@@ -21,7 +21,7 @@ from guide.record.shipping import find_address
 from guide.record.spool import Entry, Spool, read_entries, spool_files
 from guide.record.store import ABSENT_S, SETTLED_S, Store
 from guide.record.values import SessionFacts
-from tests.contracts.test_stores import EVERYTHING, FIRST, fill, rows
+from tests.contracts.test_stores import EVERYTHING, FIRST, SECOND, fill, rows
 from tests.postgres import PASSWORD, SECRET, Cluster
 
 ROOT = Path(__file__).parents[3]
@@ -44,6 +44,8 @@ def test_what_the_commands_say_of_a_database_that_cannot_be_used_holds_no_passwo
         "wrong password": good.replace(PASSWORD, PASSWORD + "x"),
         "an odd letter in it": good.replace(PASSWORD, "Geheim!wort@Geheim!wort"),
         "a slash in it": good.replace(PASSWORD, "Geheim!wort/Geheim!wort"),
+        "no host": f"postgresql://guide:{PASSWORD}/records",
+        "neither host nor database": f"postgresql://guide:{PASSWORD}",
         "no number for a port": good.replace(str(postgres.port), "many"),
         "an unknown option": f"{good}?password={PASSWORD}&no_such_option={PASSWORD}",
         "no address": f"mysql://guide:{PASSWORD}@127.0.0.1/records",
@@ -57,6 +59,16 @@ def test_what_the_commands_say_of_a_database_that_cannot_be_used_holds_no_passwo
         assert PASSWORD not in said, what
 
 
+def test_addresses_of_several_hosts_are_taken() -> None:
+    for address in (
+        "postgresql://guide:p@a.example:5432,b.example/records?sslmode=require",
+        "postgres://guide@[::1]:5432/records",
+        "postgresql:///records?host=/run/postgresql",
+        "postgresql://%2Frun%2Fpostgresql/records",
+    ):
+        assert find_address(address) == address
+
+
 def test_an_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     assert find_address(None) is None
     monkeypatch.setenv("CNC_RECORDS", address)
@@ -66,7 +78,7 @@ def test_an_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_missing_driver_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(home, "HAS_DRIVER", False)
-    with pytest.raises(InputError, match=r"needs a driver that is not installed: pip install 'cnc-guide\[fleet\]'\.$"):
+    with pytest.raises(InputError, match=r"needs a driver that is not installed: pip install -e '\.\[fleet\]'\.$"):
         Store(tmp_path, records="postgresql://127.0.0.1/records")
 
 
@@ -84,6 +96,12 @@ def test_no_error_repeats_the_password(postgres: Cluster, address: str, tmp_path
         assert "falschwort" not in f"{error!s}{error!r}"
         error = error.__cause__
     assert f"postgresql://127.0.0.1:{postgres.port}/" in str(told.value)
+
+
+def test_words_of_the_database_that_are_cut_short_hold_no_piece_of_the_password(address: str, tmp_path: Path) -> None:
+    with Store(tmp_path, records=address) as store, pytest.raises(OutputError) as told:
+        store._db.run(f"DO $$ BEGIN RAISE EXCEPTION USING MESSAGE = repeat('x', 294) || '{SECRET}'; END $$")
+    assert SECRET[:4] not in str(told.value)
 
 
 def test_many_machines_make_the_tables_at_the_same_time(address: str, tmp_path: Path) -> None:
@@ -146,6 +164,20 @@ def test_a_machine_leaves_the_sessions_of_others_alone_until_they_are_silent_for
         home_store.reopen(FIRST)
         monkeypatch.setattr("time.time", lambda: 1e9 + ABSENT_S + 1)
         assert other.close_orphans() == (FIRST,)
+
+
+def test_a_killed_session_is_found_though_another_machine_has_a_newer_one_of_that_source(
+    address: str, tmp_path: Path
+) -> None:
+    (tmp_path / FIRST).mkdir()
+    SessionLock(tmp_path / FIRST).release()
+    with Store(tmp_path, records=address) as store:
+        fill(store, source="headset:a")
+        fill(store, SECOND, source="headset:a", started=1e9 + 9)
+        store.close_orphans()
+        found = store.killed("headset:a", since=0.0)
+    assert found is not None
+    assert found.id == FIRST
 
 
 def test_a_machine_that_comes_back_after_days_has_the_last_word_on_its_session(

@@ -13,8 +13,14 @@ from guide.record import retention
 from guide.record.keeping import Keeping, write_keeping
 from guide.record.lock import SessionLock
 from guide.record.retention import DAY_S, REPORT, drop_old_pictures, tidying
+from guide.record.schema import NEWEST
+from guide.record.shipping import shipping
+from guide.record.spool import Spool
+from guide.record.sqlite import DATABASE
 from guide.record.store import Store
 from guide.record.values import SessionFacts, StoredPicture
+from tests.guide.record.test_writer import until
+from tests.postgres import Cluster
 
 NAMES = [f"20300102-030405-00{number:02x}" for number in range(4)]
 
@@ -130,6 +136,50 @@ def test_files_of_a_session_that_was_never_entered_are_listed_and_age(tmp_path: 
         store.end(NAMES[0], "finished", 3_000.0)
         store.delete(NAMES[0])
     assert not folder.exists()
+
+
+def test_a_folder_that_changes_its_kind_of_store_loses_nothing(postgres: Cluster, tmp_path: Path) -> None:
+    records, (local, shared, found) = postgres.database(), NAMES[:3]
+    with Store(tmp_path) as store:
+        record(store, local, 1_000.0, keep_days=None)
+    (tmp_path / shared).mkdir()
+    (tmp_path / shared / "video-1.mp4").write_bytes(b"x")
+    with Spool(tmp_path, shared) as spool:
+        spool.begin(SessionFacts(shared, started=1_000.0))
+        spool.end(shared, "finished", 1_000.0)
+    for name in (local, shared):
+        os.utime(tmp_path / name, (1_000.0, 1_000.0))
+    with shipping(tmp_path, records), Store(tmp_path, records=records) as store:
+        store.close_orphans()
+        drop_old_pictures(store, time.time())
+        assert [one.id for one in store.sessions()] == [shared]
+    with Store(tmp_path) as store:
+        store.close_orphans()
+        drop_old_pictures(store, time.time())
+        assert [one.id for one in store.sessions()] == [local]
+    kept = (f"{local}/seen.bin", f"{local}/video-1.mp4", f"{shared}/video-1.mp4")
+    assert [one for one in kept if not (tmp_path / one).is_file()] == []
+    (tmp_path / found).mkdir()
+    os.utime(tmp_path / found, (1_000.0, 1_000.0))
+    with Store(tmp_path, records=records) as store:
+        store.close_orphans()
+        assert [one.id for one in store.sessions()] == [shared, found], "nobody knows it"
+    (tmp_path / DATABASE).write_bytes(b"no database at all" * 100)
+    with Store(tmp_path, records=postgres.database()) as store:
+        store.close_orphans()
+        assert store.sessions() == (), "who knows what it knew"
+
+
+def test_a_store_that_a_newer_program_brought_up_to_date_does_not_end_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(retention, "PERIOD_S", 0.01)
+    with Store(tmp_path) as store, tidying(tmp_path, most_bytes=1.0):
+        store._db.run(f"PRAGMA user_version = {NEWEST + 1}")
+        until(lambda: "old pictures cannot be deleted" in caplog.text)
+        record(store, NAMES[0], time.time())
+        store._db.run(f"PRAGMA user_version = {NEWEST}")
+        until(lambda: not (tmp_path / NAMES[0] / "video-1.mp4").exists())
 
 
 def test_what_the_dashboard_was_told_counts_for_a_server_that_runs(

@@ -63,6 +63,23 @@ def test_a_spool_gives_back_what_went_in_file_by_file(tmp_path: Path) -> None:
     assert [path for path in (tmp_path / FOLDER).iterdir() if path.stat().st_mode & 0o077] == []
 
 
+def test_a_spool_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(OSError, match="No space"):
+        Spool(tmp_path, FIRST)
+    assert list((tmp_path / FOLDER).iterdir()) == []
+
+
+def test_a_file_that_was_just_being_made_when_its_process_died_does_not_wait(tmp_path: Path) -> None:
+    with Spool(tmp_path, FIRST):
+        (path,) = spool_files(tmp_path)
+        path.with_name(f".{path.name}").touch()
+        assert spool_files(tmp_path) == [path]
+
+
 @settings(max_examples=50, deadline=None)
 @given(cut=st.integers(0, 400), junk=st.binary(max_size=30))
 def test_of_a_torn_spool_the_whole_lines_are_read(
@@ -172,20 +189,22 @@ def test_what_waits_when_the_process_ends_is_shipped_by_the_next_command(
 class Deaf(Store):
     """A store whose word of success is lost now and then: it was written, and nobody knows."""
 
-    lost = 0
-    every = 2
+    def __init__(self, folder: Path, records: str) -> None:
+        super().__init__(folder, records=records)
+        self.shipped, self.every = 0, 2
 
     def ship(self, spool: str, session: str, first: int, entries: Sequence[Entry]) -> bool:
         done = super().ship(spool, session, first, entries)
-        Deaf.lost += 1
-        if Deaf.lost % self.every == 0:
+        self.shipped += 1
+        if self.shipped % self.every == 0:
             raise OutputError("the connection was lost.")
         return done
 
 
 def test_a_success_that_nobody_heard_of_is_not_repeated(cluster: Cluster, tmp_path: Path) -> None:
     records = cluster.database()
-    with Spool(tmp_path, FIRST) as spool, Deaf(tmp_path, records=records) as store:
+    store = Deaf(tmp_path, records)
+    with Spool(tmp_path, FIRST) as spool, store:
         spool.begin(SessionFacts(FIRST, started=1e9))
         shipper = Shipper(tmp_path, records)
         for number in range(40):
@@ -195,7 +214,7 @@ def test_a_success_that_nobody_heard_of_is_not_repeated(cluster: Cluster, tmp_pa
             except OutputError:
                 if number % 3 == 0:  # and the process with it
                     shipper = Shipper(tmp_path, records)
-        Deaf.every = 10**9
+        store.every = 10**9
         shipper.ship(store)
         assert store.contents(FIRST).labels == tuple(label(number) for number in range(40))
 
@@ -219,7 +238,7 @@ def test_a_transaction_left_behind_by_a_lost_connection_is_waited_for(cluster: C
         assert [one.id for one in second.sessions()] == [FIRST]
 
 
-def test_a_database_that_falls_silent_is_noticed_and_nothing_is_lost(
+def test_no_session_waits_for_a_database_that_falls_silent_and_nothing_is_lost(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE_S", 30.0)
@@ -248,13 +267,24 @@ def test_a_line_that_the_database_refuses_is_kept_aside_and_holds_up_nobody(
     records = cluster.database()
     with Spool(tmp_path, FIRST) as bad, Spool(tmp_path, SECOND) as good:
         bad.begin(SessionFacts(FIRST, started=1e9))
-        bad.write(FIRST, [SettledLabel(0.0, 2**40, 0.5)], 1, 0.0, 0.0)
+        write(bad, 0, 1)
+        for step in (2**40, 2**41):
+            bad.write(FIRST, [SettledLabel(2.0, step, 0.5)], 3, 2.0, 1e9)
+            write(bad, 3)
         good.begin(SessionFacts(SECOND, started=1e9))
-    with opened(tmp_path, records) as store:
-        assert [one.id for one in store.sessions()] == [SECOND]
+        shipper = Shipper(tmp_path, records)
+        with Store(tmp_path, records=records) as store:
+            shipper.ship(store)
+        bad.end(FIRST, "finished", 1e9 + 9)
+    with opened(tmp_path, records) as store:  # another process, which begins with the file from its start
+        assert [one.id for one in store.sessions()] == [FIRST, SECOND]
+        assert [one.at for one in store.contents(FIRST).labels] == [0.0, 1.0, 3.0, 3.0]
+        assert store.find(FIRST).state == "finished"
     assert spool_files(tmp_path) == []
-    assert len(list((tmp_path / FOLDER).glob("*.refused"))) == 1
-    assert "stay in" in caplog.text
+    (refused,) = (tmp_path / FOLDER).glob("*.refused")
+    assert [json.loads(line)[1][0][2] for line in refused.read_text().splitlines()] == [2**40, 2**41]
+    assert refused.stat().st_mode & 0o077 == 0
+    assert caplog.text.count("is not stored") == 1
 
 
 def test_lines_of_another_version_are_kept_aside(cluster: Cluster, tmp_path: Path) -> None:
