@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from rich.console import Console
@@ -37,6 +37,8 @@ from offline.videos import find_recordings
 
 RANDOM_SEEDS = range(3)
 ADVICE = "flags gain most from labels: make dashboard, page Review, or python -m offline.train --labels"
+
+ONE_LOOK: Final = {"looks": 1}  # hands are large in these pictures, and trying a second would take a while
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,9 @@ def _learn(options: ShowOptions, console: Console) -> Learned:
     )
     if options.labelled:
         console.print(f"told: the labels of {options.labelled} of {options.recordings} demonstrations")
-        return learn_task(settings, resolve("default", None, {}), options.out, console)
+        return learn_task(settings, resolve("default", None, ONE_LOOK), options.out, console)
     console.print(f"told: there are {len(TASK.steps)} key-steps (--k auto would choose that number)")
-    return learn_task(settings, resolve("default", None, {"k": len(TASK.steps)}), options.out, console)
+    return learn_task(settings, resolve("default", None, ONE_LOOK | {"k": len(TASK.steps)}), options.out, console)
 
 
 def _given(options: ShowOptions) -> Path | None:
