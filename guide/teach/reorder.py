@@ -46,12 +46,7 @@ def elsewhere(pooled: NDArray[Any], span: float, rng: np.random.Generator) -> ND
     What stands around tells how far the work has come: a bare table, a closed lid. Where a step is done too early or
     late, it is done before another workplace than ever before. The mean over `span` frames stands for the workplace.
     """
-    unit, place = _workplace(pooled, span)
-    return np.asarray(unit - place + place[int(rng.integers(len(unit)))], np.float32)
-
-
-def _workplace(pooled: NDArray[Any], span: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The features (T, P) of unit length, and the workplace around each frame."""
     unit = np.asarray(pooled, np.float32)
     unit = unit / np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
-    return unit, uniform_filter1d(unit, max(int(span), 1), axis=0, mode="nearest")
+    place = uniform_filter1d(unit, max(int(span), 1), axis=0, mode="nearest")
+    return np.asarray(unit - place + place[int(rng.integers(len(unit)))], np.float32)
