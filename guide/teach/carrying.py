@@ -61,6 +61,8 @@ class Carrying:
     """How much more a recording labelled by a person counts than one labelled by us."""
     independent: float = 1.5
     """How many independent witnesses the features' smoothing holds: more than live, since these look both ways."""
+    has_lead_in: bool = True
+    """Whether waiting before the first step is read as a step of its own: a step like it would take it in."""
     settings: LessonSettings = field(default_factory=LessonSettings)
 
     def carry(self, collection: Collection, given: Sequence[Given]) -> Found:
@@ -71,9 +73,11 @@ class Carrying:
         every = [labels for labels in given if labels is not None]
         if len(every) == len(given):
             return Found(tuple(every))
+        lead_in = 1 + max(int(labels.max()) for labels in every)
+        shown = [_with_lead_in(labels, lead_in) for labels in given] if self.has_lead_in else given
         few = fewer(collection, len(np.unique(np.concatenate(every))), seed=0, keep=known)
-        task, view = self.task_of(few, given)
-        settled = self.settle(task, thinned(few, given))
+        task, view = self.task_of(few, shown)
+        settled = self.settle(task, thinned(few, shown))
         carried = dict(zip(few.numbers, settled, strict=True))
         if few.others:
             lesson = self.lesson(task, settled)
@@ -81,8 +85,10 @@ class Carrying:
                 one = few.collection([number])
                 row = view.rows((one.features or one.embeddings)[0], one.times[0])
                 carried[number] = self.label(task, lesson, row)
-        everywhere = [few.all_frames(number, carried[number]) for number in range(len(given))]
-        return Found(tuple(own if own is not None else each for own, each in zip(given, everywhere, strict=True)))
+        for number in range(len(given)):
+            found = few.all_frames(number, carried[number])
+            carried[number] = np.where(found == lead_in, BACKGROUND, found)
+        return Found(tuple(carried[number] if own is None else own for number, own in enumerate(given)))
 
     def task_of(self, few: Fewer, given: Sequence[Given]) -> tuple[Task, View]:
         """What is carried over, whoever of the labelled ones teaches."""
@@ -170,6 +176,17 @@ class Carrying:
 def thinned(few: Fewer, given: Sequence[Given]) -> list[Given]:
     """The labels that people gave for those recordings that stand for all, in fewer frames."""
     return [None if (own := given[number]) is None else few.thin(own) for number in few.numbers]
+
+
+def _with_lead_in(labels: Given, lead_in: int) -> Given:
+    """The same with the background before the first step as a step of its own.
+
+    >>> _with_lead_in(np.array([0, 0, 1, 0]), 2)
+    array([2, 2, 1, 0])
+    """
+    if labels is None or not (labels > BACKGROUND).any():
+        return labels
+    return np.where(np.arange(len(labels)) < (labels > BACKGROUND).argmax(), lead_in, labels)
 
 
 def visited(labels: Labels) -> list[int]:

@@ -68,6 +68,7 @@ CARRIERS: Final[Mapping[str, Carrying]] = {
     "no share of the time": replace(CARRYING, settings=replace(CARRYING.settings, share_weight=1e-6)),
     "one round": replace(CARRYING, rounds=1),
     "given labels count once": replace(CARRYING, say=1),
+    "no lead-in": replace(CARRYING, has_lead_in=False),
 }
 FRAME_BY_FRAME: Final = "frame by frame"
 LABELLED: Final = 2

@@ -95,6 +95,20 @@ def test_idle_time_at_the_beginning_stays_idle_time() -> None:
     assert min(float((each[:18] == 0).mean()) for each in found[2:]) > 0.8
 
 
+def test_waiting_that_looks_like_the_first_step_is_not_taken_for_it() -> None:
+    """Before the first step the workplace is as bare as during it, and idle time later looks otherwise."""
+    collection, truth = make([[0, 1, 0, 2, 0, 4]] * 4)
+    bare = 0.8 * (DIRECTIONS[1] - DIRECTIONS[0]) * (np.arange(len(truth[0])) < 20)[:, None]
+    rows = [(each + bare)[12:].astype(np.float32) for each in collection.embeddings]
+    given = [truth[0][12:], truth[1][12:], None, None]
+
+    def taken(carrying: Carrying) -> float:
+        found = carrying.carry(Collection.at_rate(rows, RATE), given).labels
+        return max(float((each[:8] != 0).mean()) for each in found[2:])
+
+    assert taken(Carrying()) < 0.5 < taken(Carrying(has_lead_in=False))
+
+
 def test_a_step_is_done_as_often_as_the_labelled_ones_show() -> None:
     collection, truth = make([[1, 2, 1, 2, 4], [1, 2, 4, 1, 2], [2, 1, 2, 1, 4], [1, 4, 2, 1, 2]])
     found = Carrying().carry(collection, [truth[0], truth[1], None, None]).labels
