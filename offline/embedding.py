@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,10 @@ from torch import Tensor, nn
 
 from guide.domain import Features
 from guide.label.directions import unit_directions
-from guide.perceive.appearance import AppearanceSettings, appearance_parts
+from guide.perceive.appearance import AppearanceSettings
 from guide.teach.collection import Collection
-from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.embedding import LinearEmbedder, fit_embedder, fitted_stride
+from guide.teach.demonstrations import Demonstrations, demonstrate
+from guide.teach.embedding import LinearEmbedder
 from guide.teach.view import centred
 from offline.batches import Clip
 from offline.config import Recipe
@@ -26,7 +25,6 @@ from offline.features import RecordingFeatures, collection_of
 from offline.losses.batch import Loss
 from offline.losses.registry import LossSettings, build_loss
 from offline.model import HeadSettings, build_head
-from offline.npy_file import GrowingNpy
 
 ROWS_AT_ONCE = 256
 STATISTICS_ROWS = 4096  # enough for a mean and a spread
@@ -85,7 +83,6 @@ class Inputs:
     """What live embedder and trained head see in each recording, and when; all but `rows` of means is memory-mapped."""
 
     recordings: tuple[RecordingFeatures, ...]
-    appearance: tuple[NDArray[np.float32], ...]  # each (T, 2P), order-free features
     rows: tuple[NDArray[Any], ...]  # each (T, C, H, W) maps, or (T, d) means along principal directions
     rate: float
     settings: AppearanceSettings
@@ -94,13 +91,8 @@ class Inputs:
 
     def demonstrations(self) -> Demonstrations:
         """The recordings as teaching sees them, in the embedding that the live side takes."""
-        every = fitted_stride([len(each) for each in self.appearance])
-        embedder = fit_embedder([each[::every] for each in self.appearance])
-        items = tuple(
-            Demonstration(one.id, one.times, one.pooled, embedder.embed(seen))
-            for one, seen in zip(self.recordings, self.appearance, strict=True)
-        )
-        return Demonstrations(items, self.rate, self.settings, embedder)
+        ids, times, pooled = zip(*((one.id, one.times, one.pooled) for one in self.recordings), strict=True)
+        return demonstrate(ids, times, pooled, self.rate, self.settings)
 
     def collection(self, embeddings: Sequence[Features]) -> Collection:
         """The recordings as finders take them: of what was pooled the means alone."""
@@ -115,21 +107,14 @@ class Inputs:
         ]
 
 
-def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, folder: Path) -> Inputs:
-    """What both embedders see; features are kept in `folder`, since a long collection does not fit into memory."""
+def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe) -> Inputs:
+    """What both embedders see."""
     step_s = float(np.median([recording.duration_s for recording in recordings])) / recipe.steps
     settings = AppearanceSettings.for_step(step_s)
-    features = tuple(_written(recording, settings, folder) for recording in recordings)
     rows: list[NDArray[Any]] = [recording.maps for recording in recordings if recording.maps is not None]
     if recipe.head != "conv" or len(rows) < len(recordings):
         rows = head_rows([recording.means for recording in recordings], recipe.directions)
-    return Inputs(tuple(recordings), features, tuple(rows), recordings[0].rate, settings, step_s)
-
-
-def seen_otherwise(inputs: Inputs, recordings: Sequence[RecordingFeatures], folder: Path) -> Inputs:
-    """The same for a live embedder that sees more of the recordings; what the trained head sees stays."""
-    features = tuple(_written(recording, inputs.settings, folder) for recording in recordings)
-    return replace(inputs, recordings=tuple(recordings), appearance=features)
+    return Inputs(tuple(recordings), tuple(rows), recordings[0].rate, settings, step_s)
 
 
 def head_rows(means: Sequence[NDArray[np.floating[Any]]], directions: int) -> list[NDArray[Any]]:
@@ -199,16 +184,6 @@ def embed(head: nn.Module, clip: Clip) -> Features:
 def _chunks(count: int) -> Iterator[NDArray[np.int64]]:
     for start in range(0, count, ROWS_AT_ONCE):
         yield np.arange(start, min(start + ROWS_AT_ONCE, count))
-
-
-def _written(recording: RecordingFeatures, settings: AppearanceSettings, folder: Path) -> NDArray[np.float32]:
-    """The order-free features of a recording, written to a file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{recording.id}.npy"
-    with GrowingNpy(path) as growing:
-        for part in appearance_parts(recording.pooled, recording.times, settings):
-            growing.append(part)
-    return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def _sample(rows: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float32]]:

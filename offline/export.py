@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from guide import __version__
 from guide.bundle import new_bundle, read_bundle, write_manifest
 from guide.errors import GuideError
+from guide.perceive.appearance import appearance
 from guide.perceive.embedder import OnnxHead, OnnxTrunk
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
@@ -89,8 +90,8 @@ def _quantize(export: Export, trunk: Trunk, folder: Path, facts: Mapping[str, An
 
 
 def _write_head(export: Export, path: Path) -> Parity:
-    seen = export.inputs.appearance[0]
-    rows = np.array(seen[np.linspace(0, len(seen) - 1, PARITY_ROWS).astype(np.int64)], np.float32)
+    one, settings = export.inputs.recordings[0], export.inputs.settings
+    rows = appearance(one.pooled, one.times, settings, max(len(one.times) // PARITY_ROWS, 1))
     embedder = export.demonstrations.embedder
     assert isinstance(embedder, LinearEmbedder)
     export_module(LiveEmbedder(embedder), torch.from_numpy(rows[:2]), path, ("embedding",), {"kind": "linear"})

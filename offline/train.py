@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -28,7 +27,7 @@ from guide.teach.describe import Learned
 from guide.teach.given import Given, read_given
 from guide.teach.prototypes import chosen
 from offline.config import PRESETS, PresetName, Recipe, resolve
-from offline.embedding import Inputs, embed, prepare_inputs, seen_otherwise, window_s
+from offline.embedding import Inputs, embed, prepare_inputs, window_s
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import TRIED, FeatureCache, RecordingFeatures
@@ -194,7 +193,6 @@ def help_training(options: TrainOptions, recipe: Recipe, group: Group) -> None:
     task = _gather(options, recipe, quiet, group)
     _train(task, task.recipe, options, quiet)
     group.leave()
-    shutil.rmtree(_inputs_folder(task.folder, group))
 
 
 def _recipe(options: TrainOptions) -> Recipe:
@@ -232,7 +230,7 @@ def _gather(
         folder = options.cache / "runs" / _run_key(recordings, recipe, options)
         if held is not None:
             held.enter_context(lock_run(folder))
-        inputs = prepare_inputs(recordings, recipe, _inputs_folder(folder, group))
+        inputs = prepare_inputs(recordings, recipe)
     return Task(recipe, facts, extractor, inputs, folder, given)
 
 
@@ -255,11 +253,6 @@ def _seen_once(recipe: Recipe) -> Recipe:
 
 def _extractor(options: TrainOptions, recipe: Recipe) -> Extractor:
     return open_extractor(recipe.backbone, options.cache / "trunks", options.backbone_weights, device=options.device)
-
-
-def _inputs_folder(folder: Path, group: Group) -> Path:
-    """Where a process keeps what its networks see: a file that one maps must not be written by another."""
-    return folder / ("inputs" if group.is_first else f"inputs-{group.rank}")
 
 
 def _require_cache(folder: Path) -> None:
@@ -324,7 +317,7 @@ def _seen_twice(task: Task, options: TrainOptions, console: Console) -> Task:
     recipe, recordings = replace(task.recipe, looks=2), task.inputs.recordings
     cache = FeatureCache(options.cache / "features")
     twice = see_twice(task.facts, recordings, task.extractor, RegionSettings(), cache, console)
-    inputs = seen_otherwise(task.inputs, twice, task.folder / "inputs-twice")
+    inputs = replace(task.inputs, recordings=tuple(twice))
     return replace(task, recipe=recipe, inputs=inputs)
 
 

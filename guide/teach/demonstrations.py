@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Features, Times
-from guide.perceive.appearance import AppearanceSettings, Embedder, appearance
+from guide.perceive.appearance import REMEMBERED_STEPS, AppearanceSettings, Embedder, appearance
 from guide.teach.collection import Collection
-from guide.teach.embedding import embed_recording, fit_embedder, fitted_stride
+from guide.teach.embedding import LinearEmbedder, embed_recording, fit_embedder, fitted_stride
+from guide.teach.reorder import shuffled_parts
+
+SHUFFLES = 2  # other orders in which the embedder sees each demonstration
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +92,27 @@ def demonstrate(
     settings: AppearanceSettings,
 ) -> Demonstrations:
     """Recordings' pooled trunk outputs (T, P) as demonstrations, with an embedder fitted to them."""
-    every = fitted_stride([len(each) for each in times])
-    embedder = fit_embedder([appearance(each, at, settings, every) for each, at in zip(pooled, times, strict=True)])
+    embedder = _fit(times, pooled, rate, settings)
     items = tuple(
         Demonstration(id_, at, own, embed_recording(own, at, settings, embedder))
         for id_, at, own in zip(ids, times, pooled, strict=True)
     )
     return Demonstrations(items, rate, settings, embedder)
+
+
+def _fit(
+    times: Sequence[Times], pooled: Sequence[NDArray[Any]], rate: float, settings: AppearanceSettings
+) -> LinearEmbedder:
+    """The embedder of recordings as they are and with their parts in other orders.
+
+    What features look back on varies little in the usual order: where somebody works in another one, what tells steps
+    apart would lie outside the directions.
+    """
+    every, rng = fitted_stride([len(each) for each in times]), np.random.default_rng(0)
+    part = round(settings.memory_s / REMEMBERED_STEPS * rate)
+    shown = []
+    for each, at in zip(pooled, times, strict=True):
+        orders = [shuffled_parts(len(at), part, rng) for _ in range(SHUFFLES)]
+        shown.append(appearance(each, at, settings, every))
+        shown += [appearance(each[order], at, settings, every) for order in orders]
+    return fit_embedder(shown)

@@ -40,6 +40,16 @@ def shuffled(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.concatenate([parts[number] for number in rng.permutation(len(parts))])
 
 
+def shuffled_parts(count: int, length: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """So many frames in parts of about this length, the parts in any order: for recordings without labels.
+
+    >>> sorted(shuffled_parts(5, 2, np.random.default_rng(0)).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    parts = np.array_split(np.arange(count), max(count // max(length, 1), 1))
+    return np.concatenate([parts[number] for number in rng.permutation(len(parts))])
+
+
 def elsewhere(pooled: NDArray[Any], span: float, rng: np.random.Generator) -> NDArray[np.float32]:
     """The features (T, P), of unit length, with the workplace as it looks around some other moment of the recording.
 

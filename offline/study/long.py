@@ -109,7 +109,7 @@ def study(options: LongOptions, folder: Path) -> Part:
 def teach(work: LongWork, taught: list[Made], folder: Path) -> None:
     """Learns from labelled recordings and writes the bundle, as training does where all are labelled."""
     recipe = resolve("default", None, {"k": work.steps})
-    inputs = prepare_inputs([one.seen for one in taught], recipe, folder / "inputs")
+    inputs = prepare_inputs([one.seen for one in taught], recipe)
     demonstrations = inputs.demonstrations()
     steps = [KeyStep(number, f"step {number}") for number in range(1, work.steps + 1)]
     learned = describe(demonstrations, [one.labels for one in taught], steps)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -20,14 +18,14 @@ TRUTH: list[Labels] = [np.repeat([1, 2, 0, 3], 20), np.repeat([1, 2, 3, 0], 20)]
 
 
 @pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
+def inputs() -> Inputs:
     prototypes = np.random.default_rng(1).normal(0, 3, (4, 6))
     recordings = []
     for number, labels in enumerate(TRUTH):
         rng = np.random.default_rng(number)
         pooled = (prototypes[labels] + rng.normal(0, 0.3, (80, 6))).astype(np.float32)
         recordings.append(RecordingFeatures(str(number), RATE, np.arange(80) / RATE, pooled))
-    return prepare_inputs(recordings, resolve("default", None, {"k": 3}), tmp_path)
+    return prepare_inputs(recordings, resolve("default", None, {"k": 3}))
 
 
 @pytest.fixture

@@ -169,7 +169,7 @@ def test_two_processes_of_torchrun_learn_what_one_learns(features_task: Learned,
         assert theirs.loss == pytest.approx(mine.loss, abs=1e-5)
         assert theirs.held_out == pytest.approx(mine.held_out, abs=1e-5)
     folders = {path.name for path in next(shared.cache.glob("runs/*")).iterdir() if path.is_dir()}
-    assert folders == {"inputs", "head-1", "head-2"}
+    assert folders == {"head-1", "head-2"}
     check.main(check.CheckOptions(tmp_path / "two", "cpu"))
 
 

@@ -20,12 +20,12 @@ CPU = torch.device("cpu")
 
 
 @pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
+def inputs() -> Inputs:
     rng = np.random.default_rng(0)
     recordings = [
         RecordingFeatures(name, 5.0, np.arange(60) / 5.0, rng.normal(size=(60, 8)).astype(np.float32)) for name in "ab"
     ]
-    return prepare_inputs(recordings, RECIPE, tmp_path / "inputs")
+    return prepare_inputs(recordings, RECIPE)
 
 
 def test_heads_stand_side_by_side_and_differ(inputs: Inputs, tmp_path: Path) -> None:

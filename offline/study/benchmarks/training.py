@@ -52,7 +52,7 @@ def measure_training(sizes: StepSizes | None = None) -> list[Part]:
 
 
 def _measure(sizes: StepSizes, device: torch.device, folder: Path) -> Part:
-    inputs = prepare_inputs(_recordings(sizes, folder), sizes.recipe, folder / "inputs")
+    inputs = prepare_inputs(_recordings(sizes, folder), sizes.recipe)
     head = build_head_for(inputs, sizes.recipe, 0).to(device)
     loss = make_loss(inputs, sizes.recipe)
     batches = Batches(inputs.clips(sizes.recipe), sizes.recipe.batch_videos, sizes.recipe.sampled_frames, 0)

@@ -59,7 +59,7 @@ class Embedders:
     def _train(
         self, recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int, folder: Path, tell: TrainingProgress
     ) -> list[Features]:
-        inputs = prepare_inputs(recordings, recipe, folder / "inputs")
+        inputs = prepare_inputs(recordings, recipe)
 
         def report(state: Progress, loss: float, rate: float) -> None:
             tell(state.iteration, f"iteration {state.iteration}, held out {state.smoothed:.4f}")

@@ -42,8 +42,19 @@ def test_long_recordings_are_embedded_a_part_at_a_time(monkeypatch: pytest.Monke
         tracemalloc.stop()
     features = [appearance(each, at, SETTINGS) for each, at in zip(rows, times, strict=True)]
     assert peak < sum(each.nbytes for each in found.embeddings) + sum(each.nbytes for each in features) / 2
-    embedder = fit_embedder([each[::20] for each in features])
-    np.testing.assert_array_equal(found.items[2].embedding, embedder.embed(features[2]))
+    np.testing.assert_array_equal(found.items[2].embedding, found.embedder.embed(features[2]))
+
+
+def test_work_in_another_order_lies_within_what_the_embedder_takes_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the usual order each step has but one past, so all that differs from it would lie outside the directions."""
+    monkeypatch.setattr("guide.teach.embedding.COMPONENTS", 6)
+    looks, settings = RNG.normal(size=(6, 12)), AppearanceSettings.for_step(10.0)
+    order, times = np.repeat(np.arange(6), 20), np.arange(120) / 2.0
+    rows = [looks[order] + RNG.normal(0, 0.05, (120, 12)) for _ in range(4)]
+    other = appearance(rows[0][::-1], times, settings)
+    shown = demonstrate(list("abcd"), [times] * 4, rows, 2.0, settings).embedder
+    plain = fit_embedder([appearance(each, times, settings) for each in rows])
+    assert shown.embed(other)[:, -1].mean() < 0.9 * plain.embed(other)[:, -1].mean()
 
 
 def test_pooled_rows_stay_as_they_are(both: Demonstrations) -> None:
