@@ -30,6 +30,7 @@ from guide.serve import guard
 from guide.serve.limits import Limits
 from guide.serve.run import Run
 from guide.session import Session
+from tests.postgres import SECRET, Cluster
 from tests.server import TOKEN, Headset, Served, frame_message, running, step_picture
 from tests.tiny import Learned
 
@@ -440,6 +441,8 @@ def test_a_session_whose_server_was_killed_goes_on_where_it_stood(
             alerts |= {one["id"] for one in headset.said("alert")}
             with Store(tmp_path, records=kept_in) as store:
                 done = store.contents(hello["session"])
+            assert alerts, "there is nothing that could be lost or told twice"
+    assert {one.id for one in done.alerts} == alerts
     with running(frames_task.folder, tmp_path) as served, served.connect("helmet") as headset:
         hello = headset.wait_for("hello", 30.0)
         state = hello["state"]
@@ -518,3 +521,34 @@ def test_what_sessions_took_is_given_back(frames_task: Learned, tmp_path: Path) 
         finally:
             process.terminate()
         assert last < 1.3 * first, (first / 2**20, last / 2**20)
+
+
+def test_a_server_says_that_its_records_wait_for_their_database(
+    frames_task: Learned, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database hangs, so that only a limit of our own ends the waiting; then it is back."""
+    monkeypatch.setattr("guide.record.postgres.ANSWER_S", 0.5)
+    monkeypatch.setenv("CNC_RECORDS", postgres.database())
+    with running(frames_task.folder, tmp_path) as served, served.connect("helmet") as headset:
+        session = headset.wait_for("hello")["session"]
+
+        def wait_for(health: dict[str, str], recording: str) -> None:
+            """What a stranger hears of the server, and what the session says of its recording."""
+            end = time.monotonic() + 20.0
+            while True:
+                headset.frame(step_picture(1))
+                said = served.ask(f"/sessions/{session}").json["health"]["recording"]
+                if served.ask("/health", token=None).json == health and re.search(recording, said):
+                    assert SECRET not in said
+                    return
+                assert time.monotonic() < end, said
+                time.sleep(0.1)
+
+        wait_for({"status": "ok"}, "^ok$")
+        postgres.freeze()
+        try:
+            wait_for({"status": "ok", "records": "waiting"}, "cannot be used .*no answer|timeout")
+        finally:
+            postgres.thaw()
+        wait_for({"status": "ok"}, "^ok$")
+        headset.finish()
