@@ -285,6 +285,7 @@ def test_a_disk_that_hangs_for_viewers_holds_up_no_frames(served: Served, monkey
             viewer.sendall(request.encode())
         time.sleep(0.3)
         require_quick(other)
+        require_sound(served)  # nor newcomers, whose sessions are made in other threads
         is_back.set()
         for headset in (watched, other):
             headset.finish()
