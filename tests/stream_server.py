@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import io
 import os
+import selectors
+import socket
+import ssl
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from socketserver import BaseRequestHandler, StreamRequestHandler, ThreadingTCPServer
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 import av
 import cv2
 import pytest
 
 from guide.domain import Image
+from guide.serve.tls import own_certificate
 
 BOUNDARY = "picture"
 SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's GStreamer bindings are for Debian's Python
@@ -156,6 +163,56 @@ def serving(stream: Stream) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join(5)
+
+
+@contextmanager
+def rtsp_answering(answer: Callable[[str, str], Sequence[bytes]]) -> Iterator[tuple[str, list[str]]]:
+    """An RTSP server that sends pieces by a request's method and number; gives its address and the methods it heard."""
+    heard: list[str] = []
+
+    class Answer(StreamRequestHandler):
+        def handle(self) -> None:
+            heard.append("connected")
+            while request := b"".join(iter(self.rfile.readline, b"\r\n")).decode():
+                heard.append(request.split()[0])
+                for piece in answer(heard[-1], request.partition("CSeq: ")[2].split()[0]):
+                    self.wfile.write(piece)
+                    time.sleep(0.02)  # or pieces come as one
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Answer) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"rtsp://127.0.0.1:{server.server_address[1]}/x", heard
+        server.shutdown()
+
+
+@contextmanager
+def behind_tls(address: str, folder: Path) -> Iterator[str]:
+    """An RTSP server's address by way of TLS, with a certificate that nobody knows."""
+    parts = urlsplit(address)
+    certificate = own_certificate(folder, ["camera.invalid"])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.certificate, certificate.key)
+
+    class Unwrap(BaseRequestHandler):
+        def handle(self) -> None:
+            with socket.create_connection(("127.0.0.1", parts.port or 0)) as plain:
+                secret = context.wrap_socket(self.request, server_side=True)
+                waiting = selectors.DefaultSelector()
+                for one, other in ((plain, secret), (secret, plain)):
+                    waiting.register(one, selectors.EVENT_READ, other)
+                while True:
+                    for key, _ in waiting.select():
+                        data = cast(socket.socket, key.fileobj).recv(2**16)
+                        if not data:
+                            return
+                        key.data.sendall(data)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Unwrap) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield parts._replace(scheme="rtsps", netloc=f"127.0.0.1:{server.server_address[1]}").geturl()
+        server.shutdown()
 
 
 def require_rtsp() -> None:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 60.0
 PROMPT_S = 0.6
-PICTURES = 120
+PICTURES = 120  # made up
+MOST_PICTURES = 1000  # of a recording
 IN_FLIGHT = 2
 MOST_TRIED = 64
 END_S = 0.5
@@ -162,7 +163,7 @@ def run(options: LiveBenchmarkOptions, console: Console | None = None) -> list[H
 
 def measure(options: ServerBenchmarkOptions, tell: Callable[[str], None] = lambda _: None) -> list[HeadsetFigures]:
     """One run of `clients` headsets; or, with `most_clients`, as many runs as the search for the limit takes."""
-    pictures = sent_pictures(options.video)
+    pictures = sent_pictures(options.video, options.fps)
     if not options.most_clients:
         return [_measure(options, options.clients, pictures, tell)]
     return _search(options, pictures, tell)
@@ -199,11 +200,13 @@ def _measure(
 
 
 @contextmanager
-def served(options: ServerBenchmarkOptions, clients: int, data: Path) -> Iterator[tuple[int, str]]:
-    """A server as a user starts it, recording without pictures."""
+def served(
+    options: ServerBenchmarkOptions, clients: int, data: Path, stores_pictures: bool = False
+) -> Iterator[tuple[int, str]]:
+    """The port and token of a server as a user starts it."""
     command = [sys.executable, "-m", "guide", "serve", "--bundle", str(options.bundle), "--port", "0",
-               "--data", str(data), "--no-pictures", "--most-clients", str(clients + 1),
-               "--threads", str(options.threads)]  # fmt: skip
+               "--data", str(data), "--pictures" if stores_pictures else "--no-pictures",
+               "--most-clients", str(clients + 1), "--threads", str(options.threads)]  # fmt: skip
     token = secrets.token_urlsafe()  # the printed address has a camera's, which may not read the metrics
     own = {**os.environ, "CNC_TOKEN": token}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=own) as process:
@@ -326,14 +329,19 @@ def stage_times(metrics: dict[str, float], stage: str) -> tuple[float, float]:
     return count, total
 
 
-def sent_pictures(video: Path | None) -> list[bytes]:
-    """The JPEG pictures that are sent: of a recording, or blobs on noise."""
+def sent_pictures(video: Path | None, fps: float) -> list[bytes]:
+    """The JPEG pictures that are sent, `fps` a second: of a recording, or blobs on noise."""
     if video is None:
         return [_made_up(number) for number in range(PICTURES)]
     source = open_source(str(video))
-    images = [frame.image for _, frame in zip(range(PICTURES), source.frames(), strict=False)]
+    pictures = list[bytes]()
+    for frame in source.frames():
+        if frame.at * fps >= len(pictures):
+            pictures.append(_jpeg(frame.image[..., ::-1]))
+        if len(pictures) == MOST_PICTURES:
+            break
     source.close()
-    return [_jpeg(image[..., ::-1]) for image in images]
+    return pictures
 
 
 def _made_up(number: int) -> bytes:

@@ -68,10 +68,10 @@ def main(options: LiveBenchmarkOptions) -> None:
     write_figures({"machine": told, "serve": figures}, console, options.json)
 
 
-def measure(options: LiveBenchmarkOptions, say: Say | None = None) -> Iterator[Part]:
+def measure(options: LiveBenchmarkOptions, say: Say = lambda _: None) -> Iterator[Part]:
     """The parts that were asked for, one by one."""
     if options.endure:
-        yield measure_endurance(EnduranceOptions(options.bundle, options.endure))
+        yield measure_endurance(EnduranceOptions(options.bundle, options.video, options.endure), say)
         return
     bundle = read_bundle(options.bundle)
     if options.hours:

@@ -116,7 +116,7 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
         if options.recording.record:
             kept = options.recording
             held.enter_context(tidying(kept.data, kept.keep_gb * 1e9, kept.records))
-            held.enter_context(shipping(kept.data, kept.records, kept.keep_gb * 1e9))
+            runs.shipper = held.enter_context(shipping(kept.data, kept.records, kept.keep_gb * 1e9))
         sock = held.enter_context(connections.listen(_listen(options.host, options.port)))
         inside = sock
         if options.local and certificate is not None:

@@ -20,9 +20,9 @@ from guide.domain import AlertKind
 from guide.errors import InputError, OutputError
 from guide.record.retention import drop_old_pictures
 from guide.record.shipping import find_address, opened
-from guide.record.store import SessionFilter, Store
+from guide.record.store import Store
 from guide.record.tables import cell
-from guide.record.values import SessionState, StoredSession
+from guide.record.values import SessionFilter, SessionState, StoredSession
 
 
 @dataclass(frozen=True)

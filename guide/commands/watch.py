@@ -112,7 +112,7 @@ def _recorded(
     return recorded(session, options.recording, source, source_console.say)
 
 
-def _shipped(kept: RecordingOptions, tell: Callable[[str], None]) -> AbstractContextManager[None]:
+def _shipped(kept: RecordingOptions, tell: Callable[[str], None]) -> AbstractContextManager[object]:
     return shipping(kept.data, kept.records if kept.record else None, kept.keep_gb * 1e9, tell)
 
 

@@ -14,13 +14,15 @@ from av.video.reformatter import VideoReformatter
 from guide.errors import InputError
 from guide.ingest.base import Shot, SourceLostError
 from guide.ingest.files import reason, to_rgb
+from guide.ingest.relay import Relay, on_machine
 
 log = logging.getLogger(__name__)
 
 SCHEMES = ("rtsp", "rtsps", "http", "https")
 OPEN_S = 5.0  # FFmpeg itself waits no longer for a connection
 UNSTAMPED = frozenset({"mpjpeg"})  # its times are a made-up 25 a second
-LIVE_FORMATS = frozenset({"rtsp", "mpjpeg", "mpegts"})
+LIVE_FORMATS = ("rtsp", "mpjpeg", "mpegts")
+FORMATS = (*LIVE_FORMATS, "mov", "matroska", "avi")  # the latter to be refused with a sentence of their own
 ADVICE = "check the address and that the server runs"
 
 
@@ -59,19 +61,23 @@ class NetworkStream:
         """Opens it, on the `machine` of this number where one is given, whatever its name means by now."""
         self._name = redacted(address)
         options = _options(address)
-        if machine is not None:
-            address, options = on_machine(address, machine), {**options, **_staying(address)}
+        self._relay: Relay | None = None
         try:
+            if machine is not None and _is_rtsp(address):
+                self._relay = Relay(address, machine, OPEN_S)
+                address = self._relay.address
+            elif machine is not None:
+                address, options = on_machine(address, machine), {**options, **_staying(address)}
             self._container: Any = av.open(
                 address, timeout=(OPEN_S, silent_s), options=options, metadata_errors="ignore"
             )
         except (av.FFmpegError, OSError, ValueError) as error:
             # The cause is left out: its text holds the whole address, password included.
-            raise SourceLostError(f"it cannot be opened ({_reason_without(address, error)})", ADVICE) from None
+            raise self._lost(address, error) from None
         try:
             self._stream = self._check()
         except (InputError, SourceLostError):
-            self._container.close()
+            self.close()
             raise
         self._has_stamps = self._container.format.name not in UNSTAMPED
         self._shots = self._decode(address)
@@ -84,14 +90,24 @@ class NetworkStream:
 
     def close(self) -> None:
         self._container.close()
+        if self._relay is not None:
+            self._relay.close()
+
+    def _lost(self, address: str, error: Exception) -> SourceLostError:
+        """Why it cannot be opened."""
+        if self._relay is not None:
+            self._relay.close()
+            if self._relay.has_cut:
+                return SourceLostError("it points to another place", "only an administrator's token follows it there")
+        return SourceLostError(f"it cannot be opened ({_reason_without(address, error)})", ADVICE)
 
     def _check(self) -> Any:
         """The picture track, set up for little delay; raises InputError for what is no live stream."""
         kind = self._container.format.name
         if kind not in LIVE_FORMATS or (self._container.size or 0) > 0:
             raise InputError(
-                f"a live stream was expected (RTSP, or MJPEG or MPEG-TS over HTTP), but {self._name} is a recording or "
-                f"playlist ({kind}): download it and give the file."
+                f"a live stream was expected (RTSP, or MJPEG or MPEG-TS over HTTP), but {self._name} is a recording "
+                f"({kind}): download it and give the file."
             )
         if not self._container.streams.video:
             raise SourceLostError("it has no picture track", "choose another address of this camera")
@@ -124,31 +140,23 @@ class NetworkStream:
         return Shot(lambda: to_rgb(decoded, VideoReformatter()), stamp)  # two threads may ask: each takes its own
 
 
+def _is_rtsp(address: str) -> bool:
+    return address.lower().startswith("rtsp")
+
+
 def _options(address: str) -> dict[str, str]:
-    """For FFmpeg: little probing, so that a stream opens at once, and no protocol but those of the address."""
-    common = {"analyzeduration": "500000", "fpsprobesize": "0"}
-    if address.lower().startswith("rtsp"):
+    """For FFmpeg: little probing, so that a stream opens at once, and no protocol but those of the address.
+
+    A playlist is not even read: FFmpeg would ask for what it lists, on any machine, to find out what that is.
+    """
+    common = {"analyzeduration": "500000", "fpsprobesize": "0", "format_whitelist": ",".join(FORMATS)}
+    if _is_rtsp(address):
         return {**common, "rtsp_transport": "tcp", "protocol_whitelist": "rtsp,rtsps,rtp,tcp,tls"}
     return {**common, "protocol_whitelist": "http,https,httpproxy,tcp,tls"}
 
 
-def on_machine(address: str, machine: str) -> str:
-    """The address with the number of a machine in place of its name.
-
-    >>> on_machine("http://user:secret@camera.example:81/video?x=1", "203.0.113.7")
-    'http://user:secret@203.0.113.7:81/video?x=1'
-    """
-    parts = urlsplit(address)
-    login, at, _ = parts.netloc.rpartition("@")
-    port = f":{parts.port}" if parts.port is not None else ""
-    shown = f"[{machine}]" if ":" in machine else machine
-    return parts._replace(netloc=f"{login}{at}{shown}{port}").geturl()
-
-
 def _staying(address: str) -> dict[str, str]:
     """For FFmpeg: the name is told to a machine that is asked by its number, and no redirection is followed."""
-    if address.lower().startswith("rtsp"):
-        return {}
     place = urlsplit(address).netloc.rpartition("@")[2]
     host = urlsplit(address).hostname or ""
     return {"headers": f"Host: {place}\r\n", "verifyhost": host, "max_redirects": "0"}
@@ -158,6 +166,8 @@ def _reason_without(address: str, error: Exception) -> str:
     """Why, in the library's words, with the address covered wherever it quotes it."""
     if isinstance(error, av.error.ExitError):  # how a timeout of ours reads there
         return "nothing came in time"
+    if isinstance(error, av.error.ArgumentError):  # how a format that is not wanted reads
+        return "what is there is no live stream"
     return reason(error).replace(address, redacted(address))
 
 

@@ -26,7 +26,8 @@ NO_TIME = np.inf  # a step that a history has not done yet
 LEAST_PROBABILITY = 1e-4  # of a label: no single frame rules a history out
 LONGEST_STEP = 3.0  # ticks that one frame may stand for, where frames were dropped
 REMEMBERED = 64  # ticks whose labels each history keeps at hand: as many as a window has frames
-MOST_HISTORY = 20_000  # ended stretches kept before those of histories given up are forgotten
+MOST_HISTORY = 20_000  # ended stretches kept before the oldest are forgotten
+LEAST_HISTORY = 1_000  # and before those of histories given up are; then as often as they are more than the others
 
 
 class _Beam(NamedTuple):
@@ -57,6 +58,7 @@ class _Past:
         self._before: list[int] = []
         self._column: list[int] = []
         self._start: list[float] = []
+        self.room = min(LEAST_HISTORY, MOST_HISTORY)
 
     def __len__(self) -> int:
         return len(self._before)
@@ -87,6 +89,7 @@ class _Past:
         self._before = [place.get(self._before[record], -1) for record in kept]
         self._column = [self._column[record] for record in kept]
         self._start = [self._start[record] for record in kept]
+        self.room = min(max(LEAST_HISTORY, 2 * len(kept)), MOST_HISTORY)
         return np.array([place.get(record, -1) for record in living.tolist()], np.int64)
 
 
@@ -299,7 +302,7 @@ class Histories:
         kept = np.argsort(-logs, kind="stable")[: self._most]
         kept = kept[logs[kept] > logs[kept[0]] - self._width]
         beam, best = beam.take(kept), logs[kept[0]]
-        if len(self._past) > MOST_HISTORY:
+        if len(self._past) > self._past.room:
             beam = beam._replace(record=self._past.forget(beam.record))
         recent = np.concatenate([beam.recent[:, 1:], beam.label[:, None]], axis=1)
         self._beam = beam._replace(recent=recent, score=beam.score - best)

@@ -15,6 +15,8 @@ import numpy as np
 from guide.errors import GuideError
 from guide.perceive.embedder import Device, Floats, OnnxHead, OnnxModel, OnnxTrunk
 
+MOST_ON_PROCESSOR = 4  # a row costs as much time alone there, and every further one 15 MB (EfficientNet-Lite0)
+
 Run = Callable[[Floats, list[str]], list[Floats]]
 
 
@@ -188,7 +190,9 @@ class BatchedHead(Batched, OnnxHead):
 
 def _batcher(model: OnnxModel, run: Run, settings: BatchSettings | None) -> Batcher:
     """A batcher for a network; one that was exported for single rows gets them one by one."""
-    settings = settings or BatchSettings()
+    if settings is None:
+        on_processor = model.provider == "CPUExecutionProvider"
+        settings = BatchSettings(most=MOST_ON_PROCESSOR) if on_processor else BatchSettings()
     if isinstance(model.input_shape[0], int):
         settings = BatchSettings(gather_s=0.0, most=1)
     return Batcher(run, settings, model.path.name)

@@ -34,14 +34,14 @@ class PictureSettings:
     """Whether there is a video, and how much may wait.
 
     >>> PictureSettings().most_frames
-    8
+    4
     """
 
     has_video: bool = True
     is_patient: bool = False
     """Whether the loop may be held up: right for files read as fast as possible, wrong for anything live."""
-    most_frames: int = 8
-    """Frames that wait for the encoder: 50 MB of full high definition."""
+    most_frames: int = 4
+    """Frames that wait for the encoder: 25 MB of full high definition."""
     pause_s: float = 5.0
     """Before the disk is asked again after it refused."""
 

@@ -7,7 +7,8 @@ becomes one sentence that never holds the address's password.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -31,15 +32,41 @@ _CONNECTION: Final = {
     "keepalives_count": 2,
     "tcp_user_timeout": 10_000,
 }
+ANSWER_S: Final = 40.0
+"""A server that is silent for longer hangs: one that runs keeps its own limits, which are shorter."""
 _SETTINGS: Final = (
     "SET lock_timeout = '5s'",
-    "SET statement_timeout = '60s'",
+    "SET statement_timeout = '30s'",
     # What a lost connection began holds its locks no longer than that.
     "SET idle_in_transaction_session_timeout = '10s'",
     "SET synchronous_commit = on",
 )
 _MISSING: Final = """SELECT NOT EXISTS
     (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'version')"""
+
+
+if HAS_DRIVER:
+
+    class _Connection(psycopg.Connection[tuple[Any, ...]]):
+        """Hangs up on a server that does not answer; the driver would wait for ever."""
+
+        def wait(self, gen: Any, *more: Any, **options: Any) -> Any:
+            return super().wait(self._limited(gen), *more, **options)
+
+        def _limited(self, gen: Any) -> Generator[Any, int, Any]:
+            heard = time.monotonic()
+            try:
+                wanted = next(gen)
+                while True:
+                    ready = yield wanted
+                    if ready:
+                        heard = time.monotonic()
+                    elif time.monotonic() - heard > ANSWER_S:
+                        self.pgconn.finish()
+                        raise psycopg.OperationalError(f"no answer for {ANSWER_S:.0f} s")
+                    wanted = gen.send(ready)
+            except StopIteration as end:
+                return end.value
 
 
 class PostgresDatabase:
@@ -61,7 +88,7 @@ class PostgresDatabase:
         self.name = f"postgresql://{host}:{port}/{parts.get('dbname') or ''}"
         self._secrets = [str(parts[key]) for key in ("password", "sslpassword") if parts.get(key)]
         with self._explained():
-            self._connection = psycopg.connect(**parts, autocommit=True)
+            self._connection = _Connection.connect(**parts, autocommit=True)
 
     def close(self) -> None:
         self._connection.close()

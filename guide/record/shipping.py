@@ -35,7 +35,9 @@ PATIENCE_S: Final = 10.0  # how long the end waits for a database that is away
 MOST_LINES: Final = 200  # in one transaction
 LOCK: Final = "shipping"
 _HOST: Final = r"(?:\[[^\]@]*\]|[^:@/?#,]*)(?::\d{1,5})?"
-_ADDRESS: Final = re.compile(rf"postgres(?:ql)?://(?:[^:@/?#]*(?::[^@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:[/?][^@]*)?")
+_HOSTS: Final = rf"[^:@/?#]*(?::[^@/?#]*)?@{_HOST}(?:,{_HOST})*"
+# Without a user nothing after a colon is taken for a port: it may be a password whose host was forgotten.
+_ADDRESS: Final = re.compile(rf"postgres(?:ql)?://(?:{_HOSTS}|\[[^\]@]*\]|[^:@/?#]*)(?:[/?][^@]*)?")
 _NAMED: Final = re.compile(
     rf"(?P<spool>(?P<session>{SESSION_ID.pattern})-\d{{4}}-[0-9a-f]{{16}})-(?P<first>\d{{9}}){re.escape(SUFFIX)}"
 )
@@ -59,7 +61,7 @@ def find_address(given: str | None) -> str | None:
     if address is not None and not _ADDRESS.fullmatch(address):
         raise InputError(
             "records are kept at an address like postgresql://USER@HOST/DATABASE, this one is none: write @ : / ? # "
-            "in a password as %40 %3A %2F %3F %23; a folder is given with --data."
+            "in a password as %40 %3A %2F %3F %23, and USER@ before a port; a folder is given with --data."
         )
     return address
 
@@ -81,13 +83,15 @@ def open_for_writing(folder: Path, session: str, records: str | None, is_new: bo
 
 
 @contextlib.contextmanager
-def shipping(folder: Path, records: str | None, most_bytes: float = 0.0, tell: Tell = log.warning) -> Iterator[None]:
+def shipping(
+    folder: Path, records: str | None, most_bytes: float = 0.0, tell: Tell = log.warning
+) -> Iterator[Shipper | None]:
     """Within it what sessions leave in the spool is shipped; at the end it waits a while for the last of it.
 
     Without an address there is nothing to do. Raises OutputError where nobody answers at the beginning.
     """
     if records is None:
-        yield
+        yield None
         return
     with Store(folder, records=records) as store:
         _settle(store, folder, records)
@@ -96,7 +100,7 @@ def shipping(folder: Path, records: str | None, most_bytes: float = 0.0, tell: T
     thread = threading.Thread(target=shipper.run, name="shipping", daemon=True)
     thread.start()
     try:
-        yield
+        yield shipper
     finally:
         shipper.stop()
         thread.join(2 * PATIENCE_S)

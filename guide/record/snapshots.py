@@ -11,7 +11,9 @@ from guide.domain import Image
 WIDTH_PX = 320
 QUALITY = 80
 MOST = 256
-"""What labels may lag behind: 50 s at 5 frames a second. As JPEG these are 4 MB."""
+"""As JPEG these are 4 MB."""
+KEPT_S = 50.0
+"""What labels may lag behind, and so reaches no further back where frames come slowly."""
 
 
 class Snapshots:
@@ -29,6 +31,8 @@ class Snapshots:
         self._stills: deque[tuple[float, bytes]] = deque(maxlen=most)
 
     def push(self, image: Image, at: float) -> None:
+        while self._stills and self._stills[0][0] < at - KEPT_S:
+            self._stills.popleft()
         self._stills.append((at, encode(image)))
 
     def nearest(self, at: float) -> tuple[float, bytes] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from guide.record.values import (
     Contents,
     Row,
     SessionFacts,
+    SessionFilter,
     SessionState,
     StoredSession,
     is_promised,
@@ -48,23 +49,6 @@ _FINAL = """NOT EXISTS (SELECT 1 FROM alerts AS later WHERE later.session = reso
     AND later.id = resolutions.id AND later.said > resolutions.said)"""
 _STANDING = f"""(SELECT COUNT(DISTINCT id) FROM alerts WHERE session = sessions.id AND id NOT IN
     (SELECT id FROM resolutions WHERE session = sessions.id AND withdrawn = 1 AND {_FINAL}))"""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionFilter:
-    """Which sessions are wanted; what is left out does not matter. Times are seconds since 1970.
-
-    >>> SessionFilter(person="shift 2").state is None
-    True
-    """
-
-    person: str | None = None
-    bundle: str | None = None
-    """Its folder, or the name of it."""
-    since: float | None = None
-    until: float | None = None
-    alert_kind: str | None = None
-    state: SessionState | None = None
 
 
 class Store:
@@ -292,6 +276,13 @@ class Store:
         count = len(SESSION_COLUMNS)
         found = (StoredSession(SessionFacts(*row[:count]), *row[count:]) for row in rows)
         return tuple(one for one in found if wanted.bundle in (None, one.facts.bundle, Path(one.facts.bundle).name))
+
+    def alert_kinds(self) -> dict[str, set[str]]:
+        """The kinds of alerts that were ever raised in each session that has any."""
+        found: dict[str, set[str]] = {}
+        for session, kind in self._db.rows("SELECT DISTINCT session, kind FROM alerts"):
+            found.setdefault(session, set()).add(kind)
+        return found
 
     def find(self, name: str) -> StoredSession:
         """The one session of that name, or whose name begins so; `last` is the newest."""

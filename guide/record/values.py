@@ -70,6 +70,23 @@ class StoredSession:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """Which sessions are wanted; what is left out does not matter. Times are seconds since 1970.
+
+    >>> SessionFilter(person="shift 2").state is None
+    True
+    """
+
+    person: str | None = None
+    bundle: str | None = None
+    """Its folder, or the name of it."""
+    since: float | None = None
+    until: float | None = None
+    alert_kind: str | None = None
+    state: SessionState | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredAction:
     """An operator's action; it was taken after `after` frames had been processed, at the clock time `wall`."""
 

@@ -7,14 +7,19 @@ import gc
 from functools import cache
 
 POOLS = 2
-_M_ARENA_MAX = -8  # of glibc's malloc.h
+MAPPED_BYTES = 2**18  # a picture is more
+_M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3  # of glibc's malloc.h
 
 
 @cache
 def share_pools() -> None:
-    """Lets all threads share two pools of memory: each session has threads, and one for each would stay with it."""
+    """Lets all threads share two pools of memory: each session has threads, and one for each would stay with it.
+
+    What is large is taken from the system and given back at once: gaps in the pools would stay.
+    """
     if (library := _glibc()) is not None:
         library.mallopt(_M_ARENA_MAX, POOLS)
+        library.mallopt(_M_MMAP_THRESHOLD, MAPPED_BYTES)
 
 
 def give_back() -> None:

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -87,15 +87,16 @@ class Run:
 
     def __init__(
         self, facts: RunFacts, session: Session, source: FrameSource, metrics: Metrics,
-        recording: Recording | None = None,
+        recording: Recording | None = None, records_trouble: Callable[[], str] = str,
     ) -> None:  # fmt: skip
+        """`records_trouble` says what is wrong with the way of the records to a database elsewhere, if anything is."""
         self.facts = facts
         self.state: RunState = "running"
         self.problem = ""
         self._session, self._source, self._metrics = session, source, metrics
         self._bundle, self._tracker = session.bundle, session.tracker
         self._recording = recording
-        self._was_recorded = "off"
+        self._records_trouble, self._was_recorded = records_trouble, "off"
         self._closed: ClosedSession | None = None
         self.held = ExitStack()
         """What is closed with the session, its recording above all."""
@@ -277,7 +278,7 @@ class Run:
     def _is_recorded(self) -> str:
         """Whether the session is being kept: `ok`, `off`, or what is wrong with it."""
         recording = self._recording  # it may be let go of in another thread
-        return self._was_recorded if recording is None else recording.trouble or "ok"
+        return self._was_recorded if recording is None else recording.trouble or self._records_trouble() or "ok"
 
     def _work(self) -> None:
         try:

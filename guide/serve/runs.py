@@ -19,6 +19,7 @@ from guide.ingest.live import LiveSource
 from guide.ingest.pushed import Headsets, PushedFrames
 from guide.ingest.source import SourceOptions, open_source
 from guide.record.keeping import read_keeping
+from guide.record.shipping import Shipper
 from guide.recording import Recording, RecordingOptions, SourceFacts, name_session, recorded, session_facts
 from guide.resuming import RESUME_S, Earlier, resume
 from guide.serve.library import Library
@@ -73,6 +74,8 @@ class Runs:
         capture: CaptureSettings | None = None,
     ) -> None:  # fmt: skip
         self.library, self.metrics = library, metrics
+        self.shipper: Shipper | None = None
+        """What ships the records, where they lie in a database elsewhere."""
         self._live, self._recording, self._most = live, recording, most
         self._capture = capture or CaptureSettings()
         self._headsets = Headsets()
@@ -81,6 +84,10 @@ class Runs:
         self._starting: list[str | None] = []  # the clients whose session is being made
         self._is_closed = False
         self._began = time.monotonic()
+
+    def records_trouble(self) -> str:
+        """Why records wait on this machine's disk just now, if they do."""
+        return "" if self.shipper is None else self.shipper.trouble
 
     def all(self) -> tuple[Run, ...]:
         """Running and newly finished ones, oldest first."""
@@ -165,7 +172,7 @@ class Runs:
             )  # fmt: skip
             if earlier is not None:
                 facts = replace(facts, started=earlier.stored.facts.started)
-            notes.run = run = Run(facts, session, source, self.metrics, recording)
+            notes.run = run = Run(facts, session, source, self.metrics, recording, self.records_trouble)
             if earlier is not None:
                 run.go_on(earlier)
             run.held.enter_context(held.pop_all())

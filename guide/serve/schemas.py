@@ -34,6 +34,9 @@ class Error(Closed):
 
 class Health(Closed):
     status: Literal["ok"]
+    records: Annotated[
+        Literal["waiting"] | UnsetType, Meta(description="They lie on this machine's disk: their database is away.")
+    ] = UNSET
 
 
 class Bundles(Closed):

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 FILE = "tokens.json"
 LONGEST_NAME = 64
+UNICAST = ipaddress.ip_network("2000::/3")  # of IPv6
 
 Role = Literal["camera", "watch", "operate", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -193,6 +194,18 @@ def require_reachable(source: str) -> str | None:
         found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, None)]
     except (OSError, UnicodeError) as cause:
         raise InputError(f"{host!r:.80} cannot be found: check the address.") from cause
-    if not all(ipaddress.ip_address(one.partition("%")[0]).is_global for one in found):
+    if not all(_is_public(one) for one in found):
         raise InputError(f"{host:.80} lies in a private network: only an administrator's token opens it.")
     return found[0]
+
+
+def _is_public(number: str) -> bool:
+    """Whether a number is one machine's of the public network; those of IPv6 that stand for one of IPv4 are not.
+
+    >>> [_is_public(number) for number in ("8.8.8.8", "224.0.0.1", "2001:4860:4860::8888", "64:ff9b::10.0.0.1")]
+    [True, False, True, False]
+    """
+    machine = ipaddress.ip_address(number.partition("%")[0])
+    if isinstance(machine, ipaddress.IPv6Address) and (machine not in UNICAST or machine.sixtofour is not None):
+        return False
+    return machine.is_global and not machine.is_multicast

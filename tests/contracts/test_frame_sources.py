@@ -98,15 +98,19 @@ def over_http(stream: Stream, stack: ExitStack) -> Case:
     return Case(open_source(address, SourceOptions(live=IMPATIENT)), is_exact=False, again=stream.is_up.set)
 
 
-def rtsp(folder: Path, stack: ExitStack) -> Case:
+def rtsp(folder: Path, stack: ExitStack, machine: str | None = None) -> Case:
     path = write_video(folder / "a.mp4", grey_levels(COUNT), steady(COUNT, RATE))
     address = stack.enter_context(rtsp_serving(path))
     port = address.rpartition(":")[2].partition("/")[0]
-    source = open_source(address, SourceOptions(live=IMPATIENT))
+    source = open_source(address, SourceOptions(live=IMPATIENT, machine=machine))
     return Case(source, is_exact=False, again=lambda: stack.enter_context(rtsp_serving(path, port)))
 
 
-SOURCES = [video, stills, camera, pushed, http_mjpeg, http_mpegts, rtsp]
+def rtsp_relayed(folder: Path, stack: ExitStack) -> Case:
+    return rtsp(folder, stack, "127.0.0.1")
+
+
+SOURCES = [video, stills, camera, pushed, http_mjpeg, http_mpegts, rtsp, rtsp_relayed]
 
 
 @pytest.fixture(params=SOURCES, ids=lambda make: make.__name__)

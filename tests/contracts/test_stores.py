@@ -17,8 +17,17 @@ from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import GuideError, InputError, OutputError
 from guide.record.lock import SessionLock
 from guide.record.spool import Entry
-from guide.record.store import SessionFilter, Store
-from guide.record.values import Contents, HealthSample, Row, SessionFacts, StoredAction, StoredOutcome, StoredPicture
+from guide.record.store import Store
+from guide.record.values import (
+    Contents,
+    HealthSample,
+    Row,
+    SessionFacts,
+    SessionFilter,
+    StoredAction,
+    StoredOutcome,
+    StoredPicture,
+)
 
 FIRST, SECOND = "20300102-030405-00ff", "20300103-030405-00ff"
 
@@ -89,6 +98,9 @@ def test_sessions_are_found_by_what_is_known_of_them(tmp_path: Path, records: st
         assert names(SessionFilter(until=1.5e9)) == [FIRST]
         assert names(SessionFilter(alert_kind="stalled")) == [SECOND]
         assert names(SessionFilter(alert_kind="missed")) == []
+        assert store.alert_kinds() == {SECOND: {"stalled"}}
+        store.write(SECOND, [Alert(2, 5.0, kind, 2, None, "info", "") for kind in ("missed", "stalled")], 2, 5.0, 2e9)
+        assert store.alert_kinds() == {SECOND: {"missed", "stalled"}}
         assert names(SessionFilter(state="finished", bundle="demo")) == [FIRST]
         assert store.find("last").id == SECOND
         assert store.find("20300102").id == FIRST

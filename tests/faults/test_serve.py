@@ -30,8 +30,9 @@ from guide.serve import guard
 from guide.serve.limits import Limits
 from guide.serve.run import Run
 from guide.session import Session
+from tests.postgres import SECRET, Cluster
 from tests.server import TOKEN, Headset, Served, frame_message, running, step_picture
-from tests.tiny import Learned
+from tests.tiny import Learned, requiring_all
 
 ROOT = Path(__file__).parents[2]
 
@@ -284,6 +285,7 @@ def test_a_disk_that_hangs_for_viewers_holds_up_no_frames(served: Served, monkey
             viewer.sendall(request.encode())
         time.sleep(0.3)
         require_quick(other)
+        require_sound(served)  # nor newcomers, whose sessions are made in other threads
         is_back.set()
         for headset in (watched, other):
             headset.finish()
@@ -426,21 +428,25 @@ def test_a_session_whose_server_was_killed_goes_on_where_it_stood(
     frames_task: Learned, tmp_path: Path, kept_in: str | None
 ) -> None:
     """Killed twice: the same progress, the same alerts under the same numbers, actions that count, and one record."""
-    greeting, alerts, left = {"token": TOKEN, "client": "helmet"}, set[int](), dict[str, object]()
+    bundle = requiring_all(frames_task.bundle, tmp_path / "strict").folder
+    data = tmp_path / "data"
+    greeting, alerts, left = {"token": TOKEN, "client": "helmet"}, set[int](), dict[str, Any]()
     for shown in ((1, 4), (2,)):
-        with killed_at_the_end(frames_task.folder, tmp_path) as port, Headset(port, greeting) as headset:
+        with killed_at_the_end(bundle, data) as port, Headset(port, greeting) as headset:
             hello = headset.wait_for("hello", 30.0)
-            if not left:
-                headset.send({"kind": "mark_done", "step": 2})
-            else:
+            if left:
                 assert where(hello["state"]) == left
-            headset.show(shown, 1.2)
+            headset.show(shown, 1.8)
+            if not left:  # step 2 is missed by now
+                headset.send({"kind": "mark_done", "step": 3})
             time.sleep(1.5)  # what was said by then is stored
-            left = where(Served(port, tmp_path).ask(f"/sessions/{hello['session']}").json)
-            alerts |= {one["id"] for one in headset.said("alert")}
-            with Store(tmp_path, records=kept_in) as store:
+            left = where(Served(port, data).ask(f"/sessions/{hello['session']}").json)
+            alerts |= {one["id"] for one in left["alerts"]}
+            with Store(data, records=kept_in) as store:
                 done = store.contents(hello["session"])
-    with running(frames_task.folder, tmp_path) as served, served.connect("helmet") as headset:
+            assert alerts, "there is nothing that could be lost or told twice"
+    assert alerts <= {one.id for one in done.alerts}
+    with running(bundle, data) as served, served.connect("helmet") as headset:
         hello = headset.wait_for("hello", 30.0)
         state = hello["state"]
         assert where(state) == left
@@ -450,10 +456,10 @@ def test_a_session_whose_server_was_killed_goes_on_where_it_stood(
         headset.show((2,), 0.6)
         assert alerts.isdisjoint(one["id"] for one in headset.said("alert"))
         headset.finish()
-    with Store(tmp_path, records=kept_in) as store:
+    with Store(data, records=kept_in) as store:
         (kept,) = store.sessions()
         contents = store.contents(kept.id)
-        seen = list(read_percepts(tmp_path / kept.id / PERCEPTS_FILE))
+        seen = list(read_percepts(data / kept.id / PERCEPTS_FILE))
     assert kept.state == "finished"
     assert [one.number for one in seen] == list(range(kept.frames))
     ats = [one.at for one in contents.labels]
@@ -464,7 +470,7 @@ def test_a_session_whose_server_was_killed_goes_on_where_it_stood(
     assert len({*files}) == len(files)
     assert sum(one.of == "video" for one in contents.pictures) == 2
     replayed = subprocess.run(
-        [sys.executable, "-m", "guide", "replay", "last", "--data", str(tmp_path), "--device", "cpu"],
+        [sys.executable, "-m", "guide", "replay", "last", "--data", str(data), "--device", "cpu"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert replayed.returncode == 0, replayed.stdout
@@ -518,3 +524,34 @@ def test_what_sessions_took_is_given_back(frames_task: Learned, tmp_path: Path) 
         finally:
             process.terminate()
         assert last < 1.3 * first, (first / 2**20, last / 2**20)
+
+
+def test_a_server_says_that_its_records_wait_for_their_database(
+    frames_task: Learned, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database hangs, so that only a limit of our own ends the waiting; then it is back."""
+    monkeypatch.setattr("guide.record.postgres.ANSWER_S", 0.5)
+    monkeypatch.setenv("CNC_RECORDS", postgres.database())
+    with running(frames_task.folder, tmp_path) as served, served.connect("helmet") as headset:
+        session = headset.wait_for("hello")["session"]
+
+        def wait_for(health: dict[str, str], recording: str) -> None:
+            """What a stranger hears of the server, and what the session says of its recording."""
+            end = time.monotonic() + 20.0
+            while True:
+                headset.frame(step_picture(1))
+                said = served.ask(f"/sessions/{session}").json["health"]["recording"]
+                if served.ask("/health", token=None).json == health and re.search(recording, said):
+                    assert SECRET not in said
+                    return
+                assert time.monotonic() < end, said
+                time.sleep(0.1)
+
+        wait_for({"status": "ok"}, "^ok$")
+        postgres.freeze()
+        try:
+            wait_for({"status": "ok", "records": "waiting"}, "cannot be used .*no answer|timeout")
+        finally:
+            postgres.thaw()
+        wait_for({"status": "ok"}, "^ok$")
+        headset.finish()

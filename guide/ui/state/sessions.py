@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -23,7 +23,7 @@ from guide.record.page import MARKS, clock, to_html
 from guide.record.retention import DAY_S, drop_old_pictures
 from guide.record.session_report import AlertHistory, SessionReport, taken_back, to_plain
 from guide.record.sqlite import DATABASE
-from guide.record.store import SessionFilter, Store
+from guide.record.store import Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import SessionState, StoredPicture, StoredSession
@@ -188,11 +188,8 @@ def list_sessions(folder: Path) -> tuple[SessionRow, ...]:
         return ()
     with opened(folder) as store:
         drop_old_pictures(store, time.time())
-        kinds: dict[str, list[str]] = {}
-        for kind, words in TITLES.items():
-            for one in store.sessions(SessionFilter(alert_kind=kind)):
-                kinds.setdefault(one.id, []).append(words)
-        return tuple(_row(one, tuple(kinds.get(one.id, ()))) for one in reversed(store.sessions()))
+        kinds = store.alert_kinds()
+        return tuple(_row(one, kinds.get(one.id, set())) for one in reversed(store.sessions()))
 
 
 def thumbnail(folder: Path, session: str) -> bytes | None:
@@ -205,7 +202,7 @@ def thumbnail(folder: Path, session: str) -> bytes | None:
         return None
 
 
-def _row(stored: StoredSession, kinds: tuple[str, ...] = ()) -> SessionRow:
+def _row(stored: StoredSession, kinds: Collection[str] = ()) -> SessionRow:
     facts = stored.facts
     return SessionRow(
         stored.id,
@@ -217,7 +214,7 @@ def _row(stored: StoredSession, kinds: tuple[str, ...] = ()) -> SessionRow:
         stored.alerts,
         stored.state,
         facts.source,
-        kinds if stored.alerts else (),
+        tuple(words for kind, words in TITLES.items() if kind in kinds) if stored.alerts else (),
     )
 
 

@@ -8,6 +8,7 @@ import logging
 import socket
 import threading
 import traceback
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +22,7 @@ from guide.ingest.base import SourceLostError
 from guide.ingest.source import open_source
 from guide.ingest.streams import NetworkStream, is_address, redacted, require_address
 from tests.fake_camera import noisy
-from tests.stream_server import Stream, mjpeg, serving
+from tests.stream_server import Stream, behind_tls, mjpeg, mpegts, rtsp_answering, rtsp_serving, serving
 from tests.synth import steady, write_video
 
 SECRET = "{}://user:secret@127.0.0.1:9/x?token=hidden"
@@ -85,11 +86,15 @@ def test_a_page_is_no_stream() -> None:
         NetworkStream(address, 1.0)
 
 
-def test_a_playlist_is_refused_and_fetches_nothing_from_this_machine() -> None:
-    playlist = b"#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n"
-    page = Stream("application/vnd.apple.mpegurl", [playlist], stays_up=True)
-    with serving(page) as address, pytest.raises((InputError, SourceLostError)):
-        NetworkStream(address, 1.0)
+def test_a_playlist_is_refused_and_nobody_is_asked_for_what_it_lists() -> None:
+    listed = mpegts(noisy(10), stays_up=True)
+    with serving(listed) as place:
+        playlist = f"#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n{place}\n#EXT-X-ENDLIST\n".encode()
+        page = Stream("application/vnd.apple.mpegurl", [playlist], stays_up=True)
+        with serving(page) as address, pytest.raises(SourceLostError, match="no live stream"):
+            NetworkStream(address, 1.0)
+    assert page.asked
+    assert not listed.asked
 
 
 @pytest.mark.parametrize(("suffix", "says_length"), [("mp4", True), ("mkv", False), ("ts", True)])
@@ -150,3 +155,59 @@ def test_a_redirection_from_a_machine_that_was_looked_up_is_not_followed() -> No
                 NetworkStream(f"http://camera.invalid:{server.server_port}/", 5.0, machine="127.0.0.1")
         finally:
             server.shutdown()
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "DESCRIBE"])
+@pytest.mark.parametrize(
+    ("head", "cut_at"),
+    [
+        ("Location: {}", 0),
+        ("LOCATION:{}", 0),
+        ("Loca\rtion: {}", 0),
+        ("$\x00\x00\x01xLocation: {}", 0),
+        ("Location: {}", 4),
+    ],
+)
+def test_a_redirection_of_an_rtsp_server_that_was_looked_up_is_not_followed(
+    method: str, head: str, cut_at: int
+) -> None:
+    def refuse(_: str, number: str) -> list[bytes]:
+        return [f"RTSP/1.0 404 Not Found\r\nCSeq: {number}\r\n\r\n".encode()]
+
+    def redirect(asked: str, number: str) -> list[bytes]:
+        if asked != method:
+            return [f"RTSP/1.0 200 OK\r\nCSeq: {number}\r\nPublic: DESCRIBE, SETUP, PLAY\r\n\r\n".encode()]
+        first = f"RTSP/1.0 302 Found\r\nCSeq: {number}\r\n{head[:cut_at]}"
+        return [first.encode(), f"{head[cut_at:].format(target)}\r\n\r\n".encode()]
+
+    with rtsp_answering(refuse) as (target, reached), rtsp_answering(redirect) as (address, _):
+        with pytest.raises(SourceLostError, match="404"):
+            NetworkStream(address, 5.0)
+        assert "OPTIONS" in reached  # an administrator's is followed: this is what is to be held back
+        reached.clear()
+        with pytest.raises(SourceLostError, match="points to another place"):
+            NetworkStream(address.replace("127.0.0.1", "camera.invalid"), 5.0, machine="127.0.0.1")
+        assert reached == []
+
+
+@pytest.mark.parametrize("is_secret", [False, True])
+def test_an_rtsp_stream_of_a_machine_that_was_looked_up_comes_by_way_of_the_relay(
+    tmp_path: Path, is_secret: bool
+) -> None:
+    video = write_video(tmp_path / "a.mp4", noisy(40), steady(40, 10))
+    with ExitStack() as held:
+        address = held.enter_context(rtsp_serving(video))
+        if is_secret:
+            address = held.enter_context(behind_tls(address, tmp_path))
+        threads = threading.active_count()
+        stream = NetworkStream(address.replace("127.0.0.1", "camera.invalid"), 5.0, machine="127.0.0.1")
+        shot = stream.read()
+        assert shot is not None
+        assert shot.picture().shape == noisy(1)[0].shape
+        stream.close()
+        assert threading.active_count() <= threads + is_secret  # the test's own end of TLS
+
+
+def test_a_machine_that_answers_nobody_is_lost() -> None:
+    with pytest.raises(SourceLostError, match="Connection refused"):
+        NetworkStream("rtsp://camera.invalid:9/x", 5.0, machine="127.0.0.1")

@@ -149,3 +149,10 @@ def test_stills_are_small_and_few(tmp_path: Path) -> None:
     assert len(encode(np.zeros((1080, 1920, 3), np.uint8))) < 20_000
     for shape in ((1, 1, 3), (1, 5000, 3), (5000, 1, 3)):
         assert encode(np.zeros(shape, np.uint8))[:2] == b"\xff\xd8"
+
+
+def test_stills_of_a_slow_source_reach_no_further_back_than_labels_lag() -> None:
+    stills = Snapshots()
+    for at in range(0, 200, 10):
+        stills.push(np.zeros((48, 64, 3), np.uint8), float(at))
+    assert (stills.nearest(0.0) or (None,))[0] == 140.0

@@ -6,6 +6,8 @@ import logging
 import subprocess
 import sys
 import threading
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,8 @@ def test_what_the_commands_say_of_a_database_that_cannot_be_used_holds_no_passwo
         "a slash in it": good.replace(PASSWORD, "Geheim!wort/Geheim!wort"),
         "no host": f"postgresql://guide:{PASSWORD}/records",
         "neither host nor database": f"postgresql://guide:{PASSWORD}",
+        "no host, and a password of digits": "postgresql://guide:12345/records",
+        "neither, and a password of digits": "postgresql://guide:12345",
         "no number for a port": good.replace(str(postgres.port), "many"),
         "an unknown option": f"{good}?password={PASSWORD}&no_such_option={PASSWORD}",
         "no address": f"mysql://guide:{PASSWORD}@127.0.0.1/records",
@@ -57,6 +61,7 @@ def test_what_the_commands_say_of_a_database_that_cannot_be_used_holds_no_passwo
         assert (left.value.code, out, said.count("\n")) == (2, "", 1), f"{what}: {said}"
         assert SECRET not in said, what
         assert PASSWORD not in said, what
+        assert "12345" not in said, what
 
 
 def test_addresses_of_several_hosts_are_taken() -> None:
@@ -64,6 +69,9 @@ def test_addresses_of_several_hosts_are_taken() -> None:
         "postgresql://guide:p@a.example:5432,b.example/records?sslmode=require",
         "postgres://guide@[::1]:5432/records",
         "postgresql:///records?host=/run/postgresql",
+        "postgresql://@db.example:5432/records",
+        "postgresql://[::1]/records",
+        "postgresql://db.example",
         "postgresql://%2Frun%2Fpostgresql/records",
     ):
         assert find_address(address) == address
@@ -245,6 +253,27 @@ def test_a_backup_restores_all_of_it(postgres: Cluster, address: str, tmp_path: 
         assert store.contents(FIRST) == EVERYTHING
         store.write(FIRST, rows(EVERYTHING), 30, 9.0, 1e9)  # type: ignore[arg-type]  # rows are numbered on
         assert store.contents(FIRST).labels == EVERYTHING.labels * 2
+
+
+@pytest.mark.parametrize("is_within", [False, True])
+def test_a_database_that_hangs_is_given_up(
+    postgres: Cluster, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_within: bool
+) -> None:
+    """Its processes stand still and the connection stays: no limit that it keeps itself, nor of the network, counts."""
+    monkeypatch.setattr(home, "ANSWER_S", 0.5)
+    with Store(tmp_path, records=address) as store:
+        fill(store)
+        began = time.monotonic()
+        with ExitStack() as held:
+            held.callback(postgres.thaw)
+            held.enter_context(pytest.raises(OutputError, match="no answer for 0 s"))
+            if is_within:
+                held.enter_context(store._db.transaction())
+            postgres.freeze()
+            store.sessions()
+        assert time.monotonic() - began < 5.0
+        with pytest.raises(OutputError, match="cannot be used"):
+            store.sessions()
 
 
 def test_a_log_holds_no_password(address: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -18,8 +18,8 @@ from guide.errors import OutputError
 from guide.record import shipping as module
 from guide.record.shipping import Shipper, open_for_writing, opened, shipping
 from guide.record.spool import FILE_LINES, FOLDER, Entry, Spool, read_entries, read_rows, spool_files
-from guide.record.store import SessionFilter, Store
-from guide.record.values import SessionFacts
+from guide.record.store import Store
+from guide.record.values import SessionFacts, SessionFilter
 from guide.record.writer import SessionWriter
 from tests.contracts.test_stores import EVERYTHING, FIRST, SECOND, rows
 from tests.guide.record.test_writer import QUICK, until

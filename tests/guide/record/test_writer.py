@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import pytest
 from guide.domain import Alert, SettledLabel
 from guide.errors import OutputError
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
+from guide.record.private_folder import RESERVED_BYTES
 from guide.record.sqlite import DATABASE
 from guide.record.store import Store
 from guide.record.values import Row, SessionFacts, StoredAction, StoredPercept
@@ -257,7 +259,7 @@ def test_the_last_room_of_a_disk_is_for_alerts_and_actions(tmp_path: Path, monke
     put(writer, 0, 1)
     until(lambda: writer.kept == 0)
     with monkeypatch.context() as patch:
-        patch.setattr("guide.record.writer.is_nearly_full", lambda _: True)
+        patch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=RESERVED_BYTES - 1))
         alert = Alert(1, 0.4, "missed", 2, None, "alarm", "it was left out")
         put(writer, 2, 3)
         writer.put(alert, StoredAction(1, 0.5, 0.0, 4, "acknowledge", target=1))

@@ -124,11 +124,14 @@ def test_only_so_many_wait_at_once() -> None:
     assert delays._waiting.total() == 0
 
 
-def test_a_right_token_waits_for_no_wrong_ones_of_its_address(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wrong", [1, 2 * MOST_WAITING])  # beyond MOST_WAITING nobody waits, right or wrong
+def test_a_right_token_waits_for_no_wrong_ones_of_its_address(
+    served: Served, monkeypatch: pytest.MonkeyPatch, wrong: int
+) -> None:
     monkeypatch.setattr(guard, "FIRST_DELAY_S", 60.0)
     monkeypatch.setattr(guard, "LONGEST_DELAY_S", 60.0)
     with ExitStack() as held:
-        for _ in range(2 * MOST_WAITING):
+        for _ in range(wrong):
             held.enter_context(served.connect("guesser", token="x" * 20))
         time.sleep(0.2)
         for number in range(5):

@@ -123,6 +123,11 @@ def test_an_action_says_whose_token_it_was(served: Served, tokens: dict[Role, st
         "rtsp://user:pass@192.168.0.7/1",
         "http://[::1]/",
         "http://169.254.169.254/",
+        "rtsp://[::ffff:10.0.0.1]/",
+        "rtsp://[64:ff9b::10.0.0.1]/",
+        "rtsp://[2002:a00:1::1]/",
+        "rtsp://[fec0::1]/",
+        "rtsp://224.0.0.1/",
         "/etc/passwd",
     ],
 )
