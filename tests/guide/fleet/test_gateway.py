@@ -3,81 +3,22 @@
 from __future__ import annotations
 
 import json
-import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guide.commands.serve import listening
 from guide.fleet.cluster import Place
-from guide.fleet.gateway import make_gateway
-from guide.fleet.replicas import Replicas, wanted_replicas
-from guide.serve.connections import Connections
-from guide.serve.options import ScaleOptions, ServeOptions
-from guide.serve.tokens import Tokens
-from tests.server import TOKEN, Headset, Served, in_thread, running, step_picture
+from guide.fleet.replicas import wanted_replicas
+from guide.serve.options import ScaleOptions
+from tests.fleet import Servers, fleet, replicas, until
+from tests.server import TOKEN, Headset, Served, step_picture
 from tests.tiny import Learned
-
-
-class Servers:
-    """Replicas as servers in threads of the test."""
-
-    def __init__(self, bundle: Path, data: Path) -> None:
-        self._bundle, self._data, self._held = bundle, data, dict[str, ExitStack]()
-        self.places: dict[str, Place] = {}
-        self._count = 0
-
-    @property
-    def names(self) -> list[str]:
-        return list(self._held)
-
-    def start(self) -> str:
-        self._count += 1
-        name = f"replica-{self._count}"
-        self._held[name] = ExitStack()
-        served = self._held[name].enter_context(running(self._bundle, self._data, is_fleet=True))
-        self.places[name] = Place("127.0.0.1", served.port, 0)
-        return name
-
-    def where(self, name: str) -> Place | None:
-        return self.places.get(name)
-
-    def end(self, *names: str) -> None:
-        for name in names:
-            self.places.pop(name, None)
-            self._held.pop(name).close()
-
-
-@contextmanager
-def fleet(bundle: Path, data: Path, scale: ScaleOptions) -> Iterator[tuple[Served, Servers]]:
-    servers, options = Servers(bundle, data), ServeOptions(bundle, port=0)
-    connections = Connections(16)
-    app = make_gateway(Replicas(servers, TOKEN, scale), Tokens(TOKEN), options.limits, connections)
-    try:
-        with in_thread(listening(app, options, TOKEN, None, connections)) as port:
-            served = Served(port, data)
-            until(lambda: sum(one["answers"] for one in replicas(served)) == scale.replicas)
-            yield served, servers
-    finally:
-        servers.end(*servers.names)
-
-
-def replicas(served: Served) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = served.ask("/fleet").json["replicas"]
-    return found
-
-
-def until(is_so: object, patience_s: float = 20.0) -> None:
-    deadline = time.monotonic() + patience_s
-    while not is_so():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "it never came to be so"
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
