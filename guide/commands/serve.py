@@ -25,6 +25,7 @@ from starlette.types import ASGIApp
 from guide.bundle import read_bundle
 from guide.errors import InputError, OutputError
 from guide.fleet.gateway import make_gateway
+from guide.fleet.logs import log_as_json
 from guide.fleet.replicas import Replicas
 from guide.ingest.capture import CaptureSettings
 from guide.record.keeping import read_keeping
@@ -160,6 +161,7 @@ def serving_fleet(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socke
         options, bundle=options.bundle.absolute(), port=0, token=token, tls="off", certificate=None, key=None,
         local=False, note=None, end_with_input=False, threads=threads, recording=kept,
     )  # fmt: skip
+    log_as_json("gateway")
     with Cluster(options.scale.ray, inside, serving) as cluster:
         replicas = Replicas(cluster, token, options.scale)
         tokens = Tokens(token, kept.data / FILE)

@@ -17,6 +17,7 @@ from typing import Any, Final
 import uvicorn
 
 from guide.errors import InputError, OutputError
+from guide.fleet.logs import log_as_json
 from guide.serve.options import ServeOptions
 
 try:
@@ -96,7 +97,7 @@ class Cluster:
             name=name, namespace=NAMESPACE, lifetime="detached", max_restarts=-1, scheduling_strategy="SPREAD",
             num_cpus=self._options.threads, num_gpus=self._options.scale.gpus, max_concurrency=2,
         )  # fmt: skip
-        self._actors[name] = actor.remote(self._serve, self._options, host)
+        self._actors[name] = actor.remote(name, self._serve, self._options, host)
         return name
 
     def where(self, name: str) -> Place | None:
@@ -125,13 +126,15 @@ class Cluster:
 class _Server:
     """A server in the process of an actor."""
 
-    def __init__(self, serve: Serve, options: ServeOptions, host: str | None) -> None:
+    def __init__(self, name: str, serve: Serve, options: ServeOptions, host: str | None) -> None:
+        log_as_json(name)
         self._held = ExitStack()
         self._host: str = host or ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
         self._server, self._socket, _ = self._held.enter_context(serve(replace(options, host=self._host)))
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
         self._port = self._socket.getsockname()[1]
         self._thread.start()
+        log.info("listens on %s port %d", self._host, self._port)
 
     def where(self) -> Place:
         return Place(self._host, self._port, os.getpid())
