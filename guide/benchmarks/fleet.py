@@ -85,7 +85,7 @@ def compare(options: FleetBenchmarkOptions) -> Part:
             mine = replace(common, threads=1 if is_fleet else options.replicas)
             with (
                 tempfile.TemporaryDirectory(prefix="fleet-") as data,
-                _served(options, mine, Path(data), is_fleet) as at,
+                serving_replicas(options, mine, Path(data), is_fleet) as at,
             ):
                 run = asyncio.run(Crowd(mine, options.clients, pictures, *at).run())
             found[is_fleet].append((run.p50_s, run.p95_s, run.silent))
@@ -106,9 +106,10 @@ def compare(options: FleetBenchmarkOptions) -> Part:
 
 
 @contextmanager
-def _served(
+def serving_replicas(
     options: FleetBenchmarkOptions, mine: ServerBenchmarkOptions, data: Path, is_fleet: bool
 ) -> Iterator[tuple[int, str]]:
+    """A server, or a fleet of which all replicas answer."""
     more = ["--device", "cpu", *(["--records", options.records] if options.records else [])]
     more += ["--fleet", "--replicas", str(options.replicas)] if is_fleet else []
     with served(mine, options.clients, data, more) as (port, token):
@@ -196,7 +197,7 @@ def kill(options: FleetBenchmarkOptions) -> Part:
     pictures = _pictures(options)
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
         data, mine = Path(folder), ServerBenchmarkOptions(options.bundle, options.clients, options.fps, threads=1)
-        with _served(options, mine, data, True) as (port, token):
+        with serving_replicas(options, mine, data, True) as (port, token):
             wearers = [Wearer(number) for number in range(options.clients)]
             at, victims = asyncio.run(_wear(options, wearers, pictures, port, token))
         with opened(data, records) as store:
