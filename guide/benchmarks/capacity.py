@@ -20,11 +20,11 @@ from rich.console import Console
 
 from guide.benchmarks.figures import Figure, Part, machine, processor, tell
 from guide.benchmarks.fleet import FleetBenchmarkOptions, serving_replicas
-from guide.benchmarks.headsets import Crowd, ServerBenchmarkOptions, ask, sent_pictures
+from guide.benchmarks.headsets import PATIENCE_S, Crowd, ServerBenchmarkOptions, ask, sent_pictures
 from guide.bundle import read_bundle
 from guide.commands.entry import entry
 from guide.domain import Frame
-from guide.errors import GuideError, InputError
+from guide.errors import GuideError, InputError, OutputError
 from guide.fleet.capacity import Costs, needs, simulate, walls
 from guide.ingest.source import open_source
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
@@ -36,6 +36,7 @@ SIZES = (10, 100, 1_000, 10_000)
 WRITES_S = 0.4  # a session writes once in that time, as WriterSettings has it
 NETWORK_FRAMES = 40
 LEAST_ARRIVALS = 50
+REPLICAS = 2
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def measure(options: CapacityOptions) -> tuple[Costs, float]:
     mine = ServerBenchmarkOptions(
         options.bundle, options.clients, options.fps, options.seconds, options.video, threads=1
     )
-    fleet = FleetBenchmarkOptions(options.bundle, options.clients, options.fps, options.seconds)
+    fleet = FleetBenchmarkOptions(options.bundle, options.clients, options.fps, options.seconds, REPLICAS)
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
         with serving_replicas(fleet, mine, Path(folder), True) as (port, token):
             before = _read(port, token)
@@ -150,6 +151,16 @@ async def _with_midway(crowd: Crowd, port: int, token: str, options: ServerBench
 
 
 def _read(port: int, token: str) -> Reading:
+    """What all replicas and the gateway tell; a replica too busy to answer is asked again."""
+    until = time.monotonic() + PATIENCE_S
+    while len((found := _read_once(port, token)).cpu_s) < REPLICAS + 1:
+        if time.monotonic() > until:
+            raise OutputError(f"not all replicas tell their metrics within {PATIENCE_S:g} s: try on an idle machine.")
+        time.sleep(0.5)
+    return found
+
+
+def _read_once(port: int, token: str) -> Reading:
     found = Reading()
     for line in ask(port, token, "/metrics").decode().splitlines():
         name, _, value = line.rpartition(" ")
@@ -197,7 +208,7 @@ def _cost_figures(costs: Costs) -> tuple[Figure, ...]:
 def _simulated(options: CapacityOptions, costs: Costs, p95_s: float) -> Part:
     """The measured crowd in the simulation, and as many headsets as the model gives a replica."""
     traffic = _traffic(options)
-    same, _ = simulate(_arrivals(traffic, options.clients, options.fps, options.seconds), 2, costs.frame_s)
+    same, _ = simulate(_arrivals(traffic, options.clients, options.fps, options.seconds), REPLICAS, costs.frame_s)
     most = max(1, int(walls_of_replica(options.rate, costs)))
     replies, unsent = simulate(_arrivals(traffic, 10 * most, options.rate, 60.0), 10, costs.frame_s)
     figures = (

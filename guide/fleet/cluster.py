@@ -68,7 +68,7 @@ class Cluster:
                 ray.init("local", include_dashboard=False, _system_config={"worker_niceness": 0}, **quiet)
             else:
                 ray.init(self._address, **quiet)
-        except (ConnectionError, RuntimeError, ValueError, OSError) as cause:
+        except (ray.exceptions.RayError, RuntimeError, ValueError, OSError) as cause:
             words = " ".join(str(cause).split())
             raise OutputError(
                 f"no Ray cluster answers at {self._address or 'this machine'} ({words:.200}): start one with "
