@@ -26,9 +26,9 @@ from guide.commands.entry import entry
 from guide.domain import Frame
 from guide.errors import GuideError, InputError, OutputError
 from guide.fleet.capacity import Costs, needs, simulate, walls
-from guide.ingest.source import open_source
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.shipping import opened
+from guide.serve.picture import PictureLimits, decode
 from guide.session import Session, start_networks
 from guide.settings import LiveSettings
 
@@ -37,6 +37,7 @@ WRITES_S = 0.4  # a session writes once in that time, as WriterSettings has it
 NETWORK_FRAMES = 40
 LEAST_ARRIVALS = 50
 REPLICAS = 2
+IDLE_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Reading:
     cpu_s: dict[str, float] = field(default_factory=dict)
     memory_bytes: dict[str, float] = field(default_factory=dict)
     frames: float = 0.0
+    at: float = field(default_factory=time.monotonic)
 
 
 def main(options: CapacityOptions) -> None:
@@ -114,6 +116,8 @@ def measure(options: CapacityOptions) -> tuple[Costs, float]:
     fleet = FleetBenchmarkOptions(options.bundle, options.clients, options.fps, options.seconds, REPLICAS)
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
         with serving_replicas(fleet, mine, Path(folder), True) as (port, token):
+            idle = _read(port, token)
+            time.sleep(IDLE_S)
             before = _read(port, token)
             run = asyncio.run(_with_midway(Crowd(mine, options.clients, pictures, port, token), port, token, mine))
             after = _read(port, token)
@@ -124,7 +128,11 @@ def measure(options: CapacityOptions) -> tuple[Costs, float]:
             length_s = sum(one.at for one in kept)
     p95_s, midway = run
     frames = after.frames - before.frames
-    used = {name: after.cpu_s[name] - before.cpu_s[name] for name in before.cpu_s}
+    share = (after.at - before.at) / (before.at - idle.at)  # what they use when nobody sends is no frame's
+    used = {
+        name: after.cpu_s[name] - before.cpu_s[name] - share * (before.cpu_s[name] - idle.cpu_s[name])
+        for name in before.cpu_s
+    }
     replicas = [name for name in used if name != "gateway"]
     grown = sum(midway.memory_bytes[name] - before.memory_bytes[name] for name in replicas)
     costs = Costs(
@@ -180,12 +188,8 @@ def _network_s(options: CapacityOptions, pictures: list[bytes]) -> float:
     """Processor time of a frame's networks, on one thread."""
     bundle = read_bundle(options.bundle)
     session = Session(bundle, start_networks(bundle, "cpu", 1), LiveSettings())
-    with tempfile.TemporaryDirectory() as folder:
-        for number, picture in enumerate(pictures[:NETWORK_FRAMES]):
-            (Path(folder) / f"{number:04}.jpg").write_bytes(picture)
-        source = open_source(folder)
-        frames: list[Frame] = list(source.frames())
-        source.close()
+    images = [decode(picture, PictureLimits()) for picture in pictures[:NETWORK_FRAMES]]
+    frames = [Frame(number, number / options.rate, image) for number, image in enumerate(images)]
     session.perceive(frames[0])
     began = time.process_time()
     for frame in frames[1:]:

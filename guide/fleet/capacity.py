@@ -57,7 +57,7 @@ class Needs:
     rows: float
     writes: float
     connections: float | None
-    """Machines that ship at the same time, for the database to keep up; each has one connection."""
+    """Machines that ship, one connection each, so that every write is a transaction; with fewer, writes are merged."""
 
 
 def needs(headsets: int, rate: float, costs: Costs) -> Needs:
@@ -95,7 +95,8 @@ def walls(rate: float, costs: Costs) -> list[tuple[str, float]]:
         ("a replica with a GPU, whose Python is one core", BUSY / (rate * max(costs.frame_s - costs.network_s, 1e-9))),
     ]
     if costs.write_s is not None:
-        found.append(("one machine's connection to the database", BUSY / (costs.writes * costs.write_s)))
+        found.append(("a machine's connection, before writes are merged",
+                      BUSY / (costs.writes * costs.write_s)))  # fmt: skip
     return sorted(found, key=lambda wall: wall[1])
 
 

@@ -33,7 +33,7 @@ def test_a_wall_is_where_the_model_says_busy() -> None:
     found = dict(walls(5.0, COSTS))
     assert list(found.values()) == sorted(found.values())
     assert needs(round(found["one gateway, which is one core"]), 5.0, COSTS).gateway_cores == pytest.approx(1, rel=0.01)
-    machines = needs(round(found["one machine's connection to the database"]), 5.0, COSTS).connections
+    machines = needs(round(found["a machine's connection, before writes are merged"]), 5.0, COSTS).connections
     assert machines == pytest.approx(1, rel=0.01)
 
 
