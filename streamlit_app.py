@@ -8,6 +8,7 @@ Bundles are looked for in exported/, or in the folder that the environment varia
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 
 import streamlit as st
@@ -31,6 +32,8 @@ def main() -> None:
         # The first page lies at the root; who types /live is to find it too.
         st.Page(lambda: st.switch_page(live), title="Live", url_path="live", visibility="hidden"),
     ]
+    if os.environ.get("CNC_FLEET"):  # who has one machine need not know
+        pages.insert(1, st.Page(_page("fleet"), title="Fleet", icon=":material/hub:", url_path="fleet"))
     chosen = st.navigation(pages, position="top")
     shell.close_menu(chosen.url_path)
     chosen.run()

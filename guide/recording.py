@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import tyro
+
 from guide import wire
 from guide.bundle import fingerprint
 from guide.domain import Alert, Frame, Guidance, Resolution, Update
@@ -63,6 +65,8 @@ class RecordingOptions:
     """Gigabytes that all sessions may take; the oldest pictures make room. 0 is no limit."""
     webhook: str | None = None
     """An http or https address that gets each alert as JSON."""
+    is_fleet: tyro.conf.Suppress[bool] = False
+    """Whether other machines may have to go on with the session."""
     records: str | None = field(default=None, repr=False)  # it may hold a password
     """Keep the records in PostgreSQL, postgresql://USER@HOST/DATABASE; pictures stay in the folder. Without, the
     address in the environment variable CNC_RECORDS, else SQLite in the folder."""
@@ -140,6 +144,7 @@ class Recording:
             self._writer = writer = SessionWriter(
                 options.data, facts, tell=tell, most_bytes=options.keep_gb * 1e9, resumed=stored,
                 open_store=lambda folder: open_for_writing(folder, self.name, options.records),
+                is_shared=options.is_fleet and options.records is not None,
             )  # fmt: skip
             if earlier is not None:
                 self.note(

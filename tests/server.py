@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +19,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import uvicorn
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
@@ -174,17 +175,24 @@ class Headset:
 
 
 @contextmanager
-def running(bundle: Path, data: Path, record: bool = True, **options: Any) -> Iterator[Served]:
-    """A server in a thread; leaving ends it and all its sessions."""
+def running(bundle: Path, data: Path, record: bool = True, is_fleet: bool = False, **options: Any) -> Iterator[Served]:
+    """A server in a thread, or one of a fleet; leaving ends it and all its sessions."""
     chosen: dict[str, Any] = {"port": 0, "token": TOKEN, "threads": 1, "device": "cpu", "live": QUICK, **options}
-    recording = RecordingOptions(record=record, data=data, video=False)
-    with serving(ServeOptions(bundle, recording=recording, **chosen)) as (server, sock, _):
+    recording = RecordingOptions(record=record, data=data, video=False, is_fleet=is_fleet)
+    with in_thread(serving(ServeOptions(bundle, recording=recording, **chosen))) as port:
+        yield Served(port, data)
+
+
+@contextmanager
+def in_thread(made: AbstractContextManager[tuple[uvicorn.Server, socket.socket, str]]) -> Iterator[int]:
+    """Runs a server in a thread; its port."""
+    with made as (server, sock, _):
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
         thread.start()
         while not server.started and thread.is_alive():
             time.sleep(0.01)
         try:
-            yield Served(sock.getsockname()[1], data)
+            yield int(sock.getsockname()[1])
         finally:
             server.should_exit = True
             thread.join(30.0)

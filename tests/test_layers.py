@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("ingest", "perceive", "label", "procedure", "record", "teach", "serve", "ui")
+ROOMS = ("ingest", "perceive", "label", "procedure", "record", "teach", "serve", "fleet", "ui")
 SHARED = ("guide", "guide.domain", "guide.errors", "guide.bundle", "guide.fading", "guide.words", "guide.validation")
-ABOVE_ROOMS = ("teach", "ui", "serve")  # these look at everything below them, like the commands
+ABOVE_ROOMS = ("teach", "ui", "serve", "fleet")  # these look at everything below them, like the commands
 FORBIDDEN_LIVE = ("torch", "torchvision", "skfuzzy", "onnx", "onnxscript", "offline")
 HOMES = {  # a heavy library and the only files that may import it
     "maxflow": ("guide/label/cut.py", "offline/study/benchmarks/naive_procut.py"),
@@ -21,6 +21,7 @@ HOMES = {  # a heavy library and the only files that may import it
     "prometheus_client": ("guide/serve/metrics.py",),
     "sqlite3": ("guide/record/sqlite.py",),
     "psycopg": ("guide/record/postgres.py",),
+    "ray": ("guide/fleet/cluster.py", "offline/"),
 }
 
 

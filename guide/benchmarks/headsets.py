@@ -201,12 +201,12 @@ def _measure(
 
 @contextmanager
 def served(
-    options: ServerBenchmarkOptions, clients: int, data: Path, stores_pictures: bool = False
+    options: ServerBenchmarkOptions, clients: int, data: Path, more: Sequence[str] = (), stores_pictures: bool = False
 ) -> Iterator[tuple[int, str]]:
-    """The port and token of a server as a user starts it."""
+    """The port and token of a server as a user starts it; `more` are further options of the command."""
     command = [sys.executable, "-m", "guide", "serve", "--bundle", str(options.bundle), "--port", "0",
                "--data", str(data), "--pictures" if stores_pictures else "--no-pictures",
-               "--most-clients", str(clients + 1), "--threads", str(options.threads)]  # fmt: skip
+               "--most-clients", str(clients + 1), "--threads", str(options.threads), *more]  # fmt: skip
     token = secrets.token_urlsafe()  # the printed address has a camera's, which may not read the metrics
     own = {**os.environ, "CNC_TOKEN": token}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=own) as process:
@@ -315,12 +315,20 @@ class Crowd:
 
 
 def read_metrics(port: int, token: str) -> dict[str, float]:
-    """What the server on this machine counts, by the name and labels of each figure."""
-    address = f"http://{LOCAL}:{port}/metrics"
-    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})
+    """What the server on this machine counts, by the name and labels of each figure; that of all replicas in one."""
+    lines = ask(port, token, "/metrics").decode().splitlines()
+    found: dict[str, float] = {}
+    for name, _, value in (line.rpartition(" ") for line in lines if line[:1] != "#"):
+        plain = re.sub(r',?replica="[^"]*"', "", name).replace("{}", "").replace("{,", "{")
+        found[plain] = found.get(plain, 0.0) + float(value)
+    return found
+
+
+def ask(port: int, token: str, path: str) -> bytes:
+    """What the server on this machine answers."""
+    request = urllib.request.Request(f"http://{LOCAL}:{port}{path}", headers={"Authorization": f"Bearer {token}"})
     with open_directly(request, PATIENCE_S) as answer:
-        lines = answer.read().decode().splitlines()
-    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[:1] != "#")}
+        return bytes(answer.read())
 
 
 def stage_times(metrics: dict[str, float], stage: str) -> tuple[float, float]:
@@ -329,16 +337,16 @@ def stage_times(metrics: dict[str, float], stage: str) -> tuple[float, float]:
     return count, total
 
 
-def sent_pictures(video: Path | None, fps: float) -> list[bytes]:
-    """The JPEG pictures that are sent, `fps` a second: of a recording, or blobs on noise."""
+def sent_pictures(video: Path | None, fps: float = 0.0, most: int = MOST_PICTURES) -> list[bytes]:
+    """The JPEG pictures that are sent: the first of a recording, at a rate or all of them, or blobs on noise."""
     if video is None:
         return [_made_up(number) for number in range(PICTURES)]
     source = open_source(str(video))
     pictures = list[bytes]()
     for frame in source.frames():
-        if frame.at * fps >= len(pictures):
+        if not fps or frame.at * fps >= len(pictures):
             pictures.append(_jpeg(frame.image[..., ::-1]))
-        if len(pictures) == MOST_PICTURES:
+        if len(pictures) == most:
             break
     source.close()
     return pictures

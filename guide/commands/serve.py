@@ -15,17 +15,24 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import segno
 import uvicorn
 from rich.console import Console
+from starlette.types import ASGIApp
 
+from guide.bundle import read_bundle
 from guide.errors import InputError, OutputError
+from guide.fleet.gateway import make_gateway
+from guide.fleet.logs import log_as_json
+from guide.fleet.replicas import Replicas
 from guide.ingest.capture import CaptureSettings
 from guide.record.keeping import read_keeping
 from guide.record.lock import SessionLock, is_alive
 from guide.record.retention import tidying
 from guide.record.shipping import shipping
+from guide.record.store import Store
 from guide.serve.app import make_app
 from guide.serve.connections import Connections, SmallGreetingProtocol
 from guide.serve.library import Library
@@ -79,7 +86,7 @@ class Listeners(uvicorn.Server):
 def main(options: ServeOptions) -> None:
     """Runs the command until Ctrl-C or SIGTERM, which end all sessions properly."""
     console = Console(highlight=False)
-    with serving(options) as (server, sock, address):
+    with (serving_fleet if options.fleet else serving)(options) as (server, sock, address):
         console.print(*_greeting(options, address), sep="\n", markup=False, emoji=False, soft_wrap=True)
         if options.end_with_input:
             threading.Thread(target=_end_with_input, args=(server,), name="input", daemon=True).start()
@@ -100,12 +107,27 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     capture = CaptureSettings(give_up_s=options.give_up_s)
     limits, token = options.limits, choose_token(options.token)
     runs = Runs(library, options.live, options.recording, metrics, limits.most_sessions, capture)
-    certificate = _certificate(options)
+    certificate = choose_certificate(options)
     connections = Connections(limits.most_strangers)
     app = make_app(runs, Tokens(token, options.recording.data / FILE), limits, certificate is not None, connections)
+    with ExitStack() as held:
+        if options.recording.record:
+            kept = options.recording
+            held.enter_context(tidying(kept.data, kept.keep_gb * 1e9, kept.records))
+            runs.shipper = held.enter_context(shipping(kept.data, kept.records, kept.keep_gb * 1e9))
+        held.callback(library.close)
+        held.callback(runs.close)
+        yield held.enter_context(listening(app, options, token, certificate, connections))
+
+
+@contextmanager
+def listening(
+    app: ASGIApp, options: ServeOptions, token: str, certificate: Certificate | None, connections: Connections
+) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
+    """A server of an application, ready to run, the socket it listens on, and the address of its page."""
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
-        ws=SmallGreetingProtocol, ws_max_size=limits.picture.most_bytes + 8, ws_per_message_deflate=False,
+        ws=SmallGreetingProtocol, ws_max_size=options.limits.picture.most_bytes + 8, ws_per_message_deflate=False,
         limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
         h11_max_incomplete_event_size=16_384, http="h11", callback_notify=connections.close_silent, timeout_notify=1,
         ssl_certfile=None if certificate is None else str(certificate.certificate),
@@ -113,21 +135,39 @@ def serving(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     )  # fmt: skip
     server = Listeners(config)
     with ExitStack() as held:
-        if options.recording.record:
-            kept = options.recording
-            held.enter_context(tidying(kept.data, kept.keep_gb * 1e9, kept.records))
-            runs.shipper = held.enter_context(shipping(kept.data, kept.records, kept.keep_gb * 1e9))
         sock = held.enter_context(connections.listen(_listen(options.host, options.port)))
         inside = sock
         if options.local and certificate is not None:
             inside = held.enter_context(connections.listen(_listen("127.0.0.1", 0)))
             server.beside = _Beside(_without_tls(config)), inside
         held.enter_context(address_file(options, certificate is not None, (sock, inside), token))
-        try:
-            yield server, sock, _address(options, certificate, sock, token)
-        finally:
-            runs.close()
-            library.close()
+        yield server, sock, _address(options, certificate, sock, token)
+
+
+@contextmanager
+def serving_fleet(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
+    """The same for a fleet: replicas on a Ray cluster, each of them such a server, behind one address."""
+    from guide.fleet.cluster import Cluster  # few need Ray, and it takes a while to load
+
+    token, certificate = choose_token(options.token), choose_certificate(options)
+    read_bundle(options.bundle)  # what would end every replica is told at once
+    if options.recording.records is not None:
+        Store(options.recording.data, records=options.recording.records).close()
+    connections = Connections(options.limits.most_strangers)
+    # Inside the cluster's network replicas speak without TLS, at the same place on every machine.
+    kept = replace(options.recording, data=options.recording.data.absolute(), is_fleet=True)
+    threads = options.threads or 1
+    inside = replace(
+        options, bundle=options.bundle.absolute(), port=0, token=token, tls="off", certificate=None, key=None,
+        local=False, note=None, end_with_input=False, threads=threads, recording=kept,
+    )  # fmt: skip
+    log_as_json("gateway")
+    with Cluster(options.scale.ray, inside, serving) as cluster:
+        replicas = Replicas(cluster, token, options.scale)
+        tokens = Tokens(token, kept.data / FILE)
+        app = make_gateway(replicas, tokens, options.limits, connections)
+        with listening(app, options, token, certificate, connections) as found:
+            yield found
 
 
 def choose_token(given: str | None) -> str:
@@ -204,7 +244,8 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from cause
 
 
-def _certificate(options: ServeOptions) -> Certificate | None:
+def choose_certificate(options: ServeOptions) -> Certificate | None:
+    """The certificate that was given, else one of our own where TLS is wanted."""
     if options.certificate is not None and options.key is not None:
         return require_certificate(Certificate(options.certificate, options.key))
     if options.tls == "off":

@@ -55,7 +55,14 @@ _SHARED: Final = (
     "CREATE TABLE deleted (id TEXT PRIMARY KEY)",
 )
 
-MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES, _CLOCK, _SHARED)
+_PERCEPTS: Final = (
+    # What another machine needs to go on with a session; gone when it is over.
+    f"CREATE TABLE percepts ({_SESSION}, data TEXT NOT NULL)",
+    "CREATE INDEX percepts_of ON percepts(session)",
+    "CREATE INDEX sessions_by_source ON sessions(source, started)",
+)
+
+MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES, _CLOCK, _SHARED, _PERCEPTS)
 """Entry n leads from version n to n + 1; entries are only ever added."""
 NEWEST: Final = len(MIGRATIONS)
 
@@ -71,6 +78,7 @@ COLUMNS: Final = {
     "health": ("at", "wall", "note", "sample"),
     "pictures": ("at", "of", "number", "file"),
     "outcomes": ("at", "done", "visits"),
+    "percepts": ("data",),
 }  # fmt: skip
 """The columns of each table in the order of the fields of its value."""
 SAID: Final = ("alerts", "resolutions")

@@ -17,6 +17,7 @@ from guide.domain import Alert, Resolution
 from guide.errors import InputError, OutputError
 from guide.record.keeping import DEFAULT_DAYS
 from guide.record.lock import LOCK, is_alive
+from guide.record.percepts import PERCEPTS_FILE, PerceptWriter, unpack
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
 from guide.record.spool import FOLDER as SPOOL
 from guide.record.spool import ONE_VERSION, SHARED, Entry, merged, read_facts, read_rows, spool_files
@@ -29,6 +30,7 @@ from guide.record.values import (
     SessionFacts,
     SessionFilter,
     SessionState,
+    SharedPercepts,
     StoredSession,
     is_promised,
 )
@@ -41,6 +43,8 @@ LEAP_S = 86_400.0
 """A clock that goes ahead by more is not believed before it has run on for as long."""
 CLOCK_S = 3_600.0
 SETTLED_S = 60.0
+ALL_LINES = 2**31 - 1
+"""Of a spool that counts as shipped to its end, as another machine goes on with its session."""
 ABSENT_S = 86_400.0
 """A session of another machine that was not heard of for so long is closed."""
 
@@ -147,6 +151,7 @@ class Store:
         # One that was only closed for its silence ends as its own machine says.
         is_open = "(state = 'open' OR state = 'interrupted' AND ended <= seen)"
         self._db.run(f"UPDATE sessions SET state = ?, ended = ? WHERE id = ? AND {is_open}", (state, wall, session))
+        self._db.run("DELETE FROM percepts WHERE session = ?", (session,))
 
     def ship(self, spool: str, session: str, first: int, entries: Sequence[Entry]) -> bool:
         """Does what the lines of a spool say, from line `first` on, each once however often it is shipped.
@@ -188,7 +193,15 @@ class Store:
         is to be listed, deleted and aged like any other.
         """
         self._enter_folders()
-        opened = self._db.rows("SELECT id, seen FROM sessions WHERE state = 'open'")
+        with self._db.transaction():
+            past = "SELECT id FROM sessions WHERE state <> 'open' AND seen < ?"
+            self._db.run(f"DELETE FROM percepts WHERE session IN ({past})", (time.time() - CLOCK_S,))
+        return self.close_left()
+
+    def close_left(self, session: str | None = None) -> tuple[str, ...]:
+        """Closes the open sessions whose process is gone, or one of them; gives their names."""
+        one, values = ("", ()) if session is None else (" AND id = ?", (session,))
+        opened = self._db.rows(f"SELECT id, seen FROM sessions WHERE state = 'open'{one}", values)
         gone = tuple(str(session) for session, seen in opened if self._is_left(session, seen))
         for session in gone:
             with self._db.transaction():
@@ -216,7 +229,37 @@ class Store:
             (since, source),
         )
         newest = next((row for row in found if not self._is_elsewhere(self.place(row[0]))), None)
-        return self.find(newest[0]) if newest is not None and newest[1] else None
+        return self.sessions(SessionFilter(id=newest[0]))[0] if newest is not None and newest[1] else None
+
+    def newest_of(self, source: str) -> str | None:
+        """The newest session of a source, wherever it was recorded."""
+        found = self._db.rows("SELECT id FROM sessions WHERE source = ? ORDER BY started DESC LIMIT 1", (source,))
+        return str(found[0][0]) if found else None
+
+    def take_over(self, source: str, since: float) -> StoredSession | None:
+        """The newest session of a source, if another machine recorded it and has written since then, to go on here.
+
+        Its percepts are brought here. Whatever that machine still has to say of it is not stored any more.
+        """
+        session = self.newest_of(source)
+        if session is None or not self._is_elsewhere(self.place(session)):
+            return None
+        with self._db.transaction(is_alone=True):
+            is_left = "(state = 'open' OR state = 'interrupted' AND ended <= seen)"
+            taken = self._db.run(
+                f"UPDATE sessions SET state = 'interrupted', ended = seen WHERE id = ? AND seen >= ? AND {is_left}",
+                (session, since),
+            )
+            if not taken:
+                return None
+            self._db.run("UPDATE spools SET lines = ? WHERE session_id = ?", (ALL_LINES, session))
+            packed = self._db.rows("SELECT data FROM percepts WHERE session = ? ORDER BY rowid", (session,))
+        place = self.place(session)
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with PerceptWriter(place / PERCEPTS_FILE) as writer:
+            for row in packed:
+                writer.append(unpack(row[0]))
+        return self.sessions(SessionFilter(id=session))[0]
 
     def reopen(self, session: str) -> None:
         """A session that was closed for its process goes on."""
@@ -298,7 +341,8 @@ class Store:
 
     def contents(self, session: str) -> Contents:
         """All rows of a session."""
-        rows = {table: tuple(self._rows(table, kind, session)) for table, kind in TABLES.items()}
+        told = {table: kind for table, kind in TABLES.items() if kind is not SharedPercepts}
+        rows = {table: tuple(self._rows(table, kind, session)) for table, kind in told.items()}
         return Contents(**rows, final=tuple(self._rows("resolutions", Resolution, session, _FINAL)))
 
     def delete(self, session: str) -> None:
@@ -388,6 +432,7 @@ def _conditions(wanted: SessionFilter) -> tuple[list[str], list[object]]:
         ("started >= ?", wanted.since),
         ("started < ?", wanted.until),
         ("state = ?", wanted.state),
+        ("id = ?", wanted.id),
         ("id IN (SELECT session FROM alerts WHERE kind = ?)", wanted.alert_kind),
     )
     asked = [(clause, value) for clause, value in choices if value is not None]

@@ -84,6 +84,7 @@ class SessionFilter:
     until: float | None = None
     alert_kind: str | None = None
     state: SessionState | None = None
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,13 @@ class StoredPercept:
     embedding: NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class SharedPercepts:
+    """Percepts on their way to other machines, which may have to go on with the session: see `percepts.pack`."""
+
+    data: str
+
+
 Row: TypeAlias = (
     SettledLabel
     | StepEvent
@@ -157,6 +165,7 @@ Row: TypeAlias = (
     | HealthSample
     | StoredPicture
     | StoredOutcome
+    | SharedPercepts
 )
 Item: TypeAlias = Row | StoredPercept
 
@@ -170,6 +179,7 @@ TABLES: Mapping[str, type[Row]] = {
     "health": HealthSample,
     "pictures": StoredPicture,
     "outcomes": StoredOutcome,
+    "percepts": SharedPercepts,
 }
 """Where each kind of row is stored."""
 
@@ -193,6 +203,6 @@ class Contents:
 
 
 def is_promised(rows: Iterable[Row]) -> bool:
-    """Whether any of these must outlast a power cut: all but labels, of which there are many; with samples of how a
-    session fares they too are flushed every few seconds."""
-    return any(not isinstance(row, SettledLabel) for row in rows)
+    """Whether any of these must outlast a power cut: all but labels and percepts, of which there are many; with samples
+    of how a session fares they too are flushed every few seconds."""
+    return any(not isinstance(row, SettledLabel | SharedPercepts) for row in rows)

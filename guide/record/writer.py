@@ -17,7 +17,7 @@ from pathlib import Path
 from guide.domain import SettledLabel
 from guide.errors import OutputError
 from guide.record.lock import SessionLock
-from guide.record.percepts import PERCEPTS_FILE, PerceptWriter
+from guide.record.percepts import PERCEPTS_FILE, PerceptWriter, pack
 from guide.record.private_folder import RESERVED_BYTES, is_nearly_full
 from guide.record.retention import drop_old_pictures
 from guide.record.spool import Spool
@@ -28,6 +28,7 @@ from guide.record.values import (
     Row,
     SessionFacts,
     SessionState,
+    SharedPercepts,
     StoredPercept,
     StoredSession,
     is_promised,
@@ -81,9 +82,12 @@ class SessionWriter:
         wall: Callable[[], float] = time.time,
         most_bytes: float = 0.0,
         resumed: StoredSession | None = None,
+        is_shared: bool = False,
     ) -> None:
+        """With `is_shared` what was seen goes to the store too: another machine may have to go on with the session."""
         self.trouble = ""
         self._resumed = resumed
+        self._to_share: list[StoredPercept] | None = [] if is_shared else None
         self._most_bytes = most_bytes  # of all sessions, see drop_old_pictures
         self.folder = folder / facts.id
         self._data, self._facts, self._settings = folder, facts, settings or WriterSettings()
@@ -209,7 +213,13 @@ class SessionWriter:
             self._seen_bytes -= sum(one.embedding.nbytes for one in seen)
             for _ in seen:
                 self._seen.popleft()
-        store.write(self._facts.id, rows, frames, at, self._wall())
+        shared: list[Row] = []
+        if self._to_share is not None:
+            self._to_share += seen
+            shared = [SharedPercepts(pack(self._to_share))] if self._to_share else []
+        store.write(self._facts.id, [*rows, *shared], frames, at, self._wall())
+        if self._to_share is not None:
+            self._to_share.clear()
         with self._guard:
             self._stored_frames = frames
             for _ in rows:

@@ -314,7 +314,10 @@ def _jpeg(data: bytes | None, kept: str) -> Response:
 def _brief(run: Run) -> dict[str, Any]:
     shown = run.show()
     kept = ("session", "state", "problem", "started", "source", "bundle", "person", "client", "at", "step", "paused")
-    return {**{name: shown[name] for name in kept}, "alerts": len(shown["alerts"]), "progress": shown["progress"]}
+    told = ("id", "at", "title", "severity", "acknowledged")
+    standing = [{name: alert[name] for name in told} for alert in shown["alerts"]]
+    return {**{name: shown[name] for name in kept}, "alerts": len(standing), "standing": standing,
+            "age_s": shown["health"]["age_s"], "progress": shown["progress"]}  # fmt: skip
 
 
 async def _refused(_: Request, error: Exception) -> Response:

@@ -16,11 +16,40 @@ from guide.serve.connections import GREETED, Connections
 from guide.serve.guard import FailureDelays, address_of, view_token
 from guide.serve.limits import Limits
 from guide.serve.messages import BAD_REQUEST, FULL, WRONG_TOKEN, close, read_object, refuse
+from guide.serve.metrics import Metrics
 from guide.serve.runs import FullError, Runs, TakenError, read_client, read_session_request
 from guide.serve.schemas import HEADSET, SessionRequest
 from guide.serve.tokens import Identity, Tokens
 
 GREET_S = 10.0
+
+
+class Doorman:
+    """Lets in whose first message brings a token that allows frames; anything else is answered alike, and late."""
+
+    def __init__(self, tokens: Tokens, limits: Limits, delays: FailureDelays, metrics: Metrics) -> None:
+        self._tokens, self._limits, self._delays, self._metrics = tokens, limits, delays, metrics
+
+    async def greet(self, websocket: WebSocket) -> tuple[dict[str, Any], Identity] | None:
+        """The first message and who sent it; None once a stranger was sent away."""
+        try:
+            async with asyncio.timeout(GREET_S):
+                message = await websocket.receive()
+        except TimeoutError:
+            message = {}
+        if message.get("type") == "websocket.disconnect":
+            return None
+        try:
+            greeting = read_object(message.get("text"), self._limits)
+        except InputError:
+            greeting = {}
+        identity = self._tokens.identify(greeting.get("token"))
+        if identity is not None and identity.role != "watch":
+            return greeting, identity
+        self._metrics.count("guide_refusals_total", why="token")
+        await self._delays.wait_after_failure(address_of(websocket.scope))
+        await close(websocket, WRONG_TOKEN)
+        return None
 
 
 class Channels:
@@ -30,7 +59,8 @@ class Channels:
         self, runs: Runs, tokens: Tokens, limits: Limits, delays: FailureDelays, connections: Connections
     ) -> None:
         self.runs, self.limits = runs, limits
-        self._tokens, self._delays, self._connections = tokens, delays, connections
+        self._tokens, self._connections = tokens, connections
+        self._doorman = Doorman(tokens, limits, delays, runs.metrics)
         self._by_client: dict[str, Channel] = {}
         self._decoding = CapacityLimiter(limits.most_clients)
 
@@ -41,32 +71,11 @@ class Channels:
     async def serve(self, websocket: WebSocket) -> None:
         """A connection from its first message to its end."""
         await websocket.accept()
-        found = await self._greet(websocket)
+        found = await self._doorman.greet(websocket)
         if found is not None:
             websocket.scope["extensions"][GREETED]()  # from now on it may send pictures
             with self._connections.admitted(websocket.scope):
                 await self._admit(websocket, *found)
-
-    async def _greet(self, websocket: WebSocket) -> tuple[dict[str, Any], Identity] | None:
-        """The first message and who sent it, if its token allows frames; anything else is answered alike, and late."""
-        try:
-            async with asyncio.timeout(GREET_S):
-                message = await websocket.receive()
-        except TimeoutError:
-            message = {}
-        if message.get("type") == "websocket.disconnect":
-            return None
-        try:
-            greeting = read_object(message.get("text"), self.limits)
-        except InputError:
-            greeting = {}
-        identity = self._tokens.identify(greeting.get("token"))
-        if identity is not None and identity.role != "watch":
-            return greeting, identity
-        self.runs.metrics.count("guide_refusals_total", why="token")
-        await self._delays.wait_after_failure(address_of(websocket.scope))
-        await close(websocket, WRONG_TOKEN)
-        return None
 
     async def _admit(self, websocket: WebSocket, greeting: dict[str, Any], identity: Identity) -> None:
         try:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from pathlib import Path
 
-from guide.bundle import Bundle, fingerprint, read_bundle
-from guide.errors import InputError
+from guide.bundle import MANIFEST, Bundle, fingerprint, read_bundle
+from guide.errors import BundleError, InputError
 from guide.perceive.batching import BatchedHead, BatchedTrunk, Batcher
 from guide.perceive.embedder import Device
 from guide.serve.metrics import Metrics
 from guide.session import Networks, start_networks
 from guide.settings import Precision
+
+log = logging.getLogger(__name__)
 
 MOST_BUNDLES = 4
 
@@ -32,6 +35,7 @@ class Library:
         self._loading = threading.Lock()  # bundles are read one after another, which takes seconds
         self._lock = threading.Lock()  # what follows; held for a moment only, since the event loop asks as well
         self._open: dict[str, tuple[Bundle, Networks]] = {}
+        self._stamps: dict[str, tuple[int, ...]] = {}  # of the manifests that were read
         self._retired: list[Networks] = []  # of bundles that were exported anew, as long as sessions use them
         self._uses: Counter[int] = Counter()  # by the identity of networks: how many sessions have them
 
@@ -50,12 +54,24 @@ class Library:
         return sorted(name for name in found if not name.startswith(".") and name.isprintable())
 
     def open(self, name: str | None = None) -> tuple[Bundle, Networks]:
-        """A bundle and its networks, in use until `release`; unused ones make room. Else BundleError or InputError."""
+        """A bundle and its networks, in use until `release`; unused ones make room. Else BundleError or InputError.
+
+        One that was exported anew is read anew; sessions that run keep theirs.
+        """
         folder = self._default if name is None else self._place(name)
-        if name is None and (known := self._take(folder.name)) is not None:
-            return known  # the one the server was started with is not read anew for every client
+        stamp = _stamp(folder)
+        is_known = name is None and self._stamps.get(folder.name) == stamp  # not read anew for every client
+        if is_known and (known := self._take(folder.name)) is not None:
+            return known
         with self._loading:
-            bundle = read_bundle(folder)
+            try:
+                bundle = read_bundle(folder)
+            except BundleError as error:
+                if name is not None or (known := self._take(folder.name)) is None:
+                    raise
+                log.warning("%s New sessions begin with the version before.", error)
+                return known
+            self._stamps[folder.name] = stamp
             if (known := self._take(folder.name, bundle)) is not None:
                 return known
             self._make_room(folder.name)
@@ -142,6 +158,15 @@ class Library:
                 raise InputError(f"{MOST_BUNDLES} bundles are in use, no more are taken: end a session first.")
             _, networks = self._open.pop(idle[0])
         _stop(networks)
+
+
+def _stamp(folder: Path) -> tuple[int, ...]:
+    """Changes when a bundle is exported anew."""
+    try:
+        found = (folder / MANIFEST).stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _stop(networks: Networks) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, ProcessCollector, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 
 # Seconds: guidance under 0.6 s feels prompt, 2.7 s is the limit of what people bear.
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0, 2.7, 5.0)
@@ -63,3 +65,32 @@ class Metrics:
                 found[name] = Gauge(name, "Just now.", tuple(labels), registry=registry)
             (found[name].labels(**labels) if labels else found[name]).set(value)
         return (generate_latest(self._registry) + generate_latest(registry)).decode()
+
+
+class _Kept(Collector):
+    """Metrics as they were told."""
+
+    def __init__(self, metrics: list[Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> list[Metric]:
+        return self._metrics
+
+
+def merged(texts: Mapping[str, str]) -> str:
+    """The metrics of many replicas in one text, each with the name of its replica.
+
+    >>> metrics = Metrics()
+    >>> metrics.count("guide_questions_total")
+    >>> 'guide_questions_total{replica="replica-1"} 1.0' in merged({"replica-1": metrics.text()}).splitlines()
+    True
+    """
+    found: dict[str, Metric] = {}
+    for replica, text in texts.items():
+        for metric in text_string_to_metric_families(text):
+            kept = found.setdefault(metric.name, Metric(metric.name, metric.documentation, metric.type))
+            for sample in metric.samples:
+                kept.samples.append(sample._replace(labels={**sample.labels, "replica": replica}))
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Kept(list(found.values())))
+    return generate_latest(registry).decode()

@@ -17,6 +17,29 @@ from guide.settings import LiveSettings
 
 
 @dataclass(frozen=True)
+class ScaleOptions:
+    """How large a fleet is."""
+
+    ray: str | None = None
+    """The address of the Ray cluster whose machines run the replicas, `auto` for the one of this machine; without,
+    one is started here and ends with the command."""
+    replicas: int = 2
+    """Replicas at least."""
+    most_replicas: int = 0
+    """Replicas at most, where sessions ask for them; 0 is as many as at least."""
+    sessions_per_replica: int = 12
+    """Sessions for which one replica is enough; more start another one."""
+    gpus: float = 0.0
+    """GPUs of a replica, or the share of one."""
+
+    def __post_init__(self) -> None:
+        if self.replicas < 1 or self.sessions_per_replica < 1 or not 0 <= self.gpus <= 64:
+            raise InputError(f"at least one replica and one session for it were expected, got {self}.")
+        if self.most_replicas and self.most_replicas < self.replicas:
+            raise InputError(f"--most-replicas {self.most_replicas} is fewer than --replicas {self.replicas}.")
+
+
+@dataclass(frozen=True)
 class ServeOptions:
     """Serve headsets, phones and dashboards: frames in, guidance out."""
 
@@ -52,6 +75,10 @@ class ServeOptions:
     """Threads of the networks; 0 uses every core."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
+    fleet: bool = False
+    """Serve with replicas on a Ray cluster, which the extra `fleet` brings: for more than one machine holds."""
+    scale: Annotated[ScaleOptions, tyro.conf.arg(name="")] = field(default_factory=ScaleOptions)
+    """How large the fleet is."""
     live: Annotated[LiveSettings, tyro.conf.arg(name="")] = field(default_factory=LiveSettings)
     """How to recognise and when to speak."""
     recording: Annotated[RecordingOptions, tyro.conf.arg(name="")] = field(

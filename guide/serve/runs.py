@@ -82,6 +82,7 @@ class Runs:
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
         self._starting: list[str | None] = []  # the clients whose session is being made
+        self._resuming = threading.Lock()  # one after another: they would only get into each other's way
         self._is_closed = False
         self._began = time.monotonic()
 
@@ -181,14 +182,16 @@ class Runs:
     def _resume(
         self, request: SessionRequest, bundle: Bundle, networks: Networks, options: RecordingOptions
     ) -> Earlier | None:
-        """Where a headset's session stood when the server was killed a moment ago."""
+        """Where a headset's session stood when its server, this or another of the fleet, was killed a moment ago."""
         now, source = time.time(), HEADSET + (request.client or "")
-        if request.client is None or not options.record or time.monotonic() - self._began > RESUME_S:
+        is_early = options.is_fleet or time.monotonic() - self._began <= RESUME_S
+        if request.client is None or not options.record or not is_early:
             return None
-        return resume(
-            options.data, options.records, source, now, lambda: Session(bundle, networks, self._live),
-            lambda session: session_facts(name_session(now), now, session, options, source),
-        )  # fmt: skip
+        with self._resuming:
+            return resume(
+                options.data, options.records, source, now, lambda: Session(bundle, networks, self._live),
+                lambda session: session_facts(name_session(now), now, session, options, source), options.is_fleet,
+            )  # fmt: skip
 
     def _record(
         self, session: Session, options: RecordingOptions, source: SourceFacts, notes: _Notes, earlier: Earlier | None

@@ -241,10 +241,23 @@ class State(_Facts):
     steps: list[Step] | UnsetType = UNSET
 
 
+class StandingAlert(Closed):
+    """An alert that stands, in brief."""
+
+    id: Identity
+    at: float
+    title: str
+    severity: Severity
+    acknowledged: bool
+
+
 class Brief(_Facts):
     """A session in brief."""
 
     alerts: Annotated[int, Meta(ge=0, description="How many stand.")]
+    standing: list[StandingAlert]
+    age_s: Annotated[float, Meta(description="Of the newest frame that was looked at; it grows while none comes.")]
+    replica: Annotated[str, Meta(description="Of a fleet alone: which replica runs it.")] | UnsetType = UNSET
 
 
 class Sessions(Closed):

@@ -65,6 +65,10 @@ class Client:
         """Running and newly finished sessions in brief, oldest first."""
         return list(self._ask("/sessions")["sessions"])
 
+    def replicas(self) -> list[Plain]:
+        """The replicas of a fleet; NoSessionError where the server is none."""
+        return list(self._ask("/fleet")["replicas"])
+
     def state(self, session: str) -> Plain:
         """Where a session stands; NoSessionError where there is none."""
         return self._ask(f"/sessions/{quote(session, safe='')}")

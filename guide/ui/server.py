@@ -49,6 +49,19 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     return Path(environment.get(DATA_VARIABLE) or DEFAULT_DATA)
 
 
+def read_note(note: Path) -> Client | None:
+    """The server that wrote where it listens to this file with `--note`, if it lives."""
+    if not is_alive(note.parent, note.name):
+        return None
+    try:
+        told = json.loads(note.read_text(encoding="utf-8"))
+        scheme = "https" if told["is_secure"] else "http"
+        outside = "" if told["host"] == LOCAL else f"{scheme}:{int(told['port'])}"
+        return Client(int(told["local_port"]), str(told["token"]), outside)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def bundle_names(exported: Path) -> list[str]:
     """The bundles that can be asked for, the demo's last: one's own come first.
 
@@ -82,15 +95,7 @@ class ServerKeeper:
 
         Its note alone proves nothing: whoever listens on the port of a dead server would be told its token.
         """
-        if not is_alive(self.note.parent, self.note.name):
-            return None
-        try:
-            told = json.loads(self.note.read_text(encoding="utf-8"))
-            scheme = "https" if told["is_secure"] else "http"
-            outside = "" if told["host"] == LOCAL else f"{scheme}:{int(told['port'])}"
-            return Client(int(told["local_port"]), str(told["token"]), outside)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        return read_note(self.note)
 
     def connect(self) -> Client:
         """The server, started where none runs. Raises InputError without a bundle, OutputError where it fails."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import GuideError, InputError, OutputError
 from guide.record.lock import SessionLock
+from guide.record.percepts import PERCEPTS_FILE, pack, read_percepts
 from guide.record.spool import Entry
 from guide.record.store import Store
 from guide.record.values import (
@@ -26,8 +28,10 @@ from guide.record.values import (
     SessionFilter,
     StoredAction,
     StoredOutcome,
+    StoredPercept,
     StoredPicture,
 )
+from tests.postgres import Cluster
 
 FIRST, SECOND = "20300102-030405-00ff", "20300103-030405-00ff"
 
@@ -249,3 +253,41 @@ def test_lines_that_are_shipped_again_count_once(
             stored = [one.at for one in store.contents(FIRST).labels]
             assert stored == [float(at) for at in range(min(6, max(0, done - 1)))]
             assert [one.state for one in found] == ["finished" if done == len(entries) else "open"]
+
+
+def test_a_session_that_another_machine_takes_over_is_heard_of_from_there_alone(
+    tmp_path: Path, postgres: Cluster
+) -> None:
+    """What was seen comes along; what the first machine still says, a ghost by then, is not stored."""
+    records, seen = (
+        postgres.database(),
+        [StoredPercept(number, number / 5, np.full(3, number, np.float32)) for number in range(4)],
+    )
+    here, there = tmp_path / "here", tmp_path / "there"
+    facts = [FIRST, 1e9, "", "", "", "headset:helmet", "{}", "{}", None]
+    entries: list[Entry] = [["begin", facts]]
+    entries += [["write", [["labels", at, 1, 0.5], ["percepts", pack(some)]], 4, at, 1e9 + at]
+                for at, some in ((1.0, seen[:3]), (2.0, seen[3:]))]  # fmt: skip
+    ghost: list[Entry] = [["write", [["labels", 3.0, 1, 0.5]], 5, 3.0, 1e9 + 3], ["end", "finished", 1e9 + 4]]
+    with Store(here, records=records) as store:
+        assert store.ship("a", FIRST, 0, entries)
+        (here / FIRST).mkdir(parents=True)
+        (here / FIRST / "lock").touch()
+        assert store.take_over("headset:helmet", since=1e9) is None, "it is recorded here"
+    with Store(there, records=records) as store:
+        assert store.take_over("headset:other", since=1e9) is None
+        assert store.take_over("headset:helmet", since=1e9 + 60) is None, "silent for too long"
+        taken = store.take_over("headset:helmet", since=1e9)
+        assert taken is not None
+        assert (taken.id, taken.frames, taken.ended) == (FIRST, 4, 1e9 + 2)
+        found = list(read_percepts(there / FIRST / PERCEPTS_FILE))
+        assert [(one.number, one.at, one.embedding.tolist()) for one in found] == [
+            (one.number, one.at, one.embedding.tolist()) for one in seen
+        ]
+    with Store(here, records=records) as store:
+        assert store.ship("a", FIRST, len(entries), ghost)
+        assert [one.at for one in store.contents(FIRST).labels] == [1.0, 2.0]
+        assert store.ship("b", FIRST, 0, [["reopen"], ghost[0], ghost[1]])
+        assert [one.at for one in store.contents(FIRST).labels] == [1.0, 2.0, 3.0]
+        assert store.find(FIRST).state == "finished"
+        assert not store._db.rows("SELECT * FROM percepts"), "nobody goes on with it any more"

@@ -136,7 +136,8 @@ def test_an_older_database_is_brought_up_to_date_and_a_newer_one_left_alone(
     with Store(tmp_path, records=address) as store:
         fill(store)
         store.write(FIRST, rows(EVERYTHING), 30, 9.0, 1e9)  # type: ignore[arg-type]
-    postgres.ask(f"DROP TABLE spools, deleted; UPDATE version SET number = {NEWEST - 1}", name)
+    newer = "DROP TABLE spools, deleted, percepts; DROP INDEX sessions_by_source"
+    postgres.ask(f"{newer}; UPDATE version SET number = {NEWEST - 2}", name)
     with Store(tmp_path, records=address) as store:
         assert store.contents(FIRST) == EVERYTHING
         assert not store._db.rows("SELECT * FROM spools")

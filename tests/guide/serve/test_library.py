@@ -67,6 +67,29 @@ def test_one_that_was_exported_anew_is_read_anew(library: Library, place: Path, 
     assert library.open("two")[1] is not before
 
 
+def test_the_first_one_exported_anew_serves_new_sessions_and_running_ones_keep_theirs(
+    library: Library, place: Path, frames_task: Learned
+) -> None:
+    _, before = library.open()
+    assert library.open()[1] is before
+    altered(frames_task.bundle, place / "one", {"prototypes.npz": {"extra": [1.0]}})
+    _, after = library.open()
+    assert after is not before
+    assert isinstance(before.head, BatchedHead)
+    assert is_running(before.head)
+    assert library.open()[1] is after
+
+
+def test_the_first_one_damaged_by_an_update_serves_on_as_it_was(
+    library: Library, place: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, before = library.open()
+    (place / "one" / "head.onnx").write_bytes(b"")
+    (place / "one" / "manifest.json").touch()
+    assert library.open()[1] is before
+    assert "version before" in caplog.text
+
+
 def test_unused_ones_make_room_and_used_ones_do_not(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_BUNDLES", 2)
     library.open()

@@ -1,0 +1,1 @@
+"""A fleet: replicas of the server on many machines, behind one address."""

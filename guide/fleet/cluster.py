@@ -1,0 +1,145 @@
+"""Replicas as actors of a Ray cluster: placed on machines with free cores, and started again where they die.
+
+No frame passes through Ray: each replica is a server with a port of its own. The only home of Ray on the live side.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from socket import socket
+from typing import Any, Final
+
+import uvicorn
+
+from guide.errors import InputError, OutputError
+from guide.fleet.logs import log_as_json
+from guide.serve.options import ServeOptions
+
+try:
+    import ray
+
+    HAS_RAY = True
+except ImportError:  # the extra is not installed
+    HAS_RAY = False
+
+log = logging.getLogger(__name__)
+
+NAMESPACE: Final = "guide"
+PREFIX: Final = "replica-"
+ASK_S: Final = 0.5
+END_S: Final = 40.0
+LOCAL: Final = "127.0.0.1"
+
+Serve = Callable[[ServeOptions], AbstractContextManager[tuple[uvicorn.Server, socket, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a replica listens, and its process there."""
+
+    host: str
+    port: int
+    pid: int
+
+
+class Cluster:
+    """Starts, finds and ends the replicas of a fleet; all of it blocks. Leaving it ends them, and all their sessions.
+
+    Replicas outlive a process that was killed: the next one finds them.
+    """
+
+    def __init__(self, address: str | None, options: ServeOptions, serve: Serve) -> None:
+        """Raises InputError without Ray, OutputError where no cluster answers at the address."""
+        if not HAS_RAY:
+            raise InputError("a fleet needs Ray, which is not installed: pip install -e '.[fleet]'.")
+        self._address, self._options, self._serve = address, options, serve
+        self._actors: dict[str, Any] = {}
+
+    def __enter__(self) -> Cluster:
+        quiet: dict[str, Any] = {"namespace": NAMESPACE, "log_to_driver": False, "logging_level": logging.ERROR}
+        try:
+            if self._address is None:
+                # Replicas are no work in the background, as which Ray would run them.
+                ray.init("local", include_dashboard=False, _system_config={"worker_niceness": 0}, **quiet)
+            else:
+                ray.init(self._address, **quiet)
+        except (ray.exceptions.RayError, RuntimeError, ValueError, OSError) as cause:
+            words = " ".join(str(cause).split())
+            raise OutputError(
+                f"no Ray cluster answers at {self._address or 'this machine'} ({words:.200}): start one with "
+                "`ray start --head`, or leave --ray out."
+            ) from cause
+        running = [
+            one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == NAMESPACE
+        ]
+        self._actors = {name: ray.get_actor(name, NAMESPACE) for name in running if name.startswith(PREFIX)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end(*self._actors)
+        ray.shutdown()
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(self._actors, key=lambda name: int(name.removeprefix(PREFIX)))
+
+    def start(self) -> str:
+        """One more replica, as soon as the cluster has room for it; its name."""
+        number = 1 + max((int(name.removeprefix(PREFIX)) for name in self._actors), default=0)
+        name = f"{PREFIX}{number}"
+        host = LOCAL if self._address is None else None
+        actor = ray.remote(_Server).options(
+            name=name, namespace=NAMESPACE, lifetime="detached", max_restarts=-1, scheduling_strategy="SPREAD",
+            num_cpus=self._options.threads, num_gpus=self._options.scale.gpus, max_concurrency=2,
+        )  # fmt: skip
+        self._actors[name] = actor.remote(name, self._serve, self._options, host)
+        return name
+
+    def where(self, name: str) -> Place | None:
+        """Where a replica listens; None while it is being started, or started again.
+
+        One that cannot be started at all is forgotten, with a word in the log.
+        """
+        try:
+            found: Place = ray.get(self._actors[name].where.remote(), timeout=ASK_S)
+        except ray.exceptions.ActorDiedError as error:
+            log.warning("%s could not be started: %s", name, str(error).strip().splitlines()[-1])
+            self._actors.pop(name, None)
+            return None
+        except (ray.exceptions.GetTimeoutError, ray.exceptions.RayActorError, KeyError):
+            return None
+        return found
+
+    def end(self, *names: str) -> None:
+        """Ends replicas and all their sessions properly, all at the same time."""
+        actors = [self._actors.pop(name) for name in names if name in self._actors]
+        ray.wait([actor.end.remote() for actor in actors], num_returns=len(actors), timeout=END_S) if actors else None
+        for actor in actors:
+            ray.kill(actor)
+
+
+class _Server:
+    """A server in the process of an actor."""
+
+    def __init__(self, name: str, serve: Serve, options: ServeOptions, host: str | None) -> None:
+        log_as_json(name)
+        self._held = ExitStack()
+        self._host: str = host or ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+        self._server, self._socket, _ = self._held.enter_context(serve(replace(options, host=self._host)))
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        self._port = self._socket.getsockname()[1]
+        self._thread.start()
+        log.info("listens on %s port %d", self._host, self._port)
+
+    def where(self) -> Place:
+        return Place(self._host, self._port, os.getpid())
+
+    def end(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(END_S)
+        self._held.close()

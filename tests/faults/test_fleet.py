@@ -1,0 +1,158 @@
+"""A replica of a fleet is killed: its headsets come back to another one, and their sessions go on."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guide.record.percepts import PERCEPTS_FILE, read_percepts
+from guide.record.shipping import opened
+from tests.postgres import Cluster
+from tests.server import TOKEN, Served, running
+from tests.tiny import Learned
+
+ROOT = Path(__file__).parents[2]
+QUICK = ("--device", "cpu", "--lag-s", "0.4", "--confirm-s", "0.3", "--bridge-s", "0.3", "--threads", "1", "--no-video")
+
+
+@contextmanager
+def replica_killed_at_the_end(bundle: Path, data: Path) -> Iterator[Served]:
+    """A server of a fleet in a process of its own, which is killed at the end."""
+    program = (
+        "import sys, time; from pathlib import Path; from tests.server import running\n"
+        "with running(Path(sys.argv[1]), Path(sys.argv[2]), is_fleet=True) as served:\n"
+        "    print(served.port, flush=True); time.sleep(600)\n"
+    )
+    command = [sys.executable, "-c", program, str(bundle), str(data)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield Served(int(process.stdout.readline()), data)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait(10.0)
+
+
+def where(state: dict[str, Any]) -> dict[str, Any]:
+    names = ("session", "at", "step", "next", "progress", "timeline", "questions", "actions", "paused")
+    return {name: state[name] for name in names}
+
+
+@pytest.mark.parametrize("is_same", [True, False], ids=["the same machine", "another machine"])
+def test_a_session_goes_on_at_a_replica_that_has_run_for_long(
+    frames_task: Learned, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch, is_same: bool
+) -> None:
+    """Machines share nothing but the database; replicas of one machine share its folder."""
+    monkeypatch.setenv("CNC_RECORDS", postgres.database())
+    monkeypatch.setattr("guide.serve.runs.RESUME_S", 0.0)  # as if it had been started long ago
+    here, there = tmp_path / "here", tmp_path / ("here" if is_same else "there")
+    with running(frames_task.folder, there, is_fleet=True) as other:
+        with replica_killed_at_the_end(frames_task.folder, here) as served, served.connect() as headset:
+            session = headset.wait_for("hello", 30.0)["session"]
+            headset.send({"kind": "mark_done", "step": 2})
+            headset.show((1, 4), 1.2)
+            time.sleep(1.5)  # what was said by then is stored, and shipped
+            left = where(served.ask(f"/sessions/{session}").json)
+        with other.connect() as headset:
+            state = headset.wait_for("hello", 30.0)["state"]
+            assert where(state) == left
+            assert [one["kind"] for one in state["health"]["notices"]] == ["resumed"]
+            headset.show((2,), 0.6)
+            headset.finish()
+    with opened(there, os.environ["CNC_RECORDS"]) as store:
+        (kept,) = store.sessions()
+        ats = [one.at for one in store.contents(session).labels]
+    assert (kept.id, kept.state) == (session, "finished")
+    assert ats == sorted(set(ats))
+    assert [one.number for one in read_percepts(there / session / PERCEPTS_FILE)] == list(range(kept.frames))
+
+
+@contextmanager
+def fleet(bundle: Path, data: Path, tmp: Path) -> Iterator[tuple[Served, subprocess.Popen[str]]]:
+    """`guide serve --fleet` with two replicas that answer, as a user starts it."""
+    command = [sys.executable, "-m", "guide", "serve", "--fleet", "--bundle", str(bundle), "--port", "0",
+               "--data", str(data), *QUICK]  # fmt: skip
+    environment = {**os.environ, "CNC_TOKEN": TOKEN, "RAY_TMPDIR": str(tmp), "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.search(r":(\d+)/\?token=", line)
+        assert found, line + process.stdout.read()
+        served = Served(int(found[1]), data)
+        try:
+            deadline = time.monotonic() + 90.0
+            while sum(one["answers"] for one in served.ask("/fleet").json["replicas"]) < 2:
+                assert time.monotonic() < deadline, "not all replicas came"
+                time.sleep(0.2)
+            yield served, process
+        finally:
+            process.terminate()
+            try:
+                process.wait(60.0)
+            finally:
+                process.kill()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray comes with the extra fleet")
+def test_a_replica_killed_is_replaced_and_its_headsets_go_on_at_the_other(frames_task: Learned, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    short = Path("/tmp") / f"ray-{os.getpid()}"  # the paths of its sockets must be short
+    with fleet(frames_task.folder, data, short) as (served, process), ExitStack() as held:
+        headsets = {name: held.enter_context(served.connect(name)) for name in ("one", "two")}
+        sessions = {name: one.wait_for("hello", 30.0)["session"] for name, one in headsets.items()}
+        for one in headsets.values():
+            one.show((1, 4), 0.8)
+        time.sleep(1.0)
+        listed = served.ask("/sessions").json["sessions"]
+        homes = {one["client"]: one["replica"] for one in listed}
+        assert len({*homes.values()}) == 2, "one each"
+        known = {one["name"]: one for one in served.ask("/fleet").json["replicas"]}
+        before = served.ask(f"/sessions/{sessions['one']}").json
+        os.kill(known[homes["one"]]["pid"], signal.SIGKILL)
+        while headsets["one"].hear(10.0) is not None:
+            pass
+        assert headsets["one"].code == 1012
+        again = held.enter_context(served.connect("one"))
+        state = again.wait_for("hello", 30.0)["state"]
+        assert where(state) == where(before)
+        assert served.ask("/sessions").json["sessions"][-1]["replica"] == homes["two"]
+        headsets["two"].show((2,), 0.4)
+        again.show((2,), 0.4)
+        deadline = time.monotonic() + 60.0
+        while sum(one["answers"] for one in served.ask("/fleet").json["replicas"]) < 2:
+            assert time.monotonic() < deadline, "the killed one is not started again"
+            time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60.0) == 0
+    with opened(data) as store:
+        assert sorted(one.id for one in store.sessions()) == sorted(sessions.values())
+        assert {one.state for one in store.sessions()} == {"finished"}
+
+
+def test_without_ray_a_fleet_is_one_sentence(frames_task: Learned, tmp_path: Path) -> None:
+    program = "import sys; sys.modules['ray'] = None; from guide.__main__ import main; main()"
+    command = [
+        sys.executable,
+        "-c",
+        program,
+        "serve",
+        "--fleet",
+        "--bundle",
+        str(frames_task.folder),
+        "--data",
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "a fleet needs Ray, which is not installed: pip install -e '.[fleet]'." in " ".join(done.stderr.split())

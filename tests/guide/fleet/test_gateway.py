@@ -1,0 +1,140 @@
+"""The gateway of a fleet, before real servers in threads: who serves whom, what is passed on, how many there are."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guide.fleet.cluster import Place
+from guide.fleet.replicas import wanted_replicas
+from guide.serve.options import ScaleOptions
+from tests.fleet import Servers, fleet, replicas, until
+from tests.server import TOKEN, Headset, Served, step_picture
+from tests.tiny import Learned
+
+
+@pytest.fixture(scope="module")
+def two(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Servers]]:
+    with fleet(frames_task.folder, tmp_path_factory.mktemp("fleet"), ScaleOptions()) as found:
+        yield found
+
+
+def test_headsets_are_spread_and_each_stays_with_its_replica(two: tuple[Served, Servers]) -> None:
+    served, _ = two
+    with ExitStack() as held:
+        headsets = [held.enter_context(served.connect(f"spread-{number}")) for number in range(4)]
+        hellos = [one.wait_for("hello", 20.0) for one in headsets]
+        for one in headsets:
+            one.frame(step_picture(1))
+            assert one.wait_for("ack")["fate"] == "seen"
+        listed = {one["client"]: one for one in served.ask("/sessions").json["sessions"]}
+        homes = {name: one["replica"] for name, one in listed.items() if name.startswith("spread")}
+        assert sorted(Counter(homes.values()).values()) == [2, 2]
+        headsets[0].close()
+        with served.connect("spread-0") as again:
+            assert again.wait_for("hello")["session"] == hellos[0]["session"]
+            assert again.finish()["state"] == "finished"
+        for one in headsets[1:]:
+            one.finish()
+
+
+def test_what_is_asked_of_a_session_is_answered_by_its_replica(two: tuple[Served, Servers]) -> None:
+    served, _ = two
+    with served.connect("asked") as headset:
+        session = headset.wait_for("hello")["session"]
+        headset.frame(step_picture(1))
+        headset.wait_for("ack")
+        state = served.ask(f"/sessions/{session}").json
+        assert (state["client"], state["state"], len(state["steps"])) == ("asked", "running", 4)
+        done = served.ask(f"/sessions/{session}/actions", {"kind": "mark_done", "step": 2})
+        assert (done.status, headset.wait_for("action")["step"]) == (201, 2)
+        picture = served.ask(f"/sessions/{session}/picture")
+        assert (picture.headers["content-type"], picture.body[:2]) == ("image/jpeg", b"\xff\xd8")
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{served.port}/sessions/{session}/beats?token={TOKEN}", timeout=10
+        ) as live:
+            assert json.loads(live.readline().removeprefix(b"data: "))["over"] is False, "it is told while it goes on"
+        assert served.ask(f"/sessions/{session}", method="DELETE").json["state"] == "finished"
+    assert served.ask("/sessions/20300102-030405-00ff").status == 404
+    assert served.ask("/bundles").json["default"] == "task"
+    assert served.ask("/", token=None, headers={"Authorization": f"Bearer {TOKEN}"}).body[:15] == b"<!doctype html>"
+
+
+def test_metrics_of_all_replicas_are_one_text(two: tuple[Served, Servers]) -> None:
+    served, servers = two
+    lines = served.ask("/metrics").body.decode().splitlines()
+    for name in (*servers.names, "gateway"):
+        assert (
+            sum(f'replica="{name}"' in line and line.startswith("guide_frames_received_total") for line in lines) == 1
+        )
+    assert 'guide_replicas{replica="gateway",state="running"} 2.0' in lines
+    assert sum(line.startswith("# TYPE guide_stage_seconds ") for line in lines) == 1
+
+
+def test_nobody_without_a_token_reaches_a_replica(two: tuple[Served, Servers]) -> None:
+    served, servers = two
+    before = [refusals(place) for place in servers.places.values()]
+    assert served.ask("/sessions", token="a-wrong-token-of-someone").status == 401
+    with served.connect("stranger", token="a-wrong-token-of-someone") as headset:
+        assert headset.hear(20.0) is None
+        assert headset.code == 4401
+    with Headset(served.port, {"token": TOKEN, "client": "\0"}) as headset:
+        assert headset.wait_for("error")["text"].startswith("client is the headset's name")
+    assert [refusals(place) for place in servers.places.values()] == before
+
+
+def refusals(place: Place) -> float:
+    return Served(place.port, Path()).count('guide_refusals_total{why="token"}')
+
+
+def test_headsets_of_a_replica_that_is_gone_come_to_another(frames_task: Learned, tmp_path: Path) -> None:
+    with fleet(frames_task.folder, tmp_path, ScaleOptions()) as (served, servers):
+        with served.connect("helmet") as headset:
+            session = headset.wait_for("hello")["session"]
+            listed = served.ask("/sessions").json["sessions"]
+            home = next(one["replica"] for one in listed if one["session"] == session)
+            servers.end(home)
+            while headset.hear(20.0) is not None:
+                pass
+            assert headset.code in (1000, 1012)
+        with served.connect("helmet") as headset:
+            assert headset.wait_for("hello", 20.0)["session"] != session, "it was ended properly, not killed"
+            assert [one["name"] for one in replicas(served) if one["answers"] and one["name"] != home]
+
+
+def test_replicas_come_with_sessions_and_go_when_they_are_empty(frames_task: Learned, tmp_path: Path) -> None:
+    scale = ScaleOptions(replicas=1, most_replicas=2, sessions_per_replica=2)
+    with fleet(frames_task.folder, tmp_path, scale) as (served, servers), ExitStack() as held:
+        headsets = [held.enter_context(served.connect(f"helmet-{number}")) for number in range(3)]
+        for one in headsets:
+            one.wait_for("hello", 20.0)
+        until(lambda: sum(bool(one["answers"]) for one in replicas(served)) == 2)
+        last = held.enter_context(served.connect("helmet-3"))
+        last.wait_for("hello", 20.0)
+        homes = {one["client"]: one["replica"] for one in served.ask("/sessions").json["sessions"]}
+        assert homes == {f"helmet-{number}": "replica-2" if number == 3 else "replica-1" for number in range(4)}
+        for one in (*headsets[:2], last):
+            one.finish()
+        until(lambda: servers.names == ["replica-1"])
+        headsets[2].frame(step_picture(1))
+        assert headsets[2].wait_for("ack")["fate"] == "seen", "no session ends for it"
+
+
+@given(sessions=st.integers(0, 500), running_now=st.integers(0, 60), least=st.integers(1, 8), more=st.integers(0, 40),
+       each=st.integers(1, 30))  # fmt: skip
+def test_the_number_of_replicas_is_bounded_enough_and_settles(
+    sessions: int, running_now: int, least: int, more: int, each: int
+) -> None:
+    scale = ScaleOptions(replicas=least, most_replicas=least + more, sessions_per_replica=each)
+    wanted = wanted_replicas(sessions, running_now, scale)
+    assert least <= wanted <= least + more
+    assert wanted == least + more or wanted * each >= sessions
+    assert wanted_replicas(sessions, wanted, scale) == wanted, "it does not waver"
