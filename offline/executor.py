@@ -116,13 +116,15 @@ def tracked(
     >>> list(tracked(iter([(0, "a")]), [1.0], "spelling", Console(quiet=True)))
     [(0, 'a')]
     """
-    began, size = time.monotonic(), 0.0
-    with progress(console, what, sum(sizes)) as advance:
+    began, size, total = time.monotonic(), 0.0, sum(sizes)
+    with progress(console, what, total) as advance:
         for count, (number, result) in enumerate(done, start=1):
             size += sizes[number]
             rate = 60 * count / max(time.monotonic() - began, 1e-9)
             title = f": {titles[number]}" if titles else ""
-            advance(size, f"{count} of {len(sizes)}, {rate:.1f} a minute{title}")
+            # Added up in another order, sizes may come to less than their total in the last digit.
+            done_size = total if count == len(sizes) else size
+            advance(done_size, f"{count} of {len(sizes)}, {rate:.1f} a minute{title}")
             yield number, result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import multiprocessing
 import os
 import time
@@ -14,9 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from guide.errors import GuideError, InputError
-from offline.executor import MOST_TRIES, Executor, Here, Processes, _single_threads, open_executor
+from offline.executor import MOST_TRIES, Executor, Here, Processes, _single_threads, open_executor, tracked
 from tests.executor_tasks import count_threads, die_at_first, fail, never_end
 
 
@@ -53,6 +55,17 @@ def test_every_task_is_done_once_unless_one_kills_its_workers_again_and_again(pl
             list(done)
     else:
         assert sorted(done) == [(number, number) for number in range(len(planned))]
+
+
+@settings(derandomize=True, deadline=None)
+@given(
+    st.lists(st.floats(0.01, 1e4), min_size=1, max_size=8).flatmap(lambda sizes: st.permutations([*enumerate(sizes)]))
+)
+def test_progress_ends_at_the_whole_in_whatever_order_tasks_end(ended: list[tuple[int, float]]) -> None:
+    said, sizes = io.StringIO(), [size for _, size in sorted(ended)]
+    console = Console(file=said, width=120)
+    assert list(tracked(iter(ended), sizes, "seeing", console)) == ended
+    assert f"seeing: 100 % {len(sizes)} of {len(sizes)}, " in said.getvalue()
 
 
 def test_nothing_is_begun_after_the_end_of_time() -> None:
