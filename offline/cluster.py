@@ -29,11 +29,7 @@ def open_back(workers: int, ray: str | None, shared: Path) -> Back:
 
 def join_cluster(address: str, shared: Path, device: Device = "auto") -> RayBack:
     """The Ray cluster at an address, whose machines all see the folder `shared`; raises InputError where not."""
-    if find_spec("ray") is None:
-        raise InputError(
-            "--ray needs the package ray, which is not installed: install the project with its extra fleet "
-            "(pip install -e '.[fleet]'), or leave --ray out."
-        )
+    require_ray()
     from offline.ray_back import RayBack  # here: one machine needs no Ray
 
     shared.mkdir(parents=True, exist_ok=True)
@@ -45,6 +41,15 @@ def join_cluster(address: str, shared: Path, device: Device = "auto") -> RayBack
         back.close()
         raise
     return back
+
+
+def require_ray() -> None:
+    """Raises InputError where Ray is not installed."""
+    if find_spec("ray") is None:
+        raise InputError(
+            "a Ray cluster needs the package ray, which is not installed: install the project with its extra fleet "
+            "(pip install -e '.[fleet]'), or leave --ray out."
+        )
 
 
 def require_shared(back: RayBack, paths: Sequence[Path], folder: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import ray
@@ -41,15 +43,16 @@ class RayBack:
     )  # fmt: skip
 
     def __init__(self, address: str, device: Device = "auto") -> None:
-        _require_answer(address)
+        place = _find_cluster() if address == "auto" else address
+        _require_answer(place)
         try:
             ray.init(
-                address, runtime_env={"env_vars": ONE_THREAD}, log_to_driver=False, logging_level=logging.ERROR,
+                place, runtime_env={"env_vars": ONE_THREAD}, log_to_driver=False, logging_level=logging.ERROR,
                 configure_logging=False,
             )  # fmt: skip
         except (OSError, RuntimeError, ValueError) as error:
             raise InputError(
-                f"--ray should name a Ray cluster that this machine belongs to, but {address} cannot be joined "
+                f"--ray should name a Ray cluster that this machine belongs to, but {place} cannot be joined "
                 f"({str(error).strip().splitlines()[0]:.160}): start a node here with ray start --address HOST:PORT."
             ) from error
         self.uses_gpu = device != "cpu" and _count("GPU") > 0
@@ -113,10 +116,23 @@ def _work(task: Callable[[], Any]) -> Any:
     return task()
 
 
+def _find_cluster() -> str:
+    """The cluster that this machine was last made part of; Ray itself would take any that runs here, whoever's."""
+    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp"
+    try:
+        found = os.environ.get("RAY_ADDRESS") or (Path(folder) / "ray" / "ray_current_cluster").read_text().strip()
+    except OSError:
+        found = ""
+    if not found:
+        raise InputError(
+            "--ray auto takes the Ray cluster that this machine belongs to, but it belongs to none: start a node here "
+            "with ray start, or give HOST:PORT."
+        )
+    return found
+
+
 def _require_answer(address: str) -> None:
     """Raises InputError where nothing takes a connection: Ray itself would try for many minutes."""
-    if address == "auto":
-        return
     host, colon, port = address.rpartition(":")
     try:
         if not colon or not port.isdecimal():

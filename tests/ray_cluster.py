@@ -28,12 +28,14 @@ class RayCluster:
 
     def __init__(self) -> None:
         require_ray()
-        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        self._folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # paths of sockets may have 107 letters
+        self._patch = pytest.MonkeyPatch()
+        self._patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        self._patch.setenv("RAY_TMPDIR", self._folder)  # `auto` finds this cluster, and whoever has another keeps it
         from ray.cluster_utils import Cluster
 
-        self._folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # paths of sockets may have 107 letters
         first = {"num_cpus": 1, "object_store_memory": OBJECTS_BYTES, "include_dashboard": False}
-        self._cluster = Cluster(initialize_head=True, head_node_args={**first, "temp_dir": self._folder})
+        self._cluster = Cluster(initialize_head=True, head_node_args=first)
         self.address: str = self._cluster.address
 
     def add_node(self) -> Any:
@@ -43,5 +45,6 @@ class RayCluster:
         self._cluster.remove_node(node, allow_graceful=False)
 
     def close(self) -> None:
-        self._cluster.shutdown()
+        self._cluster.shutdown()  # type: ignore[no-untyped-call]
+        self._patch.undo()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -29,7 +29,7 @@ from offline.study.keep import Kept
 from tests.executor_tasks import die_at_first, fail
 from tests.failing import arguments, said_on_failure
 from tests.faulty_task import make_task
-from tests.ray_cluster import RayCluster
+from tests.ray_cluster import RayCluster, require_ray
 from tests.tiny import FEATURE_RATE, ORDERS, RECIPE, Learned, learn, write_features
 
 LONG = RECIPE.replace("most_iterations = 6", "most_iterations = 300\npatience = 10000").replace(
@@ -64,7 +64,7 @@ def test_two_nodes_learn_the_bundle_of_one_machine(
 
 def test_tasks_on_a_cluster_fail_and_die_as_in_processes(cluster: RayCluster, second: object, tmp_path: Path) -> None:
     (tmp_path / "marks").mkdir()
-    with open_executor(join_cluster(cluster.address, tmp_path)) as executor:
+    with open_executor(join_cluster("auto", tmp_path)) as executor:
         assert sorted(executor.run([partial(int, 7), partial(die_at_first, tmp_path / "marks")])) == [(0, 7), (1, 2)]
         with pytest.raises(InputError, match="damaged: leave it out"):
             list(executor.run([fail]))
@@ -143,11 +143,23 @@ def killed_when_both_train(cluster: RayCluster, node: object, cache: Path) -> It
         killer.join()
 
 
+def test_where_no_cluster_is_found_there_is_one_sentence(
+    tmp_path: Path, videos: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_ray()
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    said = said_on_failure(arguments(videos, tmp_path, "--ray", "auto"), capsys)
+    assert "belongs to none: start a node here with ray start" in said
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")  # of a cluster that is gone
+    assert "nothing answers at 127.0.0.1:1 (" in said_on_failure(arguments(videos, tmp_path, "--ray", "auto"), capsys)
+
+
 def test_without_ray_there_is_one_sentence(
     tmp_path: Path, videos: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    sentence = "--ray needs the package ray, which is not installed: install the project with its extra fleet"
+    sentence = "needs the package ray, which is not installed: install the project with its extra fleet"
     assert sentence in said_on_failure(arguments(videos, tmp_path, "--ray", "auto"), capsys)
     with pytest.raises(SystemExit) as left:
         entry(EvaluateOptions, evaluate, ["--videos", str(videos), "--cache", str(tmp_path), "--ray", "auto"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -60,7 +61,7 @@ def test_the_command_prints_its_tables_and_goes_on_where_it_was(
     args = ["--videos", str(folder), "--only", "counterfactual,agreement", "--cache", str(tmp_path / "cache"), *SMALL]
     entry(FaultTrialOptions, main, args)
     first = capsys.readouterr().out
-    assert "3 of 3: toy: r2 left out, all labelled" in first
+    assert re.search(r"3 of 3, [\d.]+ a minute: toy: r2 left out, all labelled", first)
     assert "flags on faults made in recordings left out" in first
     assert "agreement of unaries" in first
     assert "missed steps in recordings with mistakes" not in first
