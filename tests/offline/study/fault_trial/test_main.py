@@ -68,7 +68,7 @@ def test_the_command_prints_its_tables_and_goes_on_where_it_was(
     entry(FaultTrialOptions, main, [*args, "--minutes", "0"])
     again = capsys.readouterr().out
     assert again.startswith("3 of 3 parts were done before")
-    assert again.splitlines()[1:] == first.splitlines()[3:]
+    assert again.splitlines()[1:] == [line for line in first.splitlines() if not line.startswith("trial: ")]
 
 
 def test_demonstrations_of_a_drawn_world_are_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
