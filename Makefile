@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= .cache/demo
 
-.PHONY: demo demo-bundle test dashboard lint types pytest fuzz browser-note rtsp-note postgres-note clean
+.PHONY: demo demo-bundle test dashboard lint types pytest fuzz browser-note rtsp-note postgres-note ray-note clean
 .DEFAULT_GOAL := demo
 
 # The stamp is newer than what it depends on, so a second run installs nothing.
@@ -31,7 +31,7 @@ dashboard: $(STAMP)
 	  $(MAKE) demo-bundle; }
 	CNC_DEMO=$(DEMO) $(BIN)/streamlit run streamlit_app.py
 
-test: $(STAMP) lint types browser-note rtsp-note postgres-note pytest
+test: $(STAMP) lint types browser-note rtsp-note postgres-note ray-note pytest
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -72,6 +72,15 @@ postgres-note:
 	    echo "REQUIRE_POSTGRES=1 but no PostgreSQL was found: install the package postgresql."; exit 2; \
 	  else \
 	    echo "No PostgreSQL: the rows of tests/contracts/test_stores.py and tests/faults that need it are left out."; \
+	  fi
+
+# The same for Ray and REQUIRE_RAY=1; installing here brings it along, so it lacks only where there is no build of it.
+ray-note:
+	@$(BIN)/python -c "import ray" 2>/dev/null || \
+	  if [ "$$REQUIRE_RAY" = 1 ]; then \
+	    echo "REQUIRE_RAY=1 but no Ray was found: install the extra fleet."; exit 2; \
+	  else \
+	    echo "No Ray: the tests of tests/offline/test_fleet.py that need a cluster are left out."; \
 	  fi
 
 clean:

@@ -19,6 +19,7 @@ from offline.videos import Examined, RecordingFacts, examine_all, find_recording
 
 if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
     from offline.extraction import Extractor
+    from offline.fleet import Fleet
 
 LEAST_CHANGE = 1e-8  # of any feature; below it the directions of change drown in rounding
 
@@ -55,8 +56,9 @@ def see_task(
     cache: FeatureCache,
     console: Console,
     skip_bad: bool = False,
+    fleet: Fleet | None = None,
 ) -> tuple[RecordingFeatures, ...]:
-    """The features of each recording, from the cache where they were made before.
+    """The features of each recording, from the cache where they were made before, or a fleet has just made them.
 
     What a file promises and what can be decoded may differ: a recording that gives too few frames is an InputError
     too, unless `skip_bad`, which leaves it out.
@@ -71,7 +73,9 @@ def see_task(
         too_few = f"the shortest recording would give too few (wanted: {recipe.least_frames})"
         why = too_few if rate > recipe.fps else "no recording holds more"
         console.print(f"note: {rate:g} frames a second are taken instead of {recipe.fps:g}: {why}", soft_wrap=True)
-    with progress(console, "features", total) as advance:
+    if fleet is not None:
+        fleet.see(facts, extractor.trunk, rate, console, recipe.head == "conv")
+    with progress(console if fleet is None else Console(quiet=True), "features", total) as advance:
         for fact in facts:
             try:
                 seen = cache.features(
@@ -98,11 +102,14 @@ def see_twice(
     cache: FeatureCache,
     console: Console,
     is_trial: bool = False,
+    fleet: Fleet | None = None,
 ) -> tuple[RecordingFeatures, ...]:
     """What was seen of recordings, with a second look at where things move: at all frames, or some for a trial."""
+    if fleet is not None:
+        fleet.see(facts, extractor.trunk, seen[0].rate, console, False, region, is_trial)
     twice = []
     total, done = sum(fact.duration_s for fact in facts), 0.0
-    with progress(console, "second look", total) as advance:
+    with progress(console if fleet is None else Console(quiet=True), "second look", total) as advance:
         for fact, one in zip(facts, seen, strict=True):
             twice.append(
                 cache.look_twice(

@@ -31,6 +31,7 @@ from offline.embedding import Inputs, embed, prepare_inputs, window_s
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import TRIED, FeatureCache, RecordingFeatures
+from offline.fleet import Fleet, open_fleet
 from offline.gather import find_task, require_change, require_k, see_task, see_twice, seen_of
 from offline.learn import describe_found, find_labels
 from offline.loop import Progress as LoopProgress
@@ -98,6 +99,8 @@ class TrainOptions:
     """Add an 8-bit network for pictures, calibrated on these recordings, and say how far it agrees with the other."""
     cache: Path = Path(".cache/cnc")
     """Where features and checkpoints are kept between runs."""
+    ray: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT|auto", help_behavior_hint="(default: none)")] = None
+    """A Ray cluster that sees recordings and trains heads on all its machines; docs/fleet.md says how to start one."""
     dry_run: bool = False
     """Print the settings and stop; needs no inputs."""
 
@@ -115,6 +118,7 @@ class Task:
     inputs: Inputs
     folder: Path
     given: Given | None = None
+    fleet: Fleet | None = None
 
     @property
     def kept(self) -> Path:
@@ -146,6 +150,10 @@ def main(options: TrainOptions) -> None:
     if not 0 <= options.seed < 2**31:
         raise InputError(f"the seed is a whole number from 0 to 2147483647, got {options.seed}: choose another.")
     with joined(options.device) as group:
+        if options.ray is not None and group.world > 1:
+            raise InputError(
+                "--ray and torchrun came together: see the recordings with --ray first, then use torchrun."
+            )
         if group.is_first:
             learn_task(options, recipe, options.out, console, group)
             console.print(f"wrote {options.out}\nnext: python -m guide check {options.out}", soft_wrap=True)
@@ -159,8 +167,11 @@ def learn_task(
     """All stages: features, embedder, key-steps, procedure, bundle. The other processes of a group help to train."""
     group = group or Group()
     require_place(out)
-    with ExitStack() as held:  # the run's folder is ours until the bundle is written
-        task = _gather(options, recipe, console, group, held)
+    # The run's folder is ours until the bundle is written.
+    with open_fleet(options.ray, options.cache, options.device) as fleet, ExitStack() as held:
+        if fleet is not None:  # its machines compute as asked for; this one with what it has
+            options = replace(options, device="cpu" if fleet.device == "cpu" else "auto")
+        task = _gather(options, recipe, console, group, held, fleet)
         console.print(f"run {task.folder}", soft_wrap=True)
         return _learn(options, task, out, console, group)
 
@@ -204,7 +215,12 @@ def _recipe(options: TrainOptions) -> Recipe:
 
 
 def _gather(
-    options: TrainOptions, recipe: Recipe, console: Console, group: Group, held: ExitStack | None = None
+    options: TrainOptions,
+    recipe: Recipe,
+    console: Console,
+    group: Group,
+    held: ExitStack | None = None,
+    fleet: Fleet | None = None,
 ) -> Task:
     """The recordings with all that is seen in them; several processes go one after another, the first extracts.
 
@@ -223,7 +239,7 @@ def _gather(
         if extractor is None:
             recipe = _seen_once(recipe)
         cache = FeatureCache(options.cache / "features")
-        recordings = see_task(facts, extractor, recipe, cache, console, options.skip_bad)
+        recordings = see_task(facts, extractor, recipe, cache, console, options.skip_bad, fleet)
         facts = seen_of(recordings, facts)
         require_change(recordings)
         require_k(recordings, recipe)
@@ -231,7 +247,7 @@ def _gather(
         if held is not None:
             held.enter_context(lock_run(folder))
         inputs = prepare_inputs(recordings, recipe)
-    return Task(recipe, facts, extractor, inputs, folder, given)
+    return Task(recipe, facts, extractor, inputs, folder, given, fleet)
 
 
 def _with_given(recipe: Recipe, given: Given | None, asked: int | str | None) -> Recipe:
@@ -272,6 +288,8 @@ def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) 
     device = torch.device("cuda" if options.device != "cpu" and torch.cuda.is_available() else "cpu")
     inputs = task.inputs
     print_resumed(head_folders(task.folder, recipe), console)
+    if task.fleet is not None:
+        task.fleet.train_heads(inputs, recipe, options.seed, task.folder, console)
     with progress(console, f"training ({recipe.loss})", recipe.heads * recipe.most_iterations) as advance:
 
         def report(state: LoopProgress, loss: float, rate: float) -> None:
@@ -316,7 +334,7 @@ def _seen_twice(task: Task, options: TrainOptions, console: Console) -> Task:
     assert task.extractor is not None, "features are seen once"
     recipe, recordings = replace(task.recipe, looks=2), task.inputs.recordings
     cache = FeatureCache(options.cache / "features")
-    twice = see_twice(task.facts, recordings, task.extractor, RegionSettings(), cache, console)
+    twice = see_twice(task.facts, recordings, task.extractor, RegionSettings(), cache, console, fleet=task.fleet)
     inputs = replace(task.inputs, recordings=tuple(twice))
     return replace(task, recipe=recipe, inputs=inputs)
 
@@ -333,7 +351,7 @@ def _try_second_look(task: Task, found: Found, options: TrainOptions, console: C
         return None
     twice = see_twice(
         [task.facts[place] for place in places], [recordings[place] for place in places], task.extractor,
-        RegionSettings(), FeatureCache(options.cache / "features"), console, is_trial=True,
+        RegionSettings(), FeatureCache(options.cache / "features"), console, is_trial=True, fleet=task.fleet,
     )  # fmt: skip
     with working(console, "trying the second look"):
         return try_second_look(twice, [found.labels[place][::TRIED] for place in places], task.inputs.settings)

@@ -5,7 +5,6 @@ One head ends in different places with different first weights and batches; seve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -22,19 +21,26 @@ def train_embedder(
     inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, report: Report | None = None
 ) -> tuple[nn.Module, Trained]:
     """The trained heads side by side, or those that `folder` holds from an earlier run; `report` counts all as one."""
-    clips, loss = inputs.clips(recipe), make_loss(inputs, recipe)
     heads: list[nn.Module] = []
     ends: list[Trained] = []
-    for own_seed, place in zip(_seeds(recipe, seed), head_folders(folder, recipe), strict=True):
-        head = build_head_for(inputs, recipe, own_seed).to(device)
-        batches = Batches(clips, recipe.batch_videos, recipe.sampled_frames, own_seed)
+    for own_seed, place in zip(head_seeds(recipe, seed), head_folders(folder, recipe), strict=True):
         told = None if report is None else _after(report, sum(end.iterations for end in ends))
-        ends.append(train(head, loss, batches, LoopSettings.of(recipe, own_seed), place, told))
+        head, end = train_head(inputs, recipe, own_seed, device, place, told)
         heads.append(head)
+        ends.append(end)
     embedder = HeadsSideBySide(heads)
     why = "; ".join(dict.fromkeys(end.why_ended for end in ends))
     held_out = sum(end.held_out_loss for end in ends) / len(ends)
     return embedder, Trained(sum(end.iterations for end in ends), why, weights_hash(embedder), held_out)
+
+
+def train_head(
+    inputs: Inputs, recipe: Recipe, seed: int, device: torch.device, folder: Path, report: Report | None = None
+) -> tuple[nn.Module, Trained]:
+    """One head, trained with a seed of its own, or as far as `folder` holds it from an earlier run."""
+    head = build_head_for(inputs, recipe, seed).to(device)
+    batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, seed)
+    return head, train(head, make_loss(inputs, recipe), batches, LoopSettings.of(recipe, seed), folder, report)
 
 
 def head_folders(folder: Path, recipe: Recipe) -> list[Path]:
@@ -42,8 +48,9 @@ def head_folders(folder: Path, recipe: Recipe) -> list[Path]:
     return [folder / f"head-{number + 1}" for number in range(recipe.heads)]
 
 
-def _seeds(recipe: Recipe, seed: int) -> Iterator[int]:
-    return iter(range(recipe.heads * seed, recipe.heads * (seed + 1)))
+def head_seeds(recipe: Recipe, seed: int) -> range:
+    """The seed of each head."""
+    return range(recipe.heads * seed, recipe.heads * (seed + 1))
 
 
 def _after(report: Report, done: int) -> Report:

@@ -6,10 +6,12 @@ import shlex
 import sys
 from collections.abc import Collection, Sequence
 
+import torch
 from rich.console import Console
 
 from guide.commands.entry import entry
 from guide.words import count_of
+from offline.fleet import Fleet, open_fleet
 from offline.progress import progress
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.evaluation.embedders import Embedders
@@ -27,7 +29,7 @@ from offline.study.evaluation.finding import Search
 from offline.study.evaluation.page import make_page
 from offline.study.evaluation.plan import EvaluateOptions, Plan, fitted, make_plan, require_fit
 from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see_all
-from offline.study.evaluation.run import Runner, total_effort
+from offline.study.evaluation.run import Runner, find_elsewhere, total_effort
 from offline.study.evaluation.task import LabelledTask
 
 
@@ -40,11 +42,16 @@ def main(options: EvaluateOptions) -> None:
 def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> list[ReportTable]:
     """Reads, runs, scores, prints and writes."""
     plan = make_plan(options)
-    tasks = [task for view in plan.views or ("",) for task in read_tasks(options, plan, console, view)]
-    plan = fitted(plan, tasks, bool(options.cluster or options.losses))
-    require_fit(plan, tasks)
-    _tell_tasks(tasks, console)
-    search = Search(plan.recipe, Embedders(options.cache / "evaluation", plan.device))
+    with open_fleet(options.ray, options.cache, options.device) as fleet:
+        views = plan.views or ("",)
+        tasks = [task for view in views for task in read_tasks(options, plan, console, view, fleet)]
+        plan = fitted(plan, tasks, bool(options.cluster or options.losses))
+        require_fit(plan, tasks)
+        _tell_tasks(tasks, console)
+        device = plan.device if fleet is None else torch.device(fleet.device)
+        search = Search(plan.recipe, Embedders((options.cache / "evaluation").resolve(), device))
+        if fleet is not None:
+            find_elsewhere(plan, search, tasks, fleet.executor, console)
     with progress(console, "scoring", total_effort(plan, tasks)) as advance:
         results = Runner(plan, search, advance).run(tasks)
     sheets = make_report_tables(results, plan)
@@ -59,7 +66,9 @@ def evaluate(options: EvaluateOptions, console: Console, command: str = "") -> l
     return sheets
 
 
-def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str = "") -> list[LabelledTask]:
+def read_tasks(
+    options: EvaluateOptions, plan: Plan, console: Console, view: str = "", fleet: Fleet | None = None
+) -> list[LabelledTask]:
     """The tasks with their true labels, of one camera where one is named; labels are checked before any looking."""
     words = [word.strip() for word in options.task.split(",") if word.strip()]
     if options.features is not None:
@@ -68,7 +77,7 @@ def read_tasks(options: EvaluateOptions, plan: Plan, console: Console, view: str
     assert options.videos is not None, "the plan has seen to it"
     request = LabelRequest(options.labels, options.steps, options.lenient, view, options.tier, options.skip_bad)
     checked = check_tasks(options.videos, words, options.rate, request)
-    return see_all(checked, plan.recipe, options.cache, console, options.backbone_weights, options.device)
+    return see_all(checked, plan.recipe, options.cache, console, options.backbone_weights, options.device, fleet)
 
 
 def _tell_tasks(tasks: Sequence[LabelledTask], console: Console) -> None:

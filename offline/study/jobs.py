@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
-import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-import cv2
 import numpy as np
-import torch
 from rich.console import Console
 
 from guide.errors import InputError
+from offline.cluster import open_back
+from offline.executor import open_executor, tracked
 from offline.study.keep import Kept, Plain
 
 DEMONSTRATIONS: Final = 12
@@ -27,7 +23,6 @@ DEMONSTRATIONS: Final = 12
 MOST_WORLDS: Final = 1000  # more is a slip of the finger: each takes minutes
 MOST_WORKERS: Final = 256  # each takes hundreds of megabytes: more is a typing mistake
 _SEEDS: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as libraries of maths ask for it
 
 
 class Job(Protocol):
@@ -48,12 +43,15 @@ class Job(Protocol):
 class Shift:
     """Who works and for how long: nothing is begun after the moment `until` of the steady clock.
 
+    So many processes work here, or the Ray cluster at an address, whose machines see the cache under the same path.
+
     >>> Shift(until=0.0).is_over
     True
     """
 
     workers: int = 1
     until: float = math.inf
+    ray: str | None = None
 
     @property
     def is_over(self) -> bool:
@@ -67,62 +65,22 @@ def do_all(jobs: Sequence[Job], kept: Kept, shift: Shift, console: Console) -> l
     if results:
         console.print(f"{sum(key in results for key in keys)} of {len(jobs)} parts were done before", style="dim")
     lacking = {key: job for key, job in zip(keys, jobs, strict=True) if key not in results}
-    for done, (key, rows) in enumerate(_done(lacking, shift), start=1):
-        kept.write(key, {"rows": np.array(json.dumps(rows))})
-        results[key] = rows
-        console.print(f"{done} of {len(lacking)}: {lacking[key].title}", style="dim", soft_wrap=True)
+    if lacking and not shift.is_over:
+        for key, rows in _done(lacking, kept, shift, console):
+            kept.write(key, {"rows": np.array(json.dumps(rows))})
+            results[key] = rows
     if left := sum(key not in results for key in lacking):
         console.print(f"{left} of {len(jobs)} parts are not done: the same command goes on with them", style="dim")
     return [results.get(key, []) for key in keys]
 
 
-def _done(jobs: Mapping[str, Job], shift: Shift) -> Iterator[tuple[str, list[Plain]]]:
+def _done(jobs: Mapping[str, Job], kept: Kept, shift: Shift, console: Console) -> Iterator[tuple[str, list[Plain]]]:
     """Keys and rows as they come."""
-    if shift.workers == 1 or len(jobs) < 2 or shift.is_over:
-        yield from ((key, job.run()) for key, job in jobs.items() if not shift.is_over)
-        return
-    with _single_threads(), _pool(min(shift.workers, len(jobs))) as pool:
-        futures: dict[Future[list[Plain]], str] = {pool.submit(_run, job): key for key, job in jobs.items()}
-        for future in as_completed(futures):
-            if not future.cancelled():
-                yield futures[future], future.result()
-            if shift.is_over:
-                for waiting in futures:
-                    waiting.cancel()
-
-
-def _run(job: Job) -> list[Plain]:
-    return job.run()
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end with the block, whatever is still waiting."""
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_be_modest)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _be_modest() -> None:
-    torch.set_num_threads(1)
-    cv2.setNumThreads(1)
-
-
-@contextmanager
-def _single_threads() -> Iterator[None]:
-    """Processes that are started meanwhile compute in one thread each."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    keys, titles = list(jobs), [job.title for job in jobs.values()]
+    with open_executor(open_back(min(shift.workers, len(jobs)), shift.ray, kept.folder)) as executor:
+        done = executor.run([job.run for job in jobs.values()], shift.until)
+        for number, rows in tracked(done, [1.0] * len(keys), "trial", console, titles):
+            yield keys[number], rows
 
 
 def _read(kept: Kept, key: str) -> list[Plain] | None:

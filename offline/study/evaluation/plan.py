@@ -78,6 +78,8 @@ class EvaluateOptions:
     """A file with the trunk's weights, where it cannot be downloaded."""
     device: ExtractionDevice = "auto"
     """Where to compute: auto, cpu or cuda."""
+    ray: str | None = None
+    """A Ray cluster, HOST:PORT or auto, all of whose machines look, train and find; they see --cache and --videos."""
     cache: Path = Path(".cache/cnc")
     """Where features and embeddings are kept between runs."""
 

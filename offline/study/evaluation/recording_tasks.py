@@ -13,7 +13,7 @@ from guide.domain import Segment
 from guide.errors import InputError
 from guide.teach.annotations import LabelOptions, find_label_file, read_label_files, segments_to_labels
 from offline.config import Recipe
-from offline.features import FeatureCache
+from offline.features import FeatureCache, RecordingFeatures
 from offline.gather import see_task
 from offline.study.datasets import phases
 from offline.study.datasets.egoprocel_folder import CMU_FILE, TENT_SUFFIX, cmu_video
@@ -26,7 +26,8 @@ from offline.study.evaluation.task import LabelledTask, require_steps
 from offline.videos import Recording, RecordingFacts, ends_of, examine_all, find_recordings
 
 if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
-    from offline.extraction import ExtractionDevice, Extractor
+    from offline.extraction import ExtractionDevice
+    from offline.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +97,29 @@ def see_all(
     console: Console,
     weights: Path | None = None,
     device: ExtractionDevice = "auto",
+    fleet: Fleet | None = None,
 ) -> list[LabelledTask]:
-    """The tasks as the trunk sees them, with the label of every frame."""
+    """The tasks as the trunk sees them, here or on a fleet, with the label of every frame."""
     extractor = None
     if any(fact.recording.kind != "features" for each in tasks for fact in each.facts):
         from offline.extraction import open_extractor  # only who looks at pictures needs ONNX Runtime
 
         extractor = open_extractor(recipe.backbone, cache / "trunks", weights, device=device)
-    return [_see(each, extractor, recipe, FeatureCache(cache / "features"), console) for each in tasks]
+    features = FeatureCache(cache / "features")
+    return [
+        _with_labels(each, see_task(each.facts, extractor, recipe, features, console, each.skip_bad, fleet))
+        for each in tasks
+    ]
 
 
-def _see(
-    checked: Checked, extractor: Extractor | None, recipe: Recipe, cache: FeatureCache, console: Console
-) -> LabelledTask:
-    seen = see_task(checked.facts, extractor, recipe, cache, console, checked.skip_bad)
+def _with_labels(checked: Checked, seen: Sequence[RecordingFeatures]) -> LabelledTask:
     segments = dict(zip((fact.recording.id for fact in checked.facts), checked.segments, strict=True))
     truth = tuple(segments_to_labels(segments[recording.id], recording.times) for recording in seen)
     unseen = [id_ for id_ in segments if id_ not in {recording.id for recording in seen}]
     notes = (*checked.notes, *_absent(unseen, "too few frames"))
-    return require_steps(LabelledTask(checked.word, checked.word, checked.names, seen, truth, notes, view=checked.view))
+    return require_steps(
+        LabelledTask(checked.word, checked.word, checked.names, tuple(seen), truth, notes, view=checked.view)
+    )
 
 
 def _has_recordings(folder: Path) -> bool:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import comb
 from typing import Final
 
+from rich.console import Console
+
 from guide.domain import Labels
 from guide.teach.collection import Found
+from offline.executor import Executor, tracked
 from offline.progress import Advance
 from offline.study.evaluation.embedders import TrainingProgress
 from offline.study.evaluation.finding import Search
-from offline.study.evaluation.methods import RAW, Method
+from offline.study.evaluation.methods import BLIND, RAW, Method
 from offline.study.evaluation.plan import Count, Plan
 from offline.study.evaluation.scoring import FewLabels, Scores, choices, expectation, score, score_others
 from offline.study.evaluation.task import LabelledTask
@@ -66,6 +70,16 @@ class Runner:
         self.advance(done, "")
         return results
 
+    def find(self, task: LabelledTask, count: Count, seed: int) -> None:
+        """Has all methods find with one seed, for whoever asks the search again: it keeps what was found."""
+        k, _ = self._count(task, count, 0.0)
+        for method in self.plan.methods:
+            if method.clusterer not in BLIND and seed in method.seeds(self.plan.seeds):
+                self.search.find(task, method, k, seed, _say_nothing, self._trained_for(count))
+
+    def _trained_for(self, count: Count) -> int | None:
+        return self.search.recipe.steps if count == "auto" else None  # as training does, before it chooses
+
     def _few(self, task: LabelledTask, done: float) -> tuple[FewLabels, ...]:
         """One for each number of labelled recordings that leaves some to score."""
         rows = []
@@ -82,14 +96,13 @@ class Runner:
 
     def _score(self, task: LabelledTask, count: Count, done: float) -> TaskResult:
         k, notes = self._count(task, count, done)
-        trained_for = self.search.recipe.steps if count == "auto" else None  # as training does, before it chooses
         outcomes = []
         for method in self.plan.methods:
             found = []
             for seed in method.seeds(self.plan.seeds):
                 where = f"{task.title}, K = {k}: {method.name}, seed {seed}"
                 tell = self._training_progress(where, done)
-                found.append(self.search.find(task, method, k, seed, tell, trained_for))
+                found.append(self.search.find(task, method, k, seed, tell, self._trained_for(count)))
                 done += _effort(self.plan, method)
             outcomes.append(_outcome(task, method, found, self.plan.protocols))
         return TaskResult(task, count, k, tuple(outcomes), expectation(task.truth, k, self.plan.protocols), notes)
@@ -113,6 +126,37 @@ class Runner:
             self.advance(done + TRAINING * iteration / most, f"{where}, {words}")
 
         return tell
+
+
+def find_elsewhere(
+    plan: Plan, search: Search, tasks: Sequence[LabelledTask], executor: Executor, console: Console
+) -> None:
+    """Has everything found that a plan asks for, side by side: a run of it then only reads and scores.
+
+    The number of key-steps is chosen first, once a task.
+    """
+    chosen: list[Callable[[], object]] = [
+        partial(search.choose, task, plan.loss, _say_nothing) for task in tasks if "auto" in plan.counts
+    ]
+    found: list[Callable[[], object]] = [
+        partial(Runner(plan, search, _say_nothing).find, task, count, seed)
+        for task in tasks
+        for count in plan.counts
+        for seed in range(plan.seeds)
+    ]
+    found += [
+        partial(search.carry, task, ones)
+        for task in tasks
+        for labelled in plan.labelled
+        for ones in choices(len(task.recordings), labelled, plan.choices)
+    ]
+    for what, wave in (("choosing", chosen), ("finding", found)):
+        for _ in tracked(executor.run(wave), [1.0] * len(wave), what, console):
+            pass
+
+
+def _say_nothing(*_: object) -> None:
+    """In the place of progress, where nobody hears it."""
 
 
 def total_effort(plan: Plan, tasks: Sequence[LabelledTask]) -> float:

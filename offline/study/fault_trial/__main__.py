@@ -43,7 +43,7 @@ def _try(
     pairs = read_mistaken(options, clean) if "errors" in plan.parts else []
     mistaken = [Mistaken(*pair, plan.conditions) for pair in pairs]
     leaving = _leaving(plan, clean, options.choices)
-    shift = Shift(options.workers, time.monotonic() + 60 * options.minutes)
+    shift = Shift(options.workers, time.monotonic() + 60 * options.minutes, options.ray)
     done = do_all([*mistaken, *leaving], kept, shift, console)
     parts = done[: len(mistaken)], done[len(mistaken) :]
     return [row for rows in parts[0] for row in rows], [row for rows in parts[1] for row in rows]

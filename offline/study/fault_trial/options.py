@@ -52,6 +52,8 @@ class FaultTrialOptions:
     """A file with the trunk's weights, where it cannot be downloaded."""
     workers: int = 1
     """Processes at work, of one thread each."""
+    ray: str | None = None
+    """Or a Ray cluster, HOST:PORT or auto: all its machines learn and follow, and see --cache under the same path."""
     cache: Path = Path(".cache/cnc")
     """Where features, embedders and what is done are kept between runs: a run that was cut off goes on."""
     minutes: float = math.inf
@@ -85,7 +87,7 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     if not options.minutes >= 0:
         raise InputError(f"--minutes is a number from 0 up, got {options.minutes:g}: give a larger one.")
     conditions = Conditions(
-        options.cache,
+        options.cache.resolve(),
         split_names(options.priors, tuple(PRIOR_SETS), "priors (--priors)"),
         options.each,
         options.shuffles,

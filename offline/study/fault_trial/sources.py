@@ -11,6 +11,7 @@ from rich.console import Console
 from guide.errors import OutputError
 from guide.teach.annotations import labels_to_segments, write_labels
 from offline.config import resolve
+from offline.fleet import open_fleet
 from offline.study.evaluation.feature_tasks import read_feature_tasks
 from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see_all
 from offline.study.evaluation.task import LabelledTask
@@ -29,7 +30,9 @@ def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTas
         tasks = [_draw(seed, options.cache, console) for seed in read_seeds(options.drawn, "--drawn")]
     else:
         checked = check_tasks(options.videos, words, options.rate, LabelRequest(options.labels))
-        tasks = see_all(checked, resolve("default", None, {}), options.cache, console, options.backbone_weights)
+        recipe, weights = resolve("default", None, {}), options.backbone_weights
+        with open_fleet(options.ray, options.cache, "auto") as fleet:
+            tasks = see_all(checked, recipe, options.cache, console, weights, fleet=fleet)
     for task in tasks:
         require_enough(task)
     return tasks

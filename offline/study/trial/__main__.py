@@ -36,6 +36,8 @@ class TrialOptions:
     """What counts beside what is seen being done: the usual course, and what steps leave behind."""
     workers: int = 1
     """Processes that learn and follow, of one thread each; one alone takes all cores, as drawing always does."""
+    ray: str | None = None
+    """Or a Ray cluster, HOST:PORT or auto: all its machines learn and follow, and see --cache under the same path."""
     cache: Path = Path(".cache/cnc")
     """Where drawn recordings, embeddings and what is done are kept between runs: a run that was cut off goes on. A
     world takes about 250 MB."""
@@ -49,7 +51,7 @@ def main(options: TrialOptions) -> None:
     jobs = [job for seed in seeds for job in _jobs(seed, counts, options, worlds)]
     lacking = [job for job in jobs if kept.read(job.key) is None]
     worlds.draw(list(dict.fromkeys(entry for job in lacking for entry in (*job.train, *job.live))), console)
-    done = do_all(jobs, kept, Shift(options.workers), console)
+    done = do_all(jobs, kept, Shift(options.workers, ray=options.ray), console)
     by_count = sorted(zip(jobs, done, strict=True), key=lambda pair: counts.index(pair[0].labelled))
     rows = [row for _, rows in by_count for row in rows]
     words = ", ".join(options.priors) or "none"
@@ -67,7 +69,7 @@ def _jobs(seed: int, counts: list[int], options: TrialOptions, worlds: Worlds) -
         for number in range(options.each)
     ]
     parts = tuple(demonstrations(worlds, seed, options.recordings)), tuple(worlds.entries(live))
-    return [Trying(seed, *parts, count, options.priors, options.cache) for count in counts]
+    return [Trying(seed, *parts, count, options.priors, options.cache.resolve()) for count in counts]
 
 
 def _counts(options: TrialOptions) -> list[int]:

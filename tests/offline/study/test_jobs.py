@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from rich.console import Console
 from guide.errors import InputError
 from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.mistakes import Mistaken
-from offline.study.jobs import MOST_WORLDS, Job, Shift, _single_threads, do_all, read_seeds, require_workers
+from offline.study.jobs import MOST_WORLDS, Job, Shift, do_all, read_seeds, require_workers
 from offline.study.keep import Kept, Plain
 from tests.faulty_task import make_task
-from tests.thread_count_job import ThreadCountJob
 
 
 @dataclass
@@ -91,21 +89,6 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
     jobs: list[Job] = [Mistaken(make_task([(1, 2, 3, 4)] * 3), each, Conditions(tmp_path)) for each in tasks]
     alone = [job.run() for job in jobs]
     assert do_all(jobs, Kept(tmp_path), Shift(2), quiet()) == alone
-
-
-def test_several_workers_are_other_processes_of_one_thread(tmp_path: Path) -> None:
-    ((one,), (other,)) = do_all([ThreadCountJob("a"), ThreadCountJob("b")], Kept(tmp_path), Shift(2), quiet())
-    assert os.getpid() not in (one["process"], other["process"])
-    assert one["threads"] == other["threads"] == "(1, 1, '1')"
-
-
-def test_surroundings_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with _single_threads():
-        assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "1"
-    assert os.environ["OMP_NUM_THREADS"] == "3"
-    assert "MKL_NUM_THREADS" not in os.environ
 
 
 @pytest.mark.parametrize(("workers", "words"), [(0, "from 1 up, got 0"), (257, "at most 256, got 257")])
