@@ -98,6 +98,7 @@ class Durations(Closed):
 class Step(Closed):
     step: StepNumber
     name: StepName
+    say: Annotated[str, Meta(description="What a voice says of it.")]
     optional: bool
     repeatable: bool
     expected_s: Durations | None
@@ -164,6 +165,7 @@ class Alert(Closed, tag="alert"):
     reason: Annotated[str, Meta(description="What its kind means, in a sentence.")]
     todo: Annotated[str, Meta(description="What to do about it.")]
     shows: Annotated[int | None, Meta(description="The step whose pictures show how that is done.")]
+    spoken: Annotated[str, Meta(description="What a voice says of it.")]
     acknowledged: bool
     snoozed: bool
     snapshot: Annotated[bool, Meta(description="Whether a picture of its moment is kept.")]
@@ -234,6 +236,7 @@ class State(_Facts):
     questions: list[Question]
     actions: list[Taken]
     ending: Annotated[Ending | None, Meta(description="Null while it runs.")]
+    language: Annotated[str, Meta(description="Of the voice; empty is the browser's own.")]
     health: Fares
     steps: list[Step] | UnsetType = UNSET
 

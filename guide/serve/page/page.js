@@ -5,7 +5,6 @@ const WIDEST = 640; // pixels: the network sees 224, the stored video should sti
 const QUALITY = 0.8;
 const WRONG_TOKEN = 4401; // it may be right again once the server is started anew, so we keep trying
 const LAST_WORDS = { 4400: "", 4409: "Another device took over under this name." };
-const NEXT_SHARE = 0.8; // of a step's usual time: then the voice says what comes next
 const query = new URLSearchParams(location.search);
 const at = (id) => document.getElementById(id);
 
@@ -137,11 +136,14 @@ function showTimes(step, isLate) {
   at("took").textContent = step ? `${Math.round(step.elapsed_s)} s${times ? `, usually ${Math.round(times.usual)} s` : ""}` : "";
 }
 
+const said = ({ step, name }) => page.steps.find((one) => one.step === step)?.say || name;
+
 // Before the step ends, once for each step.
 function sayNextStep(step, following) {
-  if (!step || !following || !step.expected_s || step.elapsed_s < NEXT_SHARE * step.expected_s.usual || page.hinted === step.step) return;
+  const times = step && step.expected_s;
+  if (!times || !following || page.hinted === step.step || !isTimeForNext(step.elapsed_s, times.low, times.usual)) return;
   page.hinted = step.step;
-  say(`Next: ${following.name}`);
+  say(`Next: ${said(following)}`);
 }
 
 function showSteps(progress, here) {
@@ -188,6 +190,7 @@ const heard = {
       rate: message.rate, mostRate: message.most_rate, steps: message.steps, session: message.session, look: message.look,
       words: message.words, actions: message.state.actions, pause: 1000, inFlight: 0, sentAt: [],
     });
+    window.guideVoice.language = message.state.language;
     page.alerts = new Map(message.state.alerts.map((one) => [one.id, one]));
     page.questions = new Map(message.state.questions.map((one) => [one.id, one]));
     showLink("connected", "up");
@@ -212,7 +215,7 @@ const heard = {
     if (message.state === "confirmed" && message.step > 0 && page.spoken !== message.name) {
       page.spoken = message.name;
       page.hinted = page.hinted === message.step ? page.hinted : null;
-      say(message.name);
+      say(said(message));
     }
   },
   alert(message) {
@@ -221,7 +224,7 @@ const heard = {
     page.alerts.set(message.id, { acknowledged: false, ...known, ...message, snoozed: false });
     if (!known || known.snoozed || known.severity !== message.severity) {
       if (navigator.vibrate) navigator.vibrate(message.severity === "alarm" ? [200, 100, 200] : 150);
-      say(`${message.title.split(":")[0]}. ${message.todo}.`, true, message.severity);
+      say(message.spoken, true, message.severity);
     }
     showAlerts();
     refreshSteps();

@@ -68,6 +68,8 @@ class StepCard:
     is_repeatable: bool
     by_demonstrations: frozenset[MarkKind] = frozenset()
     """What the demonstrations alone make of it: nobody can take that away by hand."""
+    say: str = ""
+    """What the voice says of it, where that is not its name."""
 
     @property
     def label(self) -> str:
@@ -210,6 +212,7 @@ def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Pro
         step.is_optional,
         step.is_repeatable,
         frozenset(by_demonstrations),
+        step.say,
     )
 
 

@@ -36,6 +36,13 @@ def test_a_named_step_is_named_live(exported: Path, tmp_path: Path) -> None:
             field.fill(name)
             field.press("Enter")
             expect(page.get_by_text(f"named step {number} “{name}”")).to_be_visible()
+        for number in names:
+            page.get_by_role("button", name="Change").nth(number - 1).click()
+            words = page.get_by_label("The voice says").last
+            words.fill(f"do number {number}")
+            words.press("Enter")
+            expect(page.get_by_text(f"the voice says “do number {number}” of", exact=False)).to_be_visible()
+            page.keyboard.press("Escape")
         page.get_by_role("button", name="Make it live").click()
         expect(page.get_by_text("Version 2 is live").first).to_be_visible()
         go_live(page, address, tmp_path / "recordings" / "box" / "02.mp4")
@@ -45,6 +52,7 @@ def test_a_named_step_is_named_live(exported: Path, tmp_path: Path) -> None:
             re.compile("|".join(map(re.escape, names.values())))
         )
         assert page.locator("img[src='x']").count() == 0
+        page.wait_for_function("(window.guideVoice?.said || []).some(words => /^do number \\d/.test(words))")
 
 
 def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exported: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from guide.domain import Alert, KeyStep
 from guide.procedure.model import Procedure
-from guide.procedure.wording import REASONS, advice_of, title_of
+from guide.procedure.wording import REASONS, TITLES, advice_of, title_of
 from guide.ui.state.live import LiveView, Saying, spoken, view_live
 
 TIMES = {"shortest": 2.0, "low": 3.0, "usual": 5.0, "high": 8.0, "longest": 10.0}
@@ -44,11 +44,13 @@ def step(number: int = 2, elapsed_s: float = 4.0, confidence: float = 0.9) -> di
 def alert(
     number: int = 1, kind: str = "missed", about: int = 1, severity: str = "warning", **more: Any
 ) -> dict[str, Any]:
-    todo, shows = advice_of(Alert(number, 61.0, kind, about, None, "warning", ""), TASK, ())  # type: ignore[arg-type]
+    told = Alert(number, 61.0, kind, about, None, "warning", "")  # type: ignore[arg-type]
+    todo, shows = advice_of(told, TASK.name, ())
     return {
         "id": number, "at": 61.0, "kind": kind, "step": about, "name": NAMES[about], "severity": severity,
         "evidence": "came first in 12 of 12", "acknowledged": False, "snoozed": False, "snapshot": False,
-        "title": title_of(kind, NAMES[about]), "reason": REASONS[kind], "todo": todo, "shows": shows, **more,
+        "title": title_of(kind, NAMES[about]), "reason": REASONS[kind], "todo": todo, "shows": shows,
+        "spoken": f"{TITLES[kind]}. {todo}.", **more,
     }  # fmt: skip
 
 
@@ -73,8 +75,9 @@ def state(**more: Any) -> dict[str, Any]:
         "progress": PROGRESS,
         "timeline": [visit(1, 0.0, 4.0), visit(2, 5.0, None)],
         "alerts": [], "question": None, "questions": [], "actions": [], "paused": False, "health": HEALTH,
-        "ending": None,
-        "steps": [{"step": one, "name": name, "optional": one == 4, "stills": 2} for one, name in NAMES.items()],
+        "ending": None, "language": "",
+        "steps": [{"step": one, "name": name, "say": name, "optional": one == 4, "stills": 2}
+                  for one, name in NAMES.items()],
     }  # fmt: skip
     return {**told, **more}
 
@@ -128,6 +131,13 @@ def test_the_timeline_tells_done_current_missed_and_to_come() -> None:
     ]  # fmt: skip
     assert len({item.icon for item in shown.timeline}) == 4
     assert shown.progress == "1 of 4 steps done"
+
+
+def test_the_voice_has_words_of_its_own() -> None:
+    steps = [{**one, "say": f"now {one['name']}"} for one in state()["steps"]]
+    before, after = view(steps=steps), view(steps=steps, step=step(3), language="de")
+    assert spoken(before, after) == (Saying("now fit board"),)
+    assert (after.now.name, before.next[0].say, after.language) == ("fit board", "now fit board", "de")
 
 
 def test_out_of_order_and_done_again_stand_in_the_timeline() -> None:
