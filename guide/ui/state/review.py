@@ -331,6 +331,20 @@ def drawn_segments(value: object, duration_s: float, known: Iterable[int]) -> tu
     return tuple(found) if is_apart else None
 
 
+def matched(here: Iterable[Segment], there: Iterable[Segment]) -> list[list[float]]:
+    """When each step was done in two recordings, as often as both did it: [start, end, start there, end there].
+
+    >>> matched([Segment(2, 0.0, 4.0), Segment(1, 5.0, 6.0)], [Segment(1, 1.0, 3.0), Segment(2, 3.0, 9.0)])
+    [[0.0, 4.0, 3.0, 9.0], [5.0, 6.0, 1.0, 3.0]]
+    """
+    visits: dict[int, list[Segment]] = {}
+    for one in there:
+        visits.setdefault(one.step, []).append(one)
+    rest = {step: iter(each) for step, each in visits.items()}
+    pairs = ((one, next(rest.get(one.step, iter(())), None)) for one in here if one.step > 0)
+    return [[one.start, one.end, other.start, other.end] for one, other in pairs if other is not None]
+
+
 def warnings(review: Review) -> tuple[str, ...]:
     """What a person should know before the edits are taught."""
     found = []
