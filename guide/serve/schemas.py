@@ -101,6 +101,7 @@ class Step(Closed):
     say: Annotated[str, Meta(description="What a voice says of it.")]
     optional: bool
     repeatable: bool
+    colour: Annotated[str, Meta(description="The same on every page, as #rrggbb.")]
     expected_s: Durations | None
     stills: Annotated[int, Meta(ge=0, description="Pictures of it from the demonstrations.")]
 
@@ -141,6 +142,7 @@ class Progress(Closed):
 class Visit(Closed):
     step: StepNumber
     name: StepName
+    again: Annotated[bool, Meta(description="It was done before.")]
     start: float
     end: Annotated[float | None, Meta(description="Null while it runs.")]
     busy_s: Annotated[float, Meta(description="Seconds spent on it until it last rested, pauses left out.")]

@@ -10,6 +10,7 @@ from guide.procedure.attended import AttendedTracker
 from guide.procedure.model import Procedure
 from guide.procedure.state import State
 from guide.procedure.wording import REASONS, TITLES, advice_of, title_of
+from guide.record.timeline import colour
 from guide.session import Session
 
 MOST_VISITS = 200  # the newest of a timeline: a state is asked for again and again and must stay small
@@ -69,7 +70,8 @@ def steps_object(procedure: Procedure) -> list[Plain]:
     """The steps of a procedure with their usual durations in seconds."""
     return [
         {"step": step.number, "name": step.name, "say": procedure.said(step.number), "optional": step.is_optional,
-         "repeatable": step.is_repeatable, "expected_s": _expected(procedure, step.number)}
+         "repeatable": step.is_repeatable, "colour": colour(step.number),
+         "expected_s": _expected(procedure, step.number)}
         for step in procedure.steps
     ]  # fmt: skip
 
@@ -136,12 +138,13 @@ def _expected(procedure: Procedure, step: int) -> Plain | None:
 
 def _timeline(procedure: Procedure, state: State, is_shown_so: bool) -> list[Plain]:
     """The newest visits; the last one is under way where it is, or is to be shown so."""
-    visits = state.visits[-MOST_VISITS:]
+    visits, firsts = state.visits[-MOST_VISITS:], {visit.step: visit for visit in reversed(state.visits)}
     is_going_on = is_shown_so or state.running_since is not None
     return [
         {
             "step": visit.step,
             "name": procedure.name(visit.step),
+            "again": visit is not firsts[visit.step],
             "start": round(visit.start, 3),
             "end": None if visit is visits[-1] and is_going_on else round(visit.end, 3),
             "busy_s": round(visit.busy_s, 3),

@@ -5,6 +5,7 @@ const WIDEST = 640; // pixels: the network sees 224, the stored video should sti
 const QUALITY = 0.8;
 const WRONG_TOKEN = 4401; // it may be right again once the server is started anew, so we keep trying
 const LAST_WORDS = { 4400: "", 4409: "Another device took over under this name." };
+const MOST_VISITS = 6; // of the order of work
 const query = new URLSearchParams(location.search);
 const at = (id) => document.getElementById(id);
 
@@ -116,6 +117,7 @@ function showWhere(now) {
   sayNextStep(step, following);
   at("clock").textContent = `${Math.floor(now.at / 60)}:${String(Math.floor(now.at % 60)).padStart(2, "0")}`;
   showSteps(now.progress, step && step.step);
+  showVisits(now.timeline);
 }
 
 function showNextPicture(following) {
@@ -158,6 +160,19 @@ function showSteps(progress, here) {
     const standing = isMissed && !done.has(one.step) ? "missed" : here === one.step ? "here"
       : ["out_of_order", "repeated"].includes(kind) ? kind : done.has(one.step) ? "done" : "";
     return element("li", one.name, standing);
+  }));
+}
+
+// The newest turns of work as they happened, as on the dashboard: a step done again stands there again.
+function showVisits(visits) {
+  const wrong = new Set([...page.alerts.values()].filter((one) => one.kind === "out_of_order").map((one) => one.step));
+  at("visits").replaceChildren(...visits.slice(-MOST_VISITS).map((one) => {
+    const isOpen = one.end === null && !page.isOver, known = page.steps.find((each) => each.step === one.step);
+    const sign = one.again ? "↻ " : isOpen ? "▶ " : wrong.has(one.step) ? "⇅ " : "";
+    const row = element("li", `${sign}${one.name} `), time = isOpen ? "now" : `${Math.round(one.busy_s)} s`;
+    row.style.borderLeftColor = known ? known.colour : "transparent";
+    row.append(element("small", one.again ? `again, ${time}` : time));
+    return row;
   }));
 }
 
@@ -260,7 +275,7 @@ const heard = {
     showEnd(message.ending.words, message.problem, "");
     at("step").className = message.ending.kind;
     if (isNew) say(`${message.ending.words}.`, true);
-    page.now = { ...page.now, step: null, progress: message.progress };
+    page.now = { ...page.now, step: null, progress: message.progress, timeline: message.timeline };
     refreshSteps();
     showAlerts();
     showQuestion();
@@ -268,7 +283,9 @@ const heard = {
 };
 
 function refreshSteps() {
-  if (page.now) showSteps(page.now.progress, page.now.step && page.now.step.step);
+  if (!page.now) return;
+  showSteps(page.now.progress, page.now.step && page.now.step.step);
+  showVisits(page.now.timeline);
 }
 
 // --- the connection ---------------------------------------------------------------------------------------------

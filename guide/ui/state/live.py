@@ -331,14 +331,13 @@ def _timeline(state: Plain, names: Mapping[int, str]) -> tuple[ItemView, ...]:
 def _visits(state: Plain) -> tuple[VisitView, ...]:
     """Every stretch of work that is known, the oldest first."""
     wrong = {int(alert["step"]) for alert in state["alerts"] if alert["kind"] == "out_of_order"}
-    found, seen = [], set[int]()
+    found = []
     for visit in state["timeline"]:
         step, is_open = int(visit["step"]), visit["end"] is None and state["state"] == "running"
         standing: Standing = "current" if is_open else "out of order" if step in wrong else "done"
-        sign = ICONS["done again"] if step in seen else ICONS[standing] if standing != "done" else ""
+        sign = ICONS["done again"] if visit["again"] else ICONS[standing] if standing != "done" else ""
         words = "now" if is_open else _seconds(_busy_s(visit))
-        found.append(VisitView(str(visit["name"]), colour(step), sign, f"again, {words}" if step in seen else words))
-        seen.add(step)
+        found.append(VisitView(str(visit["name"]), colour(step), sign, f"again, {words}" if visit["again"] else words))
     return tuple(found)
 
 

@@ -122,6 +122,13 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
             "Acknowledge", "It was done", "False alarm", "Snooze",
         ]  # fmt: skip
         assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+        turns = served.ask(f"/sessions/{served.ask('/sessions').json['sessions'][0]['session']}").json["timeline"]
+        page.locator("#visits li", has_text=turns[0]["name"]).first.wait_for()
+        colours = page.locator("#visits li").evaluate_all(
+            "each => each.map(one => getComputedStyle(one).borderLeftColor)"
+        )
+        assert all(one.startswith("rgb(") for one in colours)
+        page.locator("#visits li", has_text="↻").filter(has_text="again").first.wait_for(timeout=30_000)  # it is looped
         page.click("#loud button >> text=Acknowledge")
         page.locator("#undo", has_text="Acknowledged").wait_for()
         assert page.locator("#loud").is_hidden()

@@ -27,8 +27,8 @@ HEALTH = {
 PROGRESS = {"done": [1, 2], "lacking": [3], "total": 4, "share": 0.5, "marked": [], "denied": []}
 
 
-def visit(number: int, start: float, end: float | None) -> dict[str, Any]:
-    return {"step": number, "name": NAMES[number], "start": start, "end": end}
+def visit(number: int, start: float, end: float | None, is_again: bool = False) -> dict[str, Any]:
+    return {"step": number, "name": NAMES[number], "again": is_again, "start": start, "end": end}
 
 
 def step(number: int = 2, elapsed_s: float = 4.0, confidence: float = 0.9) -> dict[str, Any]:
@@ -148,14 +148,14 @@ def test_out_of_order_and_done_again_stand_in_the_timeline() -> None:
 
 
 def test_the_order_of_work_keeps_repeats_apart() -> None:
-    turns = [visit(1, 0.0, 4.0), visit(2, 5.0, 9.0), visit(1, 9.0, 12.0), visit(3, 12.0, None)]
+    turns = [visit(1, 0.0, 4.0), visit(2, 5.0, 9.0), visit(1, 9.0, 12.0, True), visit(3, 12.0, None)]
     wrong = alert(kind="out_of_order", about=2)
     shown = view(timeline=turns, alerts=[wrong]).visits
     assert [(one.name, one.sign, one.words) for one in shown] == [
         ("lay mat", "", "4 s"), ("open case", "⇅", "4 s"), ("lay mat", "↻", "again, 3 s"), ("fit board", "▶", "now"),
     ]  # fmt: skip
     assert shown[0].colour == shown[2].colour != shown[1].colour
-    long = view(timeline=[visit(1 + at % 2, at, at + 1.0) for at in range(20)])
+    long = view(timeline=[visit(1 + at % 2, at, at + 1.0, at > 1) for at in range(20)])
     assert len(long.visits) + long.earlier == 20
     assert long.visits[0].words == "again, 1 s"
 
