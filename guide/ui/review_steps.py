@@ -48,9 +48,8 @@ def _draw_language(opened: ReviewedBundle) -> None:
         opened.add(Language(str(st.session_state[key])))
 
     st.selectbox(
-        "Language of the voice", known, index=known.index(now), format_func=lambda tag: LANGUAGES.get(tag, tag),
-        key=key, width=220, help="In which the browser of whoever is guided says the steps.",
-        on_change=save,
+        "Language of the voice", known, index=known.index(now), key=key, width=240, on_change=save,
+        format_func=lambda tag: f"Voice: {LANGUAGES.get(tag, tag)}", label_visibility="collapsed",
     )  # fmt: skip
 
 

@@ -6,6 +6,11 @@ const QUALITY = 0.8;
 const WRONG_TOKEN = 4401; // it may be right again once the server is started anew, so we keep trying
 const LAST_WORDS = { 4400: "", 4409: "Another device took over under this name." };
 const MOST_VISITS = 6; // of the order of work
+const CAMERA_WORDS = {
+  NotAllowedError: "The camera was not allowed: allow it in the browser and press Start again.",
+  NotFoundError: "This device has no camera: plug one in and press Start again, or open the page on a phone.",
+  NotReadableError: "Another program uses the camera: close it and press Start again.",
+};
 const query = new URLSearchParams(location.search);
 const at = (id) => document.getElementById(id);
 
@@ -404,7 +409,7 @@ at("start").addEventListener("submit", async (event) => {
   try {
     await openCamera();
   } catch (error) {
-    at("hint").textContent = error.name === "NotAllowedError" ? "The camera was not allowed: allow it in the browser and press Start again." : error.message;
+    at("hint").textContent = CAMERA_WORDS[error.name] || error.message;
     return;
   }
   try {

@@ -222,6 +222,22 @@ def test_a_lost_connection_is_said_and_taken_up_again(frames_task: Learned, tmp_
         assert len(served.ask("/sessions").json["sessions"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [("NotFoundError", "has no camera: plug one in"), ("NotReadableError", "Another program uses the camera")],
+)
+def test_a_camera_that_cannot_be_used_is_told_in_words(
+    frames_task: Learned, tmp_path: Path, fault: str, words: str
+) -> None:
+    camera = write_camera(tmp_path / "camera.y4m", (1,), 1.0)
+    with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
+        refuse = "async () => { throw new DOMException('', name); }"
+        page.evaluate(f"(name) => {{ navigator.mediaDevices.getUserMedia = {refuse}; }}", fault)
+        page.click("#go")
+        page.locator("#hint", has_text=words).wait_for()
+        assert page.locator("#live").is_hidden()
+
+
 def test_a_wrong_token_is_told_on_the_page(frames_task: Learned, tmp_path: Path) -> None:
     camera = write_camera(tmp_path / "camera.y4m", (1,), 2.0)
     with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
