@@ -55,6 +55,8 @@ class KeyStep:
     name: str
     is_optional: bool = False
     is_repeatable: bool = False
+    say: str = ""
+    """What a voice says in the place of the name."""
 
     def __post_init__(self) -> None:
         if self.number < 1:

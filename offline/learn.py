@@ -62,7 +62,7 @@ def _find(collection: Collection, recipe: Recipe, seed: int) -> Found:
         return _finder(recipe).find(collection, recipe.k, seed)
     choice = choose_k(collection, seed)
     found = _finder(recipe).find(collection, choice.k, seed)
-    return replace(found, notes=(f"{choice.k} key-steps: {choice.reason}", *found.notes))
+    return replace(found, notes=(f"{choice.k} steps: {choice.reason}", *found.notes))
 
 
 def _numbered_steps(found: Found, recipe: Recipe) -> list[KeyStep]:

@@ -63,11 +63,10 @@ def try_second_look(
 
 
 def gain_in_words(gain: Gain | None) -> str:
-    """What came of the trial, for the note in the bundle."""
+    """What came of the trial, for the note in the bundle, in words for a trainer."""
     if gain is None:
-        return "one look: there are too few recordings with steps to tell whether a second would gain"
-    shares = (
-        f"{100 * gain.one.mean():.1f} % of frames right in recordings left out, two looks {100 * gain.two.mean():.1f} %"
-    )
-    judged = "the second is kept" if gain.is_clear else "the second is not worth its time"
-    return f"one look names {shares} (gain {100 * gain.mean:.1f}, standard error {100 * gain.error:.1f}): {judged}"
+        return "there are too few recordings to tell whether a closer look at the hands would help: it is left out"
+    shares = f"{100 * gain.two.mean():.1f} % of the time was named right with it, {100 * gain.one.mean():.1f} % without"
+    judged = "it is used" if gain.is_clear else "it is not worth its time"
+    figures = f"gain {100 * gain.mean:.1f}, standard error {100 * gain.error:.1f}"
+    return f"a closer look at the hands was tried on recordings left out: {shares} ({figures}), so {judged}"

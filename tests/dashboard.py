@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -132,11 +132,11 @@ def _wait_until_up(address: str, server: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def browse(width_px: int = 1280, height_px: int = 720) -> Iterator[Page]:
+def browse(width_px: int = 1280, height_px: int = 720, arguments: Sequence[str] = ()) -> Iterator[Page]:
     """An empty page as large as a small laptop's; a dialog that opens fails the test at the end."""
     dialogs: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=require_chromium(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=require_chromium(), args=[*ARGUMENTS, *arguments])
         page = browser.new_page(viewport={"width": width_px, "height": height_px})
         page.set_default_timeout(1000 * PATIENCE_S)
         expect.set_options(timeout=1000 * PATIENCE_S)

@@ -66,7 +66,7 @@ def new_page(launched: Browser, width_px: int = 1280, height_px: int = 720, is_d
 def live_app(learned: Learned, place: Path) -> Iterator[App]:
     """A dashboard of its own in `place`, with the demo to play."""
     require_chromium()
-    task = make_live_task(learned, place, NAMES, REPEATS)
+    task = make_live_task(learned, place, NAMES, REPEATS, is_said=True)
     shutil.copytree(learned.options.inputs[0], place / "recordings" / "demo")  # clips are cut from these
     with serve(place, **task.environment) as address, browser() as launched:
         yield App(address, launched, task)

@@ -37,9 +37,9 @@ class LiveTask:
 
 def make_live_task(
     task: Learned, place: Path, names: Sequence[str] = ("lay mat", "open case", "fit board", "close lid"),
-    repeats: int = 4, bundle: str = "demo",
+    repeats: int = 4, bundle: str = "demo", is_said: bool = False,
 ) -> LiveTask:  # fmt: skip
-    """A bundle in which a step that the recording never shows must come before all others."""
+    """A bundle in which a step that the recording never shows must come before all others; a voice asks for each."""
     video = place / "demo" / "live" / "02_missed.mp4"
     video.parent.mkdir(parents=True)
     steps = SHOWN * repeats
@@ -55,6 +55,8 @@ def make_live_task(
                        "single": []}  # fmt: skip
     for step, name in zip(plain["steps"], names, strict=True):
         step["name"] = name
+        if is_said:
+            step["say"] = f"please {name}"
     (folder / "procedure.json").write_text(json.dumps(plain), encoding="utf-8")
     facts = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     write_manifest(folder, {key: value for key, value in facts.items() if key not in ("schema", "files")})

@@ -16,6 +16,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from guide.ui.server import ServerKeeper
 
 MOST_USEFUL_S = 3.0
 MOST_CLICK_MS = 300.0
+MOST_FLAGGED_S = 45.0
 MOST_SLOWER = 1.05
 MOST_GROWTH_MB = 20.0
 PATIENCE_S = 60.0
@@ -44,6 +46,12 @@ CLICK = """([words, others]) => new Promise((done) => {
   const began = performance.now();
   find(words).click();
   const look = () => find(others) ? done(performance.now() - began) : requestAnimationFrame(look);
+  look();
+})"""
+# When the first picture of the page was drawn in which an alert stands in the place of the step, in seconds since 1970.
+ALERTED = """() => new Promise((done) => {
+  const look = () => document.querySelector(".guide-now:is(.alarm, .warning)")
+    ? requestAnimationFrame(() => done(Date.now() / 1000)) : requestAnimationFrame(look);
   look();
 })"""
 
@@ -60,6 +68,8 @@ class DashboardBenchmarkOptions:
     """How often the page is opened anew."""
     clicks: int = 10
     """How often Pause and Go on are pressed."""
+    faults: int = 2
+    """How often the demo is played until its fault is flagged; none where the recording is not the demo's."""
     rounds: int = 4
     """How often the page is closed and opened while the loop is timed."""
     seconds: float = 10.0
@@ -68,7 +78,11 @@ class DashboardBenchmarkOptions:
     """Measure memory over so many hours of video at full speed instead, with a page open."""
 
     def __post_init__(self) -> None:
-        if min(self.openings, self.clicks, self.rounds) < 1 or not 0 < self.seconds < 1e4 or not 0 <= self.hours < 100:
+        if (
+            min(self.openings, self.clicks, self.rounds, self.faults + 1) < 1
+            or not 0 < self.seconds < 1e4
+            or not 0 <= self.hours < 100
+        ):
             raise InputError(f"at least one opening, click and round and some seconds were expected, got {self}.")
         for path in (self.bundle / "manifest.json", self.video):
             if not path.is_file():
@@ -100,6 +114,8 @@ def _times(options: DashboardBenchmarkOptions, address: str, browser: Any, keepe
     clicks = _clicks_ms(page, options.clicks)
     page.context.close()
     client.end(session)
+    flagged = [_flagged(browser, address, client) for _ in range(options.faults)]
+    frame_ms = 1e3 / client.state(session)["health"]["rate"]
     closed, open_ = _loop_ms(options, address, browser, client, keeper)
     return Part(
         "The dashboard's Live page", processor(),
@@ -108,6 +124,11 @@ def _times(options: DashboardBenchmarkOptions, address: str, browser: Any, keepe
             Figure("first page of use, later, median", median(others), "s", most=MOST_USEFUL_S),
             Figure("a click is seen, median", median(clicks), "ms", most=MOST_CLICK_MS),
             Figure("a click is seen, slowest", max(clicks), "ms"),
+            *(figure for one in flagged for figure in (
+                Figure("from a click on the first page to its first alert", one.click_s, "s", most=MOST_FLAGGED_S),
+                Figure("of that, until the session was begun", one.begun_s, "s"),
+                Figure("the alert is on screen after a listener hears it", 1e3 * one.shown_s, "ms", most=frame_ms),
+            )),
             Figure("time a frame, page closed", 1e3 * median(one.wall_s for one in closed), "ms"),
             Figure("time a frame, page open", 1e3 * median(one.wall_s for one in open_), "ms"),
             Figure("open over closed, clock", _ratio(closed, open_, "wall_s"), most=MOST_SLOWER),
@@ -136,6 +157,49 @@ def _useful_s(browser: Any, address: str) -> float:
     took = time.monotonic() - began
     page.context.close()
     return took
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """Seconds from a click on the first page to the session and to its first alert, and from alert to screen.
+
+    >>> Flagged(40.0, 2.0, 0.03).begun_s
+    2.0
+    """
+
+    click_s: float
+    begun_s: float
+    shown_s: float
+
+
+def _flagged(browser: Any, address: str, client: Client) -> Flagged:
+    """Plays the demo as a newcomer does, until the page shows the alert that a listener beside it hears of."""
+    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    page.goto(address)
+    page.set_default_timeout(2e3 * PATIENCE_S)
+    play = page.get_by_role("button", name="Play the demo")
+    play.wait_for()
+    clicked = time.time()
+    play.click()
+    page.wait_for_url("**/?session=*")
+    session, begun = page.url.partition("session=")[2], time.time()
+    with ThreadPoolExecutor(1) as listener:
+        heard = listener.submit(_heard_at, client.live_numbers(session, LOCAL))
+        page.locator(".guide-now").wait_for()
+        shown = float(page.evaluate(ALERTED))
+        raised = heard.result(PATIENCE_S)
+    page.context.close()
+    client.end(session)
+    return Flagged(shown - clicked, begun - clicked, shown - raised)
+
+
+def _heard_at(numbers: str) -> float:
+    """When the live numbers first bring an alert, in seconds since 1970."""
+    with urllib.request.urlopen(numbers, timeout=PATIENCE_S) as stream:
+        for line in stream:
+            if line.startswith(b"data: ") and json.loads(line[6:])["loud"] is not None:
+                return time.time()
+    raise OutputError("no alert came: --video must be one of the demo's recordings with a fault.")
 
 
 def _clicks_ms(page: Any, count: int) -> list[float]:
@@ -281,7 +345,8 @@ def _dashboard(options: DashboardBenchmarkOptions, data: Path) -> Iterator[tuple
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.headless", "true",
                "--server.address", LOCAL, "--server.port", str(port)]  # fmt: skip
-    environment = {**os.environ, "CNC_EXPORTED": str(options.bundle.parent), "CNC_DATA": str(data)}
+    environment = {**os.environ, "CNC_EXPORTED": str(options.bundle.parent), "CNC_DATA": str(data),
+                   "CNC_DEMO": str(options.video.resolve().parents[1])}  # fmt: skip
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         try:
             _wait(lambda: _answers(f"http://{LOCAL}:{port}/_stcore/health"), process)

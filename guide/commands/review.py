@@ -16,7 +16,7 @@ from guide.domain import KeyStep
 from guide.errors import InputError
 from guide.procedure.given_rules import Stance, read_rule
 from guide.teach.edited import Review
-from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split, edit_of
+from guide.teach.edits import Drop, Edit, Give, Label, Language, Mark, Merge, Name, Say, Split, edit_of
 from guide.teach.given import Given, read_given
 from guide.teach.relearn import begin_review, relearn, version_of, write_version
 from guide.teach.review_store import ReviewStore, teach_in_place
@@ -39,6 +39,10 @@ class ReviewOptions:
     """A step that is none."""
     name: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N=NAME")]] = ()
     """A step's name, such as 3="fit board"."""
+    say: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N=WORDS")]] = ()
+    """What the voice says of a step in the place of its name; 3= is the name again."""
+    language: Annotated[str | None, tyro.conf.arg(metavar="TAG")] = None
+    """The language of the voice, such as de or pt-BR; empty is that of each browser."""
     optional: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
     """A step that may be left out."""
     repeatable: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
@@ -108,7 +112,9 @@ def _edits(options: ReviewOptions, review: Review) -> list[Edit]:
     edits += [Merge(_numbers(text, "--merge")) for text in options.merge]
     edits += [_split(text) for text in options.split]
     edits += [Drop(number) for number in options.background]
-    edits += [_name(text) for text in options.name]
+    edits += [Name(*_called(text, "--name")) for text in options.name]
+    edits += [Say(*_called(text, "--say")) for text in options.say]
+    edits += [] if options.language is None else [Language(options.language)]
     edits += [Mark(number, "optional") for number in options.optional]
     edits += [Mark(number, "repeatable") for number in options.repeatable]
     steps = review.edited(*edits).result.steps
@@ -157,8 +163,8 @@ def _split(text: str) -> Split:
         raise InputError(f"--split takes a step, such as 3 or 3@0.5, got {text!r:.60}: correct it.") from cause
 
 
-def _name(text: str) -> Name:
-    step, mark, name = text.partition("=")
+def _called(text: str, option: str) -> tuple[int, str]:
+    step, mark, words = text.partition("=")
     if not mark or not step.strip().isdecimal():
-        raise InputError(f'--name takes a step and its name, such as 3="fit board", got {text!r:.60}: correct it.')
-    return Name(_numbers(step, "--name")[0], name)
+        raise InputError(f'{option} takes a step and its words, such as 3="fit board", got {text!r:.60}: correct it.')
+    return _numbers(step, option)[0], words

@@ -27,6 +27,7 @@ def to_plain(procedure: Procedure) -> dict[str, Any]:
         "longest_pause_s": procedure.longest_pause_s,
         "rules": _rules(procedure.rules),
         "learned": None if procedure.learned is None else _rules(procedure.learned),
+        **({"language": procedure.language} if procedure.language else {}),
     }
 
 
@@ -38,6 +39,7 @@ def _step(procedure: Procedure, step: KeyStep) -> dict[str, Any]:
         "repeatable": step.is_repeatable,
         "reason": dict(procedure.reasons).get(step.number, ""),
         "seen": _seen(procedure.statistics_of(step.number)),
+        **({"say": step.say} if step.say else {}),  # where it is set: programs of before know no such field
     }
 
 

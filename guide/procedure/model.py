@@ -12,6 +12,8 @@ from guide.domain import KeyStep, Ordering, Precedence
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import Edge, close_edges, reduce_edges, strict_edges, without_circles
 
+LANGUAGE_TAG = r"^([A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4})?$"  # as browsers write languages: de, pt-BR
+
 
 @dataclass(frozen=True, slots=True)
 class StepStatistics:
@@ -291,6 +293,8 @@ class Procedure:
     rules: Rules = Rules()
     learned: Rules | None = None
     """The rules as learnt, where given ones have changed them."""
+    language: str = ""
+    """The language in which a voice says the steps, as browsers write it; without it, the browser's own."""
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -305,6 +309,10 @@ class Procedure:
     def name(self, step: int) -> str:
         """The step's name; a number that is no key-step gives a word for it."""
         return next((known.name for known in self.steps if known.number == step), "unknown activity")
+
+    def said(self, step: int) -> str:
+        """What a voice says of the step."""
+        return next((known.say for known in self.steps if known.number == step and known.say), self.name(step))
 
     def precedence(self, first: int, then: int) -> Precedence:
         found = (pair for pair in self.precedences if (pair.first, pair.then) == (first, then))

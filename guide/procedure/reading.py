@@ -13,6 +13,7 @@ from guide.domain import KeyStep, Ordering, Precedence
 from guide.errors import BundleError
 from guide.procedure.export import SCHEMA
 from guide.procedure.model import (
+    LANGUAGE_TAG,
     Decision,
     GivenKind,
     GivenRule,
@@ -56,6 +57,7 @@ class _Step(Struct, forbid_unknown_fields=True):
     repeatable: bool
     reason: Text
     seen: _Seen | None
+    say: Text = ""
 
 
 class _Ordering(Struct, forbid_unknown_fields=True):
@@ -100,6 +102,7 @@ class _Procedure(Struct, forbid_unknown_fields=True):
     longest_pause_s: Seconds
     rules: _Rules
     learned: _Rules | None = None
+    language: Annotated[str, Meta(pattern=LANGUAGE_TAG)] = ""
 
 
 def from_plain(plain: Any) -> Procedure:
@@ -134,13 +137,15 @@ def from_plain(plain: Any) -> Procedure:
         reasons=tuple((step.number, step.reason) for step in read.steps if step.reason),
         rules=_checked_rules(read.rules, known),
         learned=None if read.learned is None else _checked_rules(read.learned, known),
+        language=read.language,
     )
 
 
 def _key_step(step: _Step) -> KeyStep:
     _require_shown(step.name, "a step's name")
     _require_shown(step.reason, "a reason")
-    return KeyStep(step.number, step.name, step.optional, step.repeatable)
+    _require_shown(step.say, "a step's words")
+    return KeyStep(step.number, step.name, step.optional, step.repeatable, step.say)
 
 
 def _statistics(number: int, seen: _Seen) -> StepStatistics:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal, TypeAlias
 
 from guide.domain import Alert
 from guide.procedure.actions import ActionKind
-from guide.procedure.model import Procedure
 
 TITLES: Mapping[str, str] = {
     "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
@@ -73,14 +72,14 @@ def title_of(kind: str, name: str) -> str:
     return word if kind in ("unknown", "stalled") else f"{word}: {name}"
 
 
-def advice_of(alert: Alert, procedure: Procedure, done: Collection[int]) -> tuple[str, int | None]:
-    """What to do about an alert, and the step whose picture shows how, if any does."""
-    name = procedure.name(alert.step)
+def advice_of(alert: Alert, called: Callable[[int], str], done: Collection[int]) -> tuple[str, int | None]:
+    """What to do about an alert, and the step whose picture shows how, if any does; what steps are `called`."""
+    name = called(alert.step)
     match alert.kind:
         case "missed":
             return f"Go back: {name}", alert.step
         case "out_of_order" if alert.before is not None and alert.before not in done:
-            return f"First: {procedure.name(alert.before)}", alert.before
+            return f"First: {called(alert.before)}", alert.before
         case "out_of_order" | "too_short":
             return f"Check: {name}", alert.step
         case "repeated":

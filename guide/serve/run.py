@@ -38,6 +38,7 @@ from guide.settings import Precision
 log = logging.getLogger(__name__)
 
 MOST_NOTICES = 20
+NEWEST_VISITS = 6  # that a phone shows of the order of work
 MOST_TIMES = 256  # of the newest frames, for the median and the slowest
 MOST_STILLS = 9
 JOIN_S = 20.0  # longer than a recording waits for a disk that refuses
@@ -345,7 +346,8 @@ class Run:
         """The newest label with where the session stands: what a page shows between two events."""
         shown = self._shown
         return {"type": "now", "at": shown["at"], "step": shown["step"], "next": shown["next"][:3],
-                "progress": shown["progress"], "paused": shown["paused"]}  # fmt: skip
+                "progress": shown["progress"], "timeline": shown["timeline"][-NEWEST_VISITS:],
+                "paused": shown["paused"]}  # fmt: skip
 
     def _tell(self, said: tuple[Guidance, ...]) -> None:
         for one in said:
@@ -406,7 +408,8 @@ class Run:
         alerts = dict(sorted(Counter(self._alerts.values()).items()))
         return {"type": "summary", "frames": self.processed, "steps": self._steps, "alerts": alerts,
                 "rate": self.rate, "state": self.state, "problem": self.problem,
-                "ending": self._shown["ending"], "progress": self._shown["progress"]}  # fmt: skip
+                "ending": self._shown["ending"], "progress": self._shown["progress"],
+                "timeline": self._shown["timeline"][-NEWEST_VISITS:]}  # fmt: skip
 
 
 def _quantile_ms(times_s: list[float], share: int) -> float | None:

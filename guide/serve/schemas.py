@@ -101,8 +101,10 @@ class Durations(Closed):
 class Step(Closed):
     step: StepNumber
     name: StepName
+    say: Annotated[str, Meta(description="What a voice says of it.")]
     optional: bool
     repeatable: bool
+    colour: Annotated[str, Meta(description="The same on every page, as #rrggbb.")]
     expected_s: Durations | None
     stills: Annotated[int, Meta(ge=0, description="Pictures of it from the demonstrations.")]
 
@@ -143,6 +145,7 @@ class Progress(Closed):
 class Visit(Closed):
     step: StepNumber
     name: StepName
+    again: Annotated[bool, Meta(description="It was done before.")]
     start: float
     end: Annotated[float | None, Meta(description="Null while it runs.")]
     busy_s: Annotated[float, Meta(description="Seconds spent on it until it last rested, pauses left out.")]
@@ -167,6 +170,7 @@ class Alert(Closed, tag="alert"):
     reason: Annotated[str, Meta(description="What its kind means, in a sentence.")]
     todo: Annotated[str, Meta(description="What to do about it.")]
     shows: Annotated[int | None, Meta(description="The step whose pictures show how that is done.")]
+    spoken: Annotated[str, Meta(description="What a voice says of it.")]
     acknowledged: bool
     snoozed: bool
     snapshot: Annotated[bool, Meta(description="Whether a picture of its moment is kept.")]
@@ -237,6 +241,7 @@ class State(_Facts):
     questions: list[Question]
     actions: list[Taken]
     ending: Annotated[Ending | None, Meta(description="Null while it runs.")]
+    language: Annotated[str, Meta(description="Of the voice; empty is the browser's own.")]
     health: Fares
     steps: list[Step] | UnsetType = UNSET
 

@@ -9,7 +9,8 @@ from guide.domain import BACKGROUND, UNSURE_BELOW, Alert, Guidance, Question, Se
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.model import Procedure
 from guide.procedure.state import State
-from guide.procedure.wording import REASONS, advice_of, title_of
+from guide.procedure.wording import REASONS, TITLES, advice_of, title_of
+from guide.record.timeline import colour
 from guide.session import Session
 
 MOST_VISITS = 200  # the newest of a timeline: a state is asked for again and again and must stay small
@@ -30,6 +31,7 @@ def state_object(session: Session) -> Plain:
         **answers_object(tracker),
         "paused": tracker.attended.is_paused,
         "ending": None,
+        "language": session.procedure.language,
     }
 
 
@@ -67,7 +69,8 @@ def answers_object(tracker: AttendedTracker) -> Plain:
 def steps_object(procedure: Procedure) -> list[Plain]:
     """The steps of a procedure with their usual durations in seconds."""
     return [
-        {"step": step.number, "name": step.name, "optional": step.is_optional, "repeatable": step.is_repeatable,
+        {"step": step.number, "name": step.name, "say": procedure.said(step.number), "optional": step.is_optional,
+         "repeatable": step.is_repeatable, "colour": colour(step.number),
          "expected_s": _expected(procedure, step.number)}
         for step in procedure.steps
     ]  # fmt: skip
@@ -135,12 +138,13 @@ def _expected(procedure: Procedure, step: int) -> Plain | None:
 
 def _timeline(procedure: Procedure, state: State, is_shown_so: bool) -> list[Plain]:
     """The newest visits; the last one is under way where it is, or is to be shown so."""
-    visits = state.visits[-MOST_VISITS:]
+    visits, firsts = state.visits[-MOST_VISITS:], {visit.step: visit for visit in reversed(state.visits)}
     is_going_on = is_shown_so or state.running_since is not None
     return [
         {
             "step": visit.step,
             "name": procedure.name(visit.step),
+            "again": visit is not firsts[visit.step],
             "start": round(visit.start, 3),
             "end": None if visit is visits[-1] and is_going_on else round(visit.end, 3),
             "busy_s": round(visit.busy_s, 3),
@@ -154,9 +158,11 @@ def guidance_object(said: Guidance, tracker: AttendedTracker) -> Plain:
     plain = wire.guidance_object(said, tracker.procedure)
     if not isinstance(said, Alert):
         return plain
-    todo, shows = advice_of(said, tracker.procedure, tracker.state.done)
+    (todo, shows), (spoken, _) = (
+        advice_of(said, called, tracker.state.done) for called in (tracker.procedure.name, tracker.procedure.said)
+    )
     words = {"title": title_of(said.kind, plain["name"]), "reason": REASONS[said.kind]}
-    return {**plain, **words, "todo": todo, "shows": shows}
+    return {**plain, **words, "todo": todo, "shows": shows, "spoken": f"{TITLES[said.kind]}. {spoken}."}
 
 
 def _alerts(tracker: AttendedTracker) -> list[Plain]:

@@ -113,7 +113,7 @@ def describe(
         procedure=procedure,
         prototypes=replace(taught.prototypes, confidence=trust),
         links=links,
-        notes=(*notes, *_timid(procedure.rules)),
+        notes=(*notes, *timid_note(procedure.rules)),
         effects=effects.effects,
     )
 
@@ -152,15 +152,15 @@ def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
     ]
 
 
-def _timid(rules: Rules) -> tuple[str, ...]:
+def timid_note(rules: Rules) -> tuple[str, ...]:
     """A note where most of what was learned is not alarmed: whoever made the bundle can do something about it."""
     could, can = len(rules.decisions), sum(one.verdict == "alarms" for one in rules.decisions)
     if 2 * can >= could:
         return ()
     return (
-        f"{can} of {could} rules raise alarms, the others ask at most: demonstrations followed by what others teach do "
-        "not bear them out, or would raise too many false alarms; more demonstrations or labels make it surer, and "
-        "`guide check` says why of each",
+        f"{can} of {could} rules on what is done, and in which order, raise alarms; about the others the guide asks at "
+        "most, since some recordings break them, or seem to; more recordings or labels make them surer, and Review, "
+        "under Order, says why of each",
     )
 
 

@@ -14,7 +14,7 @@ from guide.procedure.model import GivenRule
 from guide.teach.annotations import labels_to_segments, segments_to_labels
 from guide.teach.carrying import Carrying
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split
+from guide.teach.edits import Drop, Edit, Give, Label, Language, Mark, Merge, Name, Say, Split
 from guide.teach.split import split_at_share, split_by_look
 
 
@@ -36,6 +36,8 @@ class Reviewed:
     """Whether the labels of the others already follow from those a person gave."""
     highest: int = 0
     """The highest step number that was ever used: numbers of steps that went away are not given out again."""
+    language: str = ""
+    """The language of the voice."""
 
     @property
     def names(self) -> dict[int, str]:
@@ -95,6 +97,10 @@ def apply(reviewed: Reviewed, edit: Edit, demonstrations: Demonstrations) -> Rev
     match edit:
         case Name(number, name):
             return _with_step(reviewed, replace(reviewed.step(number), name=name))
+        case Say(number, words):
+            return _with_step(reviewed, replace(reviewed.step(number), say=words))
+        case Language(tag):
+            return replace(reviewed, language=tag)
         case Mark(number, "optional", is_on):
             kept = tuple(one for one in reviewed.given if one.about != ("required", (number,)) or not is_on)
             return _with_step(replace(reviewed, given=kept), replace(reviewed.step(number), is_optional=is_on))
@@ -203,7 +209,7 @@ def _split(reviewed: Reviewed, edit: Split, demonstrations: Demonstrations) -> R
         for one in reviewed.given
         if step.number in one.steps
     ]
-    steps = (*reviewed.steps, replace(step, number=new, name=f"step {new}"))
+    steps = (*reviewed.steps, replace(step, number=new, name=f"step {new}", say=""))
     return replace(reviewed, labels=tuple(labels), steps=steps, given=(*reviewed.given, *copies), highest=new)
 
 

@@ -6,17 +6,19 @@ of steps that went away stay empty. So names, colours, label files and stored se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from guide.domain import BACKGROUND, Segment
 from guide.errors import InputError
-from guide.procedure.model import GivenKind, GivenRule
+from guide.procedure.model import LANGUAGE_TAG, GivenKind, GivenRule
 from guide.teach.label_rows import clean_name
 
 MarkKind = Literal["optional", "repeatable"]
 LONGEST_NAME = 80
+LONGEST_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,39 @@ class Name:
         if not cleaned or len(cleaned) > LONGEST_NAME:
             raise InputError(f"a step's name has 1 to {LONGEST_NAME} letters, got {len(cleaned)}: choose another.")
         object.__setattr__(self, "name", cleaned)
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """What a voice says of a step in the place of its name; nothing takes that back.
+
+    >>> Say(3, "fit the  board, chip up").words
+    'fit the board, chip up'
+    """
+
+    step: int
+    words: str
+
+    def __post_init__(self) -> None:
+        cleaned = clean_name(self.words)
+        if len(cleaned) > LONGEST_WORDS:
+            raise InputError(f"a voice says up to {LONGEST_WORDS} letters of a step, got {len(cleaned)}: say less.")
+        object.__setattr__(self, "words", cleaned)
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The language of the voice, as browsers write it; nothing is the browser's own.
+
+    >>> Language("pt-BR").tag
+    'pt-BR'
+    """
+
+    tag: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(LANGUAGE_TAG, self.tag):
+            raise InputError(f"a language is written as de or pt-BR, got {self.tag!r:.40}: correct it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +171,10 @@ class Label:
             )
 
 
-Edit: TypeAlias = Name | Merge | Split | Drop | Mark | Give | Label
+Edit: TypeAlias = Name | Say | Language | Merge | Split | Drop | Mark | Give | Label
 KINDS: Mapping[str, type[Edit]] = {
-    "name": Name, "merge": Merge, "split": Split, "drop": Drop, "mark": Mark, "give": Give, "label": Label,
+    "name": Name, "say": Say, "language": Language, "merge": Merge, "split": Split, "drop": Drop, "mark": Mark,
+    "give": Give, "label": Label,
 }  # fmt: skip
 
 
@@ -157,6 +193,10 @@ def to_plain(edit: Edit) -> dict[str, Any]:
     match edit:
         case Name(step, name):
             facts: dict[str, Any] = {"step": step, "name": name}
+        case Say(step, words):
+            facts = {"step": step, "words": words}
+        case Language(tag):
+            facts = {"tag": tag}
         case Merge(steps):
             facts = {"steps": list(steps)}
         case Split(step, share):
@@ -185,6 +225,10 @@ def _read(plain: Mapping[str, Any]) -> Edit:
     match plain["kind"]:
         case "name":
             return Name(_step(plain["step"]), str(plain["name"]))
+        case "say":
+            return Say(_step(plain["step"]), str(plain["words"]))
+        case "language":
+            return Language(str(plain["tag"]))
         case "merge":
             return Merge(tuple(_step(step) for step in plain["steps"]))
         case "split":
@@ -230,6 +274,10 @@ def tell(edit: Edit, names: Mapping[int, str]) -> str:
     match edit:
         case Name(step, name):
             return f"named step {step} “{name}”"
+        case Say(step, words):
+            return f"the voice says {f'“{words}”' if words else 'the name'} of {_label(step, names)}"
+        case Language(tag):
+            return f"the voice speaks {tag or 'the language of the browser'}"
         case Merge(steps):
             return f"merged {' and '.join(_label(step, names) for step in steps)}"
         case Split(step, share):

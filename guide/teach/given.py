@@ -29,7 +29,7 @@ class Given:
 
     >>> from guide.domain import Segment
     >>> Given({"a": LabelFile((Segment(2, 0.0, 1.0),), {2: "fold"})}).steps
-    (KeyStep(number=2, name='fold', is_optional=False, is_repeatable=False),)
+    (KeyStep(number=2, name='fold', is_optional=False, is_repeatable=False, say=''),)
     """
 
     files: dict[str, LabelFile]

@@ -22,7 +22,7 @@ from guide.session import is_list
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
 from guide.teach.edited import Review, Reviewed, carry, segments_of, vanishing
-from guide.teach.edits import Edit, Give, Mark, Name, tell
+from guide.teach.edits import Edit, Give, Language, Mark, Name, Say, tell
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.reading import read_demonstrations
 from guide.teach.stills import FOLDER, Still, completed, named_stills, read_stills, relabelled
@@ -49,7 +49,7 @@ def begin_review(bundle: Bundle) -> Review:
     demonstrations, labels = read_demonstrations(bundle)
     procedure, facts = from_plain(bundle.json("procedure.json")), _review_facts(bundle)
     optional, repeatable = set(_numbers(facts.get("optional"))), set(_numbers(facts.get("repeatable")))
-    steps = [KeyStep(s.number, s.name, s.number in optional, s.number in repeatable) for s in procedure.steps]
+    steps = [KeyStep(s.number, s.name, s.number in optional, s.number in repeatable, s.say) for s in procedure.steps]
     known = set(procedure.numbers)
     if strange := {int(number) for each in labels for number in np.unique(each)} - known - {0}:
         raise BundleError(f"{bundle.folder} labels steps {sorted(strange)} that it does not know: export it again.")
@@ -62,6 +62,7 @@ def begin_review(bundle: Bundle) -> Review:
         merged(relaxed, procedure.rules.given),
         frozenset(ids.index(one) for one in _list(facts.get("labelled")) if one in ids),
         highest=max([*known, *_numbers([facts.get("highest")])]),
+        language=procedure.language,
     )
     return Review(demonstrations, start)
 
@@ -72,7 +73,9 @@ def is_quick(edits: Sequence[Edit]) -> bool:
     >>> is_quick([Name(1, "fold"), Mark(1, "optional")]), is_quick([Mark(1, "optional", is_on=False)])
     (True, False)
     """
-    return all(isinstance(edit, Name | Give) or (isinstance(edit, Mark) and edit.is_on) for edit in edits)
+    return all(
+        isinstance(edit, Name | Say | Language | Give) or (isinstance(edit, Mark) and edit.is_on) for edit in edits
+    )
 
 
 def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearned:
@@ -86,7 +89,7 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
     reviewed = carry(review.result, review.demonstrations)
     if is_quick(review.edits):
         procedure = _marked(from_plain(bundle.json("procedure.json")), reviewed.steps)
-        return Relearned(with_given(procedure, reviewed.given), reviewed, tuple(told))
+        return Relearned(_given(procedure, reviewed), reviewed, tuple(told))
     # To carry labels over takes about half as long as all the rest.
     say(begun := 0.0 if reviewed is review.result else 0.35)
     rest = part_of(say, begun, 1.0)
@@ -97,7 +100,7 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
         is_carried=len(reviewed.labelled) < len(reviewed.labels),
         tell=rest,
     )
-    procedure = with_given(learned.procedure, reviewed.given)
+    procedure = _given(learned.procedure, reviewed)
     return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
 
 
@@ -153,6 +156,10 @@ def told_of(bundle: Bundle) -> tuple[str, ...]:
     return tuple(str(line) for line in _list(_review_facts(bundle).get("changes")))
 
 
+def _given(procedure: Procedure, reviewed: Reviewed) -> Procedure:
+    return replace(with_given(procedure, reviewed.given), language=reviewed.language)
+
+
 def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
     """What was learned with names and marks given by hand: optional is not missed, repeatable not single."""
     given = {step.number: step for step in steps}
@@ -167,6 +174,7 @@ def _marked(procedure: Procedure, steps: Sequence[KeyStep]) -> Procedure:
         replace(
             step,
             name=given[step.number].name,
+            say=given[step.number].say,
             is_optional=step.is_optional or step.number in optional,
             is_repeatable=step.is_repeatable or step.number in repeatable,
         )

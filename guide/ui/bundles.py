@@ -40,7 +40,7 @@ def draw(exported: Path) -> None:
     if problem := st.session_state.pop("bundles_problem", None):
         st.error(plain(str(problem)), icon=":material/error:")
     if not sound:
-        tell_no_procedure(exported)
+        tell_no_procedure(exported, is_damaged=bool(damaged))
     else:
         _draw_bundle(_choose(sound))
 

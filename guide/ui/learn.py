@@ -9,13 +9,13 @@ from pathlib import Path
 import streamlit as st
 
 from guide.errors import GuideError
-from guide.ui import learn_progress, learn_result, uploads
+from guide.ui import learn_film, learn_progress, learn_result, uploads
 from guide.ui.state import learn as state
 from guide.ui.state.folders import exported_folder, plain, recordings_folder
 from guide.ui.training import HOW_TO_INSTALL, TrainingJob, TrainingJobs, TrainingRequest, cache_folder, missing_packages
 
 NEW = ""  # no procedure can be called so
-DROP, FOLDER = "Drop videos", "Name a folder"
+DROP, FILM, FOLDER = "Drop videos", "Film now", "Name a folder"
 AUTO, GIVEN = "Find it out", "Give it"
 LEARN_FROM, COMPARE = "Learn from them", "Only compare the result with them"
 PRESETS = {"default": "Recommended: quick, no download", "paper": "As in the paper: hours, downloads a larger network"}
@@ -37,6 +37,7 @@ def draw(trainings: TrainingJobs, recordings: Path) -> None:
     if lacks := missing_packages():
         _tell_missing(lacks)
     jobs = {job.name: job for job in trainings.find()}
+    _prefill_filmed()
     chosen = _choose(jobs)
     if chosen != NEW:
         _draw_job(trainings, recordings, jobs[chosen])
@@ -132,6 +133,12 @@ def _prefill(request: TrainingRequest, recordings: Path) -> None:
     st.session_state["learn_config"] = request.config
 
 
+def _prefill_filmed() -> None:
+    """A phone was sent here to film for a procedure: it is filled in, once."""
+    if name := st.query_params.pop(learn_film.FILMED, ""):
+        st.session_state.update(learn_source=FILM, learn_name=name, learn_choice=NEW)
+
+
 def _draw_form(trainings: TrainingJobs, recordings: Path) -> None:
     st.markdown("##### 1. What is it called?")
     typed = st.text_input("Name of the procedure", placeholder="for example: fit the lamp", key="learn_name", width=420)
@@ -189,12 +196,18 @@ def _ask_to_replace(trainings: TrainingJobs, name: str) -> bool:
 def _ask_recordings(recordings: Path, name: str) -> tuple[str, ...]:
     """What to learn from, as paths; nothing as long as it is too little."""
     st.session_state.setdefault("learn_source", DROP)
-    how = st.segmented_control("How", [DROP, FOLDER], label_visibility="collapsed", required=True, key="learn_source")
+    choices = [DROP, FILM, FOLDER]
+    how = st.segmented_control("How", choices, label_visibility="collapsed", required=True, key="learn_source")
     if how == FOLDER:
         return _ask_folder()
     folder = recordings / name
-    _take_files(folder, is_named=bool(name))
     found = state.list_recordings(folder) if name else ()
+    if how == FILM:
+        learn_film.draw(name, len(found))
+        learn_film.await_films(folder, tuple(one.path.name for one in found))
+    with st.container(key="film-files" if how == FILM else "files"):  # films go through the same field
+        _take_files(folder, is_named=bool(name))
+    _tell_problems(folder)
     for one in found:
         with st.container(horizontal=True, vertical_alignment="center"):
             if picture := _thumbnail(one.path, one.size):
@@ -230,8 +243,6 @@ def _take_files(folder: Path, is_named: bool) -> None:
         disabled=not is_named,
     )
     st.html(uploads.if_refused(TOO_LARGE))
-    for problem in st.session_state.get("learn_problems", {}).get(folder.name, ()):
-        st.error(plain(problem), icon=":material/block:")
     if not files:
         return
     problems = []
@@ -243,6 +254,11 @@ def _take_files(folder: Path, is_named: bool) -> None:
     st.session_state["learn_turn"] = turn + 1
     st.session_state["learn_problems"] = {folder.name: problems}
     st.rerun()
+
+
+def _tell_problems(folder: Path) -> None:
+    for problem in st.session_state.get("learn_problems", {}).get(folder.name, ()):
+        st.error(plain(problem), icon=":material/block:")
 
 
 def _ask_folder() -> tuple[str, ...]:

@@ -116,7 +116,7 @@ def _speak_news(view: LiveView) -> None:
     """Says aloud what is new since the page was drawn last."""
     news = spoken(st.session_state.get("live_view"), view)
     st.session_state["live_view"] = view
-    _speak(news, bool(st.session_state.get("muted", False)))
+    _speak(news, bool(st.session_state.get("muted", False)), view.language)
 
 
 @st.cache_resource(show_spinner=False)
@@ -193,13 +193,14 @@ def _numbers_script() -> Any:
     return st.components.v2.component("guide_live_numbers", js=NUMBERS_SCRIPT.read_text(encoding="utf-8"))
 
 
-def _speak(sayings: Sequence[Saying], is_muted: bool) -> None:
-    """Says each of `sayings` once by the browser's own voice, unless it is muted."""
+def _speak(sayings: Sequence[Saying], is_muted: bool, language: str) -> None:
+    """Says each of `sayings` once by the browser's own voice in that language, unless it is muted."""
     serial = int(st.session_state.get("voice_serial", 0)) + bool(sayings)
     st.session_state["voice_serial"] = serial
     if sayings:
         st.session_state["voice_words"] = [[one.words, one.is_urgent, one.sound] for one in sayings]
-    told = {"serial": serial, "words": st.session_state.get("voice_words", []), "muted": is_muted}
+    words = st.session_state.get("voice_words", [])
+    told = {"serial": serial, "words": words, "muted": is_muted, "language": language}
     with st.container(key="voice"):
         _voice_script()(data=told, key="voice_of_the_page")
 

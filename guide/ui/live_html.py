@@ -182,7 +182,8 @@ def _next(view: LiveView, still: Still) -> str:
     )
     rest = "".join(_line("li", f"or {one.name} ({one.count})") for one in others)
     return (
-        f'<div class="guide-next"><div><p class="guide-small">NEXT</p>{_line("strong", first.name)}'
+        f'<div class="guide-next" data-say="{_text(first.say)}"><div><p class="guide-small">NEXT</p>'
+        f"{_line('strong', first.name)}"
         f"{_line('p', _whereof(first), 'guide-small guide-why')}</div>{shown}<ul>{rest}</ul></div>"
     )
 

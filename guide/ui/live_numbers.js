@@ -5,7 +5,6 @@ const GAP_MS = 700 // between two drawings: changes often come in twos and three
 const AGAIN_MS = 2000
 const CALM_MS = 80
 const REOPEN_MS = 10000
-const NEXT_SHARE = 0.8 // of a step's usual time: then the voice says what comes next
 const BUSY = "[data-test-script-state=running], [data-test-script-state=rerunRequested]"
 
 const NUMBERS = {
@@ -48,7 +47,7 @@ function writeStep(kept, now, beat) {
   const bar = now.querySelector(".guide-bar")
   if (!bar) return
   const [low, usual, high, longest] = bar.dataset.times.split(" ").map(Number)
-  sayNextStep(kept, now, beat.elapsed_s >= NEXT_SHARE * usual)
+  sayNextStep(kept, now, window.guideVoice?.isTimeForNext?.(beat.elapsed_s, low, usual))
   const end = Math.max(1.2 * high, longest, beat.elapsed_s, 1e-6)
   const place = (seconds) => `${((100 * seconds) / end).toFixed(1)}%`
   bar.querySelector("i").style.width = place(beat.elapsed_s)
@@ -59,10 +58,10 @@ function writeStep(kept, now, beat) {
 // What comes next is said once for each step, before it ends.
 function sayNextStep(kept, now, isTime) {
   const name = now.querySelector(".guide-name").textContent
-  const following = document.querySelector(".guide-next:has(.guide-why) strong")
+  const following = document.querySelector(".guide-next[data-say]")
   if (!isTime || !following || kept.hinted === name || !window.guideVoice?.say) return
   kept.hinted = name
-  window.guideVoice.say(`Next: ${following.textContent}`)
+  window.guideVoice.say(`Next: ${following.dataset.say}`)
 }
 
 // An alert is not kept waiting for a drawing: it takes the place of the step at once, and gives it back where it was

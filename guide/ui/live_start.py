@@ -185,10 +185,10 @@ def start(keeper: ServerKeeper, choice: Choice) -> None:
     """Starts a session and shows it; what cannot be is said in the box that was pressed."""
     with st.container(key="starting"):
         st.subheader("Starting …")
-        st.caption("The procedure is loaded and the pictures are opened.")
     try:
-        client = keeper.let_phones_in() if choice.takes_phones else keeper.connect()
-        state = client.start(choice.request)
+        with st.spinner("The procedure is loaded and the pictures are opened."):
+            client = keeper.let_phones_in() if choice.takes_phones else keeper.connect()
+            state = client.start(choice.request)
     except GuideError as error:
         keeper.forget()
         st.session_state[REFUSED] = (choice.box, str(error))

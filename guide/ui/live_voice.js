@@ -2,7 +2,7 @@
 // does.
 export default function ({ data }) {
   if (!data) return;
-  window.guideVoice.say = say; // for the script of the live numbers
+  Object.assign(window.guideVoice, { say, isTimeForNext, language: data.language }); // for the script of the live numbers
   if (data.muted !== window.guideVoice.isMuted) silence(data.muted);
   if (data.serial <= (window.guideSaid || 0)) return;
   window.guideSaid = data.serial;

@@ -36,16 +36,24 @@ def _timeline() -> Callable[..., Any]:
 def draw(opened: ReviewedBundle) -> None:
     """Draws the labelling of one recording."""
     items = opened.review.demonstrations.items
-    left, right = st.columns([5, 4], gap="medium")
+    other: int | None = st.session_state.get(_other_key(opened))  # the page's columns depend on it
+    left, right, *beside = st.columns([5, 4] if other is None else [4, 5, 5], gap="medium")
     with left:
-        place = _choose(opened)
+        chosen, compared = st.columns(2, gap="small")
+        with chosen:
+            place = _choose(opened)
+        with compared:
+            _choose_other(opened, place)
         st.caption("Correct one or two from beginning to end: the others then follow them.")
         buttons = st.container(horizontal=True)  # here, where they are seen on a small laptop; drawn after the timeline
         _draw_new_step(opened)
         _draw_gain(opened)
     with right:
-        _draw_video(opened, items[place].id)
-    draft = _draw_labels(opened, place)
+        _draw_video(opened, items[place].id, "review_video")
+    if other is not None:
+        with beside[0]:
+            _draw_video(opened, items[other].id, "review_other")
+    draft = _draw_labels(opened, place, other)
     with buttons:
         _draw_buttons(opened, place, draft)
 
@@ -65,13 +73,30 @@ def _choose(opened: ReviewedBundle) -> int:
     return place
 
 
-def _draw_video(opened: ReviewedBundle, recording: str) -> None:
+def _choose_other(opened: ReviewedBundle, place: int) -> None:
+    """A second recording to look at beside it: each moment shows what the other did at the same place of its work."""
+    items = opened.review.demonstrations.items
+    others = [at for at in range(len(items)) if at != place]
+    if st.session_state.get(_other_key(opened)) == place:
+        st.session_state[_other_key(opened)] = None
+    if others:
+        st.selectbox(
+            "Beside it", others, index=None, format_func=lambda at: f"{items[at].id}", key=_other_key(opened),
+            placeholder="another recording", help="Shows what the other did here, by the steps as they are known.",
+        )  # fmt: skip
+
+
+def _other_key(opened: ReviewedBundle) -> str:
+    return f"review_other_{opened.name}"
+
+
+def _draw_video(opened: ReviewedBundle, recording: str, key: str) -> None:
     video = opened.videos.get(recording)
     shown = None
     if video is not None:
         with st.spinner("Making the video playable"):
             shown = playable(video, opened.store.folder / "clips" / f"{recording}-whole")
-    with st.container(key="review_video"):
+    with st.container(key=key):
         if shown is None:
             st.info("The video of this recording was not found. Labels can be dragged and typed without it.")
         else:
@@ -110,7 +135,7 @@ def _steps(opened: ReviewedBundle) -> dict[int, str]:
     return {step.number: state.label(step) for step in every}
 
 
-def _draw_labels(opened: ReviewedBundle, place: int) -> dict[str, Any]:
+def _draw_labels(opened: ReviewedBundle, place: int, other: int | None) -> dict[str, Any]:
     """The timeline and the table; gives the labels as they stand there now."""
     one = opened.review.demonstrations.items[place]
     ends = opened.review.demonstrations.ends[one.id]
@@ -121,6 +146,7 @@ def _draw_labels(opened: ReviewedBundle, place: int) -> dict[str, Any]:
         duration=ends,
         frame=state.frame_s(opened.videos.get(one.id)),
         stamp=draft["stamp"],
+        other=None if other is None else _beside(opened, place, other),
         key=f"review_timeline_{opened.name}_{one.id}_{draft['began']}_{draft['turn']}",
         default=None,
     )
@@ -133,6 +159,18 @@ def _draw_labels(opened: ReviewedBundle, place: int) -> dict[str, Any]:
     with st.expander("Type the times instead", icon=":material/table:"):
         _draw_table(opened, one.id, draft, steps)
     return draft
+
+
+def _beside(opened: ReviewedBundle, place: int, other: int) -> dict[str, Any]:
+    """The other recording's steps, and where each step of this one was done there."""
+    every = segments_of(opened.review.result, opened.review.demonstrations)
+    one = opened.review.demonstrations.items[other]
+    return {
+        "name": one.id,
+        "duration": opened.review.demonstrations.ends[one.id],
+        "segments": [[part.step, part.start, part.end] for part in every[other]],
+        "pairs": state.matched(every[place], every[other]),
+    }
 
 
 def _draw_buttons(opened: ReviewedBundle, place: int, draft: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from guide.errors import InputError
-from guide.teach.edits import Drop, Mark, MarkKind, Merge, Name, Split
+from guide.teach.edits import LONGEST_WORDS, Drop, Language, Mark, MarkKind, Merge, Name, Say, Split
 from guide.teach.videos import cut_clip
 from guide.ui.review_bundle import ReviewedBundle, pictures
 from guide.ui.shell import badge
@@ -15,20 +15,42 @@ from guide.ui.state.review import StepCard, StepPicture
 
 CARDS_A_ROW = 3
 BY_LOOK = "where its look changes"
+LANGUAGES = {
+    "": "as the browser", "ar": "العربية", "cs": "čeština", "da": "dansk", "de": "Deutsch", "en": "English",
+    "es": "español", "fi": "suomi", "fr": "français", "hi": "हिन्दी", "hu": "magyar", "it": "italiano", "ja": "日本語",
+    "ko": "한국어", "nb": "norsk", "nl": "Nederlands", "pl": "polski", "pt": "português", "ro": "română",
+    "ru": "русский", "sv": "svenska", "tr": "Türkçe", "uk": "українська", "vi": "Tiếng Việt", "zh": "中文",
+}  # fmt: skip
 
 
 def draw(opened: ReviewedBundle) -> None:
     """Draws a card for each step."""
     cards = state.cards(opened.review, pictures(opened))
     shows_clips = False
-    if opened.videos:
-        shows_clips = st.toggle("Show clips instead of pictures", key="review_clips")
-    else:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        if opened.videos:
+            shows_clips = st.toggle("Show clips instead of pictures", key="review_clips")
+        _draw_language(opened)
+    if not opened.videos:
         _ask_for_videos(opened)
     for first in range(0, len(cards), CARDS_A_ROW):
         for column, card in zip(st.columns(CARDS_A_ROW), cards[first : first + CARDS_A_ROW], strict=False):
             with column.container(border=True, height="stretch"):
                 _draw_card(opened, card, cards, shows_clips)
+
+
+def _draw_language(opened: ReviewedBundle) -> None:
+    now = opened.review.result.language
+    key = f"review_language_{opened.name}_{now}"
+    known = list(dict.fromkeys((*LANGUAGES, now)))
+
+    def save() -> None:
+        opened.add(Language(str(st.session_state[key])))
+
+    st.selectbox(
+        "Language of the voice", known, index=known.index(now), key=key, width=240, on_change=save,
+        format_func=lambda tag: f"Voice: {LANGUAGES.get(tag, tag)}", label_visibility="collapsed",
+    )  # fmt: skip
 
 
 def _ask_for_videos(opened: ReviewedBundle) -> None:
@@ -96,6 +118,7 @@ def _draw_name(opened: ReviewedBundle, card: StepCard) -> None:
 
 def _draw_changes(opened: ReviewedBundle, card: StepCard, cards: tuple[StepCard, ...]) -> None:
     key = f"{opened.name}_{card.number}_{len(opened.review.edits)}"
+    _draw_words(opened, card)
     _draw_mark(opened, card, "optional", "May be left out", card.is_optional)
     _draw_mark(opened, card, "repeatable", "May be done again", card.is_repeatable)
     others = {other.label: other.number for other in cards if other.number != card.number}
@@ -108,6 +131,19 @@ def _draw_changes(opened: ReviewedBundle, card: StepCard, cards: tuple[StepCard,
     if len(cards) > 1 and st.button("It is no step: background", icon=":material/block:", key=f"drop_{key}"):
         opened.add(Drop(card.number))
         st.rerun()
+
+
+def _draw_words(opened: ReviewedBundle, card: StepCard) -> None:
+    key = f"review_say_{opened.name}_{card.number}_{card.say}"
+
+    def save() -> None:
+        opened.add(Say(card.number, str(st.session_state[key])))
+
+    st.text_input(
+        "The voice says", value=card.say, key=key, max_chars=LONGEST_WORDS, placeholder=card.name,
+        help="In the place of the name: what to do, in a few words. Empty: the name.",
+        on_change=save,
+    )  # fmt: skip
 
 
 def _draw_mark(opened: ReviewedBundle, card: StepCard, kind: MarkKind, words: str, is_on: bool) -> None:

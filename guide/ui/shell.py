@@ -56,9 +56,10 @@ def go_to(name: str, query: Mapping[str, str] | None = None, **chosen: object) -
     st.switch_page(_linked(name), query_params=query)
 
 
-def tell_no_procedure(exported: Path) -> None:
-    """That nothing has been learned yet, and how to come by a procedure."""
-    st.info(f"There is no procedure in {plain(str(exported))} yet. To see one, run this in a terminal:")
+def tell_no_procedure(exported: Path, is_damaged: bool = False) -> None:
+    """That nothing has been learned yet, or nothing that can be used, and how to come by a procedure."""
+    lack = "no other procedure in {}" if is_damaged else "no procedure in {} yet"
+    st.info(f"There is {lack.format(plain(str(exported)))}. To see one, run this in a terminal:")
     st.code(HOW_TO_MAKE_ONE, language=None)
     st.markdown(HOW_LONG)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -25,6 +28,7 @@ LONGEST_NAME = 60
 SPARE_BYTES = 256 * 2**20
 CHUNK = 2**20
 IGNORE = ".gitignore"
+WRITERS = {".mp4": "mp4", ".webm": "webm", ".mkv": "matroska"}
 _UNFIT = re.compile(r"[^\w.+-]+")
 
 
@@ -113,9 +117,32 @@ def store(stream: BinaryIO, name: str, folder: Path, largest_mb: int = LARGEST_M
     make_folder(folder)
     _require_room(folder, size)
     try:
-        return _write(stream, folder, clean_name(Path(clean_name(name)).stem, "recording"), container.suffix)
+        with _with_length(stream, container, folder) as whole:
+            return _write(whole, folder, clean_name(Path(clean_name(name)).stem, "recording"), container.suffix)
     except OSError as cause:
         raise OutputError(f"{folder} cannot be written ({cause.strerror}): free some space and try again.") from cause
+
+
+@contextmanager
+def _with_length(stream: BinaryIO, container: Container, folder: Path) -> Iterator[BinaryIO]:
+    """The video with its length in it: browsers that film leave it out, and then nobody can look for a moment in it."""
+    import av
+
+    with av.open(stream, "r", format=container.reader) as film:
+        is_whole = film.duration is not None or container.suffix not in WRITERS
+        if not is_whole:
+            with tempfile.TemporaryFile(dir=folder) as copy:
+                with av.open(copy, "w", format=WRITERS[container.suffix]) as out:
+                    pictures = out.add_stream_from_template(film.streams.video[0])
+                    for packet in film.demux(film.streams.video[0]):
+                        if packet.dts is not None:  # the empty one at the end
+                            packet.stream = pictures
+                            out.mux(packet)
+                copy.seek(0)
+                yield copy
+    if is_whole:
+        stream.seek(0)
+        yield stream
 
 
 def make_folder(folder: Path) -> None:

@@ -59,6 +59,6 @@ def numbered(labels: Sequence[Labels], centres: NDArray[np.float64], notes: tupl
 
 
 def unused(labels: Sequence[Labels], k: int) -> tuple[str, ...]:
-    """A note where some of the columns 0..k-1 label no frame."""
+    """A note, in words for a trainer, where some of the columns 0..k-1 label no frame."""
     used = len(np.unique(np.concatenate(labels)))
-    return () if used == k else (f"only {used} of the {k} key-steps asked for label any frame: try a smaller --k",)
+    return () if used == k else (f"only {used} of the {k} steps asked for were found: ask for fewer",)

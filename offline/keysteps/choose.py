@@ -26,9 +26,9 @@ Report = Callable[[int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A number of key-steps and, in words, why it was chosen.
+    """A number of key-steps and, in words for a trainer, why it was chosen.
 
-    >>> Choice(7, "most information (1.52 nats)", ((6, 1.4), (7, 1.52))).k
+    >>> Choice(7, "as many as usual", ((6, 1.4), (7, 1.52))).k
     7
     """
 
@@ -50,7 +50,9 @@ def choose_k(
     """
     numbers = candidates if candidates is not None else _candidates(collection)
     if len(collection.times) < 2:
-        return Choice(min(USUAL, max(numbers)), "as many as usual, since one recording has no other to be told by", ())
+        return Choice(
+            min(USUAL, max(numbers)), "as many as usual: with one recording there is no other to compare with", ()
+        )
     few = paired_off(collection, max(numbers), seed)
     looked = look(few.collection(), average_step_s(collection, USUAL), QUICK)
     scores = []
@@ -61,8 +63,9 @@ def choose_k(
             report(*scores[-1])
     k = bend(scores)
     if len(scores) == 1:
-        return Choice(k, "the recordings are too short to try more", tuple(scores))
-    reason = f"tried {', '.join(str(tried) for tried, _ in scores)}: beyond {k}, more steps say little that is new"
+        return Choice(k, "the recordings are too short for more", tuple(scores))
+    tried = f"{scores[0][0]} to {scores[-1][0]} were tried"
+    reason = f"{tried}, and with more than {k} the recordings agree hardly better; if you know the number, give it"
     return Choice(k, reason, tuple(scores))
 
 

@@ -35,6 +35,10 @@ from offline.keysteps.parts import cut
 from offline.keysteps.pcm import ProCut
 
 LEAST_RECORDINGS = 3  # two alone can be paired off any way
+FEW = (
+    f"with fewer than {LEAST_RECORDINGS} recordings, or very short ones, they cannot be compared with each other: the "
+    "steps are less sure, so film more"
+)
 MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames
 LEAD_IN_ROUNDS = 2  # the first looks at equally long beginnings
 MOST_RECORDINGS = 30  # that are paired off: every two of them, many times over
@@ -82,7 +86,7 @@ class CorrespondAndCut:
         step_s = average_step_s(collection, k)
         if len(collection.times) < LEAST_RECORDINGS or step_s <= 0:
             found = ProCut().find(collection, k, seed)
-            return replace(found, notes=(*found.notes, "too few recordings to pair off: found by ProCut alone"))
+            return replace(found, notes=(*found.notes, FEW))
         few = paired_off(collection, k, seed)
         corresponding = correspond(look(few.collection(), step_s, self.settings), step_s, k, seed, self.settings)
         every = dict(zip(few.numbers, corresponding.steps, strict=True))

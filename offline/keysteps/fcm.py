@@ -82,14 +82,19 @@ def fuzzy_centres(data: Array, start: Array, settings: FuzzySettings) -> Array:
     return centres
 
 
+ALIKE = (
+    "the steps look too much alike to be told apart, so those found mean little: film closer, with hands and parts in "
+    "the picture, or label one or two recordings"
+)
+
+
 def collapse_notes(weights: Array, settings: FuzzySettings) -> tuple[str, ...]:
-    """A note, also logged as a warning, when memberships (N, K) say next to nothing."""
+    """A note, with its figures in the log, when memberships (N, K) say next to nothing."""
     if sharpness(weights) >= settings.least_sharpness:
         return ()
-    note = (
+    log.warning(
         f"fuzzy c-means collapsed: partition coefficient {partition_coefficient(weights):.3f} with {weights.shape[1]} "
         f"key-steps (1/K = {1 / weights.shape[1]:.3f}), so the labels mean nothing: lower the fuzzifier from "
         f"{settings.fuzzifier:g} towards 1.1, or train the embedder longer"
     )
-    log.warning(note)
-    return (note,)
+    return (ALIKE,)

@@ -45,7 +45,7 @@ def test_a_second_look_is_kept_where_it_shows_what_the_first_does_not(
     gain = try_second_look(seen(strengths), LABELS, SETTINGS)
     assert gain is not None
     assert gain.is_clear == is_clear
-    assert ("is kept" in gain_in_words(gain)) == is_clear
+    assert ("is used" in gain_in_words(gain)) == is_clear
 
 
 def test_steps_that_too_few_recordings_show_tell_nothing() -> None:
@@ -94,7 +94,7 @@ def test_it_is_tried_in_learning_and_kept_where_hands_are_small(tmp_path: Path) 
         rows = [f'{n * STEP_S},{(n + 1) * STEP_S},"{step} step"' for n, step in enumerate(order) if step]
         (tmp_path / f"{number}.csv").write_text("\n".join(rows) + "\n")
     learned = learn(tmp_path, tmp_path / "work", RECIPE.replace("looks = 1", 'looks = "auto"'), labels=tmp_path)
-    assert "the second is kept" in learned.said
+    assert "so it is used" in learned.said
     assert learned.bundle.facts["recipe"]["looks"] == 2
     assert perception_settings(learned.bundle).region is not None
-    assert any("the second is kept" in note for note in learned.bundle.facts["notes"])
+    assert any("so it is used" in note for note in learned.bundle.facts["notes"])

@@ -5,7 +5,12 @@ const WIDEST = 640; // pixels: the network sees 224, the stored video should sti
 const QUALITY = 0.8;
 const WRONG_TOKEN = 4401; // it may be right again once the server is started anew, so we keep trying
 const LAST_WORDS = { 4400: "", 4409: "Another device took over under this name." };
-const NEXT_SHARE = 0.8; // of a step's usual time: then the voice says what comes next
+const MOST_VISITS = 6; // of the order of work
+const CAMERA_WORDS = {
+  NotAllowedError: "The camera was not allowed: allow it in the browser and press Start again.",
+  NotFoundError: "This device has no camera: plug one in and press Start again, or open the page on a phone.",
+  NotReadableError: "Another program uses the camera: close it and press Start again.",
+};
 const query = new URLSearchParams(location.search);
 const at = (id) => document.getElementById(id);
 
@@ -117,6 +122,7 @@ function showWhere(now) {
   sayNextStep(step, following);
   at("clock").textContent = `${Math.floor(now.at / 60)}:${String(Math.floor(now.at % 60)).padStart(2, "0")}`;
   showSteps(now.progress, step && step.step);
+  showVisits(now.timeline);
 }
 
 function showNextPicture(following) {
@@ -137,11 +143,14 @@ function showTimes(step, isLate) {
   at("took").textContent = step ? `${Math.round(step.elapsed_s)} s${times ? `, usually ${Math.round(times.usual)} s` : ""}` : "";
 }
 
+const said = ({ step, name }) => page.steps.find((one) => one.step === step)?.say || name;
+
 // Before the step ends, once for each step.
 function sayNextStep(step, following) {
-  if (!step || !following || !step.expected_s || step.elapsed_s < NEXT_SHARE * step.expected_s.usual || page.hinted === step.step) return;
+  const times = step && step.expected_s;
+  if (!times || !following || page.hinted === step.step || !isTimeForNext(step.elapsed_s, times.low, times.usual)) return;
   page.hinted = step.step;
-  say(`Next: ${following.name}`);
+  say(`Next: ${said(following)}`);
 }
 
 function showSteps(progress, here) {
@@ -156,6 +165,19 @@ function showSteps(progress, here) {
     const standing = isMissed && !done.has(one.step) ? "missed" : here === one.step ? "here"
       : ["out_of_order", "repeated"].includes(kind) ? kind : done.has(one.step) ? "done" : "";
     return element("li", one.name, standing);
+  }));
+}
+
+// The newest turns of work as they happened, as on the dashboard: a step done again stands there again.
+function showVisits(visits) {
+  const wrong = new Set([...page.alerts.values()].filter((one) => one.kind === "out_of_order").map((one) => one.step));
+  at("visits").replaceChildren(...visits.slice(-MOST_VISITS).map((one) => {
+    const isOpen = one.end === null && !page.isOver, known = page.steps.find((each) => each.step === one.step);
+    const sign = one.again ? "↻ " : isOpen ? "▶ " : wrong.has(one.step) ? "⇅ " : "";
+    const row = element("li", `${sign}${one.name} `), time = isOpen ? "now" : `${Math.round(one.busy_s)} s`;
+    row.style.borderLeftColor = known ? known.colour : "transparent";
+    row.append(element("small", one.again ? `again, ${time}` : time));
+    return row;
   }));
 }
 
@@ -188,6 +210,7 @@ const heard = {
       rate: message.rate, mostRate: message.most_rate, steps: message.steps, session: message.session, look: message.look,
       words: message.words, actions: message.state.actions, pause: 1000, inFlight: 0, sentAt: [],
     });
+    window.guideVoice.language = message.state.language;
     page.alerts = new Map(message.state.alerts.map((one) => [one.id, one]));
     page.questions = new Map(message.state.questions.map((one) => [one.id, one]));
     showLink("connected", "up");
@@ -212,7 +235,7 @@ const heard = {
     if (message.state === "confirmed" && message.step > 0 && page.spoken !== message.name) {
       page.spoken = message.name;
       page.hinted = page.hinted === message.step ? page.hinted : null;
-      say(message.name);
+      say(said(message));
     }
   },
   alert(message) {
@@ -221,7 +244,7 @@ const heard = {
     page.alerts.set(message.id, { acknowledged: false, ...known, ...message, snoozed: false });
     if (!known || known.snoozed || known.severity !== message.severity) {
       if (navigator.vibrate) navigator.vibrate(message.severity === "alarm" ? [200, 100, 200] : 150);
-      say(`${message.title.split(":")[0]}. ${message.todo}.`, true, message.severity);
+      say(message.spoken, true, message.severity);
     }
     showAlerts();
     refreshSteps();
@@ -257,7 +280,7 @@ const heard = {
     showEnd(message.ending.words, message.problem, "");
     at("step").className = message.ending.kind;
     if (isNew) say(`${message.ending.words}.`, true);
-    page.now = { ...page.now, step: null, progress: message.progress };
+    page.now = { ...page.now, step: null, progress: message.progress, timeline: message.timeline };
     refreshSteps();
     showAlerts();
     showQuestion();
@@ -265,7 +288,9 @@ const heard = {
 };
 
 function refreshSteps() {
-  if (page.now) showSteps(page.now.progress, page.now.step && page.now.step.step);
+  if (!page.now) return;
+  showSteps(page.now.progress, page.now.step && page.now.step.step);
+  showVisits(page.now.timeline);
 }
 
 // --- the connection ---------------------------------------------------------------------------------------------
@@ -384,7 +409,7 @@ at("start").addEventListener("submit", async (event) => {
   try {
     await openCamera();
   } catch (error) {
-    at("hint").textContent = error.name === "NotAllowedError" ? "The camera was not allowed: allow it in the browser and press Start again." : error.message;
+    at("hint").textContent = CAMERA_WORDS[error.name] || error.message;
     return;
   }
   try {

@@ -4,7 +4,9 @@
 const LONGEST_MS = 4000; // a browser that does not tell when it has spoken is not waited for longer than this ...
 const LETTER_MS = 120; // ... and this a letter
 
-window.guideVoice = window.guideVoice || { waiting: [], current: null, isMuted: false, said: [], audio: null };
+const NEXT_SHARE = 0.8; // of a step's usual time
+
+window.guideVoice = window.guideVoice || { waiting: [], current: null, isMuted: false, said: [], audio: null, language: "" };
 
 function say(words, isUrgent = false, sound = "") {
   const voice = window.guideVoice;
@@ -20,12 +22,26 @@ function say(words, isUrgent = false, sound = "") {
   sayNext();
 }
 
+// A voice of the language, of the same country where there is one; none where the browser has none or tells none.
+function voiceFor(language) {
+  const plain = (tag) => tag.toLowerCase().replace("_", "-"), wanted = plain(language);
+  const found = (speechSynthesis.getVoices?.() || []).filter((one) => plain(one.lang).split("-")[0] === wanted.split("-")[0]);
+  return found.find((one) => plain(one.lang) === wanted) || found.find((one) => one.default) || found[0];
+}
+
+// What comes next is to be said before the step ends: at its usual time less a fifth, or when the quickest end it.
+function isTimeForNext(elapsed, low, usual) {
+  return elapsed >= Math.min(NEXT_SHARE * usual, low);
+}
+
 function sayNext() {
   const voice = window.guideVoice;
   if (voice.current || !voice.waiting.length) return;
   const one = (voice.current = voice.waiting.shift());
   const spoken = new SpeechSynthesisUtterance(one.words);
-  spoken.lang = document.documentElement.lang || "en";
+  const wanted = voice.language || navigator.language || "en", found = voiceFor(wanted);
+  spoken.lang = found ? found.lang : wanted;
+  if (found) spoken.voice = found;
   const next = () => {
     clearTimeout(one.timer);
     if (voice.current !== one) return;

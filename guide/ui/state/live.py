@@ -68,6 +68,8 @@ class NowView:
     confidence: str
     times_s: tuple[float, ...] = ()
     """Low, usual, high and longest of the demonstrations in seconds, where there are any."""
+    say: str = ""
+    """What a voice says of it, where it is a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class NextView:
     count: str
     stills: int
     is_missed: bool = False
+    say: str = ""
+    """What a voice says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,8 @@ class LiveView:
     earlier: int = 0
     loud: AlertView | None = None
     """The alert that takes the place of the current step: the gravest that nobody has answered yet."""
+    language: str = ""
+    """Of the voice; empty is the browser's own."""
     replay_request: Mapping[str, object] | None = None
     """What to ask for to play the recording again; none of cameras and streams."""
 
@@ -201,6 +207,7 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         headset=str(state["client"]) if waits else None,
         remark=ending_words(state) if is_over else lost,
         mark=state_fingerprint(state),
+        language=str(state["language"]),
         replay_request=None if state["health"]["is_live"] or state["client"] is not None else _replay_request(state),
     )
 
@@ -246,6 +253,7 @@ def _now(state: Plain, is_over: bool) -> NowView:
     return NowView(
         str(step["name"]), int(step["step"]), mood, f"{elapsed_s:.0f} s", _expected(times), *_places(elapsed_s, times),
         confidence, () if times is None else tuple(times[name] for name in ("low", "usual", "high", "longest")),
+        next((str(one["say"]) for one in state["steps"] if one["step"] == step["step"]), str(step["name"])),
     )  # fmt: skip
 
 
@@ -278,6 +286,7 @@ def _places(elapsed_s: float, times: Plain | None) -> tuple[float, float, float,
 def _next(state: Plain) -> tuple[NextView, ...]:
     stills = {one["step"]: int(one["stills"]) for one in state["steps"]}
     names = {int(one["step"]): str(one["name"]) for one in state["steps"]}
+    said = {int(one["step"]): str(one["say"]) for one in state["steps"]}
     return tuple(
         NextView(
             int(one["step"]),
@@ -285,6 +294,7 @@ def _next(state: Plain) -> tuple[NextView, ...]:
             choice_words(one, names),
             stills.get(one["step"], 0),
             bool(one.get("missed")),
+            said.get(int(one["step"]), ""),
         )
         for one in state["next"][:MOST_NEXT]
     )
@@ -321,14 +331,13 @@ def _timeline(state: Plain, names: Mapping[int, str]) -> tuple[ItemView, ...]:
 def _visits(state: Plain) -> tuple[VisitView, ...]:
     """Every stretch of work that is known, the oldest first."""
     wrong = {int(alert["step"]) for alert in state["alerts"] if alert["kind"] == "out_of_order"}
-    found, seen = [], set[int]()
+    found = []
     for visit in state["timeline"]:
         step, is_open = int(visit["step"]), visit["end"] is None and state["state"] == "running"
         standing: Standing = "current" if is_open else "out of order" if step in wrong else "done"
-        sign = ICONS["done again"] if step in seen else ICONS[standing] if standing != "done" else ""
+        sign = ICONS["done again"] if visit["again"] else ICONS[standing] if standing != "done" else ""
         words = "now" if is_open else _seconds(_busy_s(visit))
-        found.append(VisitView(str(visit["name"]), colour(step), sign, f"again, {words}" if step in seen else words))
-        seen.add(step)
+        found.append(VisitView(str(visit["name"]), colour(step), sign, f"again, {words}" if visit["again"] else words))
     return tuple(found)
 
 
@@ -376,7 +385,7 @@ def spoken(before: LiveView | None, after: LiveView) -> tuple[Saying, ...]:
     if after.question is not None and (before.question is None or before.question.id != after.question.id):
         words.append(Saying(after.question.text, True))
     if after.now.step is not None and after.now.step != before.now.step:
-        words.append(Saying(after.now.name))
+        words.append(Saying(after.now.say))
     if after.now.mood == "lost" != before.now.mood:
         words.append(Saying(after.now.name, True, "warning"))
     return tuple(words)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from guide.procedure.actions import Action, in_force
-from guide.procedure.wording import ACTION_WORDS, ANSWERS, LATE_ANSWERS, TITLES
+from guide.procedure.wording import ACTION_WORDS, ANSWERS, LATE_ANSWERS
 from guide.serve.live_numbers import loud_alert
 from guide.ui.state.live_words import SEVERITIES, clock
 
@@ -78,7 +78,7 @@ def _alert(alert: Plain) -> AlertView:
         int(alert["id"]), str(alert["title"]), str(alert["reason"]), str(alert["evidence"]),
         str(alert["severity"]), icon, severity_word, clock(alert["at"]), bool(alert["acknowledged"]),
         bool(alert["snoozed"]), bool(alert.get("snapshot")), kind == "missed", str(alert["todo"]), alert["shows"],
-        f"{TITLES.get(kind, kind)}. {alert['todo']}.",
+        str(alert["spoken"]),
     )  # fmt: skip
 
 

@@ -68,6 +68,8 @@ class StepCard:
     is_repeatable: bool
     by_demonstrations: frozenset[MarkKind] = frozenset()
     """What the demonstrations alone make of it: nobody can take that away by hand."""
+    say: str = ""
+    """What the voice says of it, where that is not its name."""
 
     @property
     def label(self) -> str:
@@ -210,6 +212,7 @@ def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Pro
         step.is_optional,
         step.is_repeatable,
         frozenset(by_demonstrations),
+        step.say,
     )
 
 
@@ -326,6 +329,20 @@ def drawn_segments(value: object, duration_s: float, known: Iterable[int]) -> tu
     found.sort(key=lambda one: one.start)
     is_apart = all(after.start >= before.end for before, after in pairwise(found))
     return tuple(found) if is_apart else None
+
+
+def matched(here: Iterable[Segment], there: Iterable[Segment]) -> list[list[float]]:
+    """When each step was done in two recordings, as often as both did it: [start, end, start there, end there].
+
+    >>> matched([Segment(2, 0.0, 4.0), Segment(1, 5.0, 6.0)], [Segment(1, 1.0, 3.0), Segment(2, 3.0, 9.0)])
+    [[0.0, 4.0, 3.0, 9.0], [5.0, 6.0, 1.0, 3.0]]
+    """
+    visits: dict[int, list[Segment]] = {}
+    for one in there:
+        visits.setdefault(one.step, []).append(one)
+    rest = {step: iter(each) for step, each in visits.items()}
+    pairs = ((one, next(rest.get(one.step, iter(())), None)) for one in here if one.step > 0)
+    return [[one.start, one.end, other.start, other.end] for one, other in pairs if other is not None]
 
 
 def warnings(review: Review) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 // Speaks Streamlit's component messages by hand; no library and no address but the page's own.
 
 const at = (id) => document.getElementById(id);
-const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0, frame: 0.04, zoom: 1, loop: false, told: "", past: [], future: [] };
+const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0, frame: 0.04, zoom: 1, loop: false, told: "", past: [], future: [], other: null };
 const KEYS = "123456789abcdefghijklmnopqrstuvwxyz".replace("b", "").split("");
 const LEAST = 0.1; // seconds a step lasts at least
 const SPEEDS = [0.5, 1, 2];
@@ -46,9 +46,9 @@ const round = (value) => Math.round(value * 1000) / 1000;
 
 // --- the video on the page around us ---------------------------------------------------------------------------
 
-function video() {
+function video(which = ".st-key-review_video video") {
   try {
-    return window.parent.document.querySelector(".st-key-review_video video");
+    return window.parent.document.querySelector(which);
   } catch {
     return null; // another origin: typing and dragging still work
   }
@@ -110,6 +110,8 @@ function zoom(by) {
   stills();
 }
 
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, "0")}`;
+
 function follow() {
   const playing = video();
   const seconds = now();
@@ -122,9 +124,43 @@ function follow() {
   at("in").disabled = state.zoom >= LARGEST;
   stills();
   at("head").style.left = `${(100 * seconds) / state.duration}%`;
-  at("clock").textContent = `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, "0")}`;
+  at("clock").textContent = clock(seconds);
+  followOther(seconds);
   at("play").hidden = !playing;
   at("play").textContent = playing && !playing.paused ? "❚❚ Pause" : "▶ Play";
+}
+
+// --- another recording beside it -------------------------------------------------------------------------------
+
+// Where the other did what is done here: within the same turn of the same step, as far through it.
+function thereOf(seconds) {
+  const pair = state.other.pairs.find(([start, end]) => start <= seconds && seconds < end);
+  return pair ? pair[2] + ((seconds - pair[0]) * (pair[3] - pair[2])) / Math.max(pair[1] - pair[0], 0.001) : null;
+}
+
+function hereOf(seconds) {
+  const pair = state.other.pairs.find(([, , start, end]) => start <= seconds && seconds < end);
+  return pair ? pair[0] + ((seconds - pair[2]) * (pair[1] - pair[0])) / Math.max(pair[3] - pair[2], 0.001) : null;
+}
+
+function followOther(seconds) {
+  at("there").hidden = at("other").hidden = !state.other;
+  if (!state.other) return;
+  const there = thereOf(seconds), { name, duration, segments } = state.other;
+  at("otherhead").hidden = there === null;
+  const done = there === null ? null : segments.find(([, start, end]) => start <= there && there < end);
+  const label = done ? (state.steps.find((one) => one.number === done[0]) || { label: "?" }).label : "";
+  at("there").textContent = done ? `Here ${name} did ${label}, ${clock(there)}` : `${name} did nothing like this`;
+  if (there === null) return;
+  at("otherhead").style.left = `${(100 * there) / duration}%`;
+  const film = video(".st-key-review_other video");
+  if (film && !film.seeking && Math.abs(film.currentTime - there) > 0.12) film.currentTime = there;
+}
+
+function drawOther() {
+  const bar = at("other");
+  bar.querySelectorAll(".part").forEach((one) => one.remove());
+  for (const [step, start, end] of state.other ? state.other.segments : []) part(bar, { step, start, end }, state.other.duration);
 }
 
 // The moment that is shown stays in sight while a zoomed line plays.
@@ -232,19 +268,24 @@ function draw() {
   const bar = at("bar");
   bar.querySelectorAll(".part, .edge").forEach((one) => one.remove());
   state.parts.forEach((one, place) => {
-    const step = state.steps.find((known) => known.number === one.step) || { label: "?", shade: "#ccc" };
-    const part = document.createElement("div");
-    part.className = `part${place === state.chosen ? " chosen" : ""}`;
-    part.style.left = `${(100 * one.start) / state.duration}%`;
-    part.style.width = `${(100 * (one.end - one.start)) / state.duration}%`;
-    part.style.background = step.shade;
-    part.textContent = step.label;
-    part.title = `${step.label}, ${one.start.toFixed(1)} to ${one.end.toFixed(1)} s`;
-    bar.append(part);
-    if (part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight) part.textContent = one.step; // a word cut in two says less than its number
+    part(bar, one, state.duration).classList.toggle("chosen", place === state.chosen);
     for (const side of ["start", "end"]) edge(bar, one, side, place);
   });
   follow();
+}
+
+function part(bar, one, duration) {
+  const step = state.steps.find((known) => known.number === one.step) || { label: "?", shade: "#ccc" };
+  const made = document.createElement("div");
+  made.className = "part";
+  made.style.left = `${(100 * one.start) / duration}%`;
+  made.style.width = `${(100 * (one.end - one.start)) / duration}%`;
+  made.style.background = step.shade;
+  made.textContent = step.label;
+  made.title = `${step.label}, ${one.start.toFixed(1)} to ${one.end.toFixed(1)} s`;
+  bar.append(made);
+  if (made.scrollWidth > made.clientWidth || made.scrollHeight > made.clientHeight) made.textContent = one.step; // a word cut in two says less than its number
+  return made;
 }
 
 // The page's own letters: an iframe has none of them unless it is told where they lie.
@@ -354,6 +395,7 @@ window.addEventListener("message", (event) => {
   if (theme && theme.font) dress(theme.font);
   state.duration = Math.max(args.duration, 0.1);
   state.frame = args.frame;
+  state.other = args.other || null;
   state.steps = args.steps.map(([number, label, shade], place) => ({ number, label, shade, key: KEYS[place] || "" }));
   if (args.stamp >= state.stamp && !state.drag) {
     // What the page holds is newer than what was drawn here, or the same.
@@ -366,7 +408,13 @@ window.addEventListener("message", (event) => {
     + "0 none of them, space play, arrows one second, with shift a fifth, comma and dot one frame, Enter chooses what is shown, Ctrl+Z takes back.";
   chips();
   draw();
+  drawOther();
   fit();
+});
+
+at("other").addEventListener("click", (event) => {
+  const box = at("other").getBoundingClientRect(), here = hereOf((state.other.duration * (event.clientX - box.left)) / box.width);
+  if (here !== null) go(here);
 });
 
 const BUTTONS = {

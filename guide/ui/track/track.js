@@ -31,15 +31,21 @@ function isShown(data, at) {
 }
 
 function drawBlock(data, block) {
-  const element = make(data.clip ? "button" : "div", block.step > 0 ? "block" : "block unknown", block.step > 0 ? String(block.step) : "?")
+  const element = make(data.clip ? "button" : "div", block.step > 0 ? "block" : "block unknown", block.step > 0 ? block.name : "?")
   const words = `${block.name}, ${clock(block.start)} to ${clock(block.end)}`
   element.title = words
   element.setAttribute("aria-label", words)
   element.style.left = place(data, block.start)
   element.style.width = `calc(${place(data, block.end - block.start)} - 1px)`
   element.style.background = block.colour
+  if (block.step > 0) requestAnimationFrame(() => shorten(element, String(block.step)))
   if (isShown(data, block.start)) element.onclick = () => seek(data, block.start)
   return element
+}
+
+// A name that has no room is its number: a word cut in two says less.
+function shorten(element, number) {
+  if (element.scrollWidth > element.clientWidth) element.textContent = number
 }
 
 function drawMark(data, alert, want) {

@@ -33,12 +33,25 @@ def test_many_edits_at_once(
 ) -> None:
     out = tmp_path / "two"
     words = ["--name", '3=fit "the" board', "--merge", "1,2", "--background", "4", "--split", "3@0.5"]
-    more = ["--optional", "1", "--repeatable", "3", "--relax", "1 before 3"]
+    more = [
+        "--say",
+        "3=fit the board, chip up",
+        "--language",
+        "de",
+        "--optional",
+        "1",
+        "--repeatable",
+        "3",
+        "--relax",
+        "1 before 3",
+    ]
     run(monkeypatch, "review", box, *words, *more, "--out", out)
     said = capsys.readouterr().out
     assert "merged step 1 and step 2" in said
     assert "version 2: 3 key-steps" in said
     assert names(out) == {1: "step 1", 3: 'fit "the" board', 5: "step 5"}
+    procedure = from_plain(read_bundle(out).json("procedure.json"))
+    assert (procedure.said(3), procedure.said(5), procedure.language) == ("fit the board, chip up", "step 5", "de")
     assert names(box) == {number: f"step {number}" for number in (1, 2, 3, 4)}
     run(monkeypatch, "check", out)
     assert "is sound" in capsys.readouterr().out
@@ -105,7 +118,9 @@ def test_a_change_in_place_can_be_undone(
     ("words", "told"),
     [
         ([], "nothing was given"),
-        (["--name", "fit board"], "--name takes a step and its name"),
+        (["--language", "German"], "a language is written as de or pt-BR"),
+        (["--say", "fit board"], "--say takes a step and its words"),
+        (["--name", "fit board"], "--name takes a step and its words"),
         (["--name", "9=fit board"], "there is no step 9"),
         (["--name", "1="], "1 to 80 letters"),
         (["--merge", "1"], "two or more different steps"),

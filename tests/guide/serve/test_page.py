@@ -102,7 +102,7 @@ def shown(page: Any, part: str) -> dict[str, Any]:
 
 def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Path) -> None:
     """An alert on the whole screen with its picture, answers and undo, an end that is asked for, a verdict."""
-    task = make_live_task(frames_task, tmp_path)
+    task = make_live_task(frames_task, tmp_path, is_said=True)
     missed = task.names[task.missed - 1]
     camera = write_camera(tmp_path / "camera.y4m", SHOWN, 3.0)
     with running(task.exported / "demo", tmp_path / "data") as served, phone(served, camera) as page:
@@ -110,6 +110,9 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
         page.click("#go")
         page.locator("#loud", has_text="Missed").wait_for(timeout=30_000)
         assert page.inner_text("#loud h2") == f"Go back: {missed}"
+        said = page.evaluate("window.guideVoice.said")
+        assert f"Missed. Go back: please {missed}." in said  # not the name, which is to be read
+        assert all("please" in one for one in said)
         page.wait_for_function("document.querySelector('#loud img')?.naturalWidth > 0")
         page.wait_for_function("document.querySelector('#how')?.naturalWidth > 0")
         assert shown(page, "#loud")["area"] > max(shown(page, part)["area"] for part in ("#step", "#video", "#all"))
@@ -119,6 +122,13 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
             "Acknowledge", "It was done", "False alarm", "Snooze",
         ]  # fmt: skip
         assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+        turns = served.ask(f"/sessions/{served.ask('/sessions').json['sessions'][0]['session']}").json["timeline"]
+        page.locator("#visits li", has_text=turns[0]["name"]).first.wait_for()
+        colours = page.locator("#visits li").evaluate_all(
+            "each => each.map(one => getComputedStyle(one).borderLeftColor)"
+        )
+        assert all(one.startswith("rgb(") for one in colours)
+        page.locator("#visits li", has_text="↻").filter(has_text="again").first.wait_for(timeout=30_000)  # it is looped
         page.click("#loud button >> text=Acknowledge")
         page.locator("#undo", has_text="Acknowledged").wait_for()
         assert page.locator("#loud").is_hidden()
@@ -165,8 +175,9 @@ def test_a_question_is_answered_and_an_alert_acknowledged(frames_task: Learned, 
                 const send = page.socket.send.bind(page.socket);
                 page.sent = [];
                 page.socket.send = (data) => { if (typeof data === "string") page.sent.push(data); send(data); };
-                heard.alert({id: 7, kind: "missed", name, severity: "warning", evidence: "not seen", step: 2,
-                             title: `Missed: ${name}`, todo: `Go back: ${name}`, reason: "Not seen.", shows: null});
+                heard.alert({id: 7, kind: "missed", name, spoken: "", severity: "warning",
+                             evidence: "not seen", step: 2, title: `Missed: ${name}`, todo: `Go back: ${name}`,
+                             reason: "Not seen.", shows: null});
                 heard.question({id: 8, step: 3, text: "Is step 3 done?"});
             }""",
             hostile,
@@ -190,7 +201,7 @@ def test_an_alert_that_was_snoozed_elsewhere_is_shown_again_when_it_comes_again(
         page.evaluate(
             """() => {
                 page.woken = {id: 7, kind: "repeated", name: "cut", severity: "info", evidence: "twice", step: 2,
-                              title: "Done again: cut", todo: "Already done: cut", reason: "", shows: null};
+                              spoken: "", title: "Done again: cut", todo: "Already done: cut", reason: "", shows: null};
                 heard.alert(page.woken);
                 heard.action({kind: "snooze", target: 7});
             }"""
@@ -209,6 +220,22 @@ def test_a_lost_connection_is_said_and_taken_up_again(frames_task: Learned, tmp_
         page.locator("#link.down").wait_for(timeout=5_000)
         page.locator("#link.up").wait_for(timeout=20_000)
         assert len(served.ask("/sessions").json["sessions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [("NotFoundError", "has no camera: plug one in"), ("NotReadableError", "Another program uses the camera")],
+)
+def test_a_camera_that_cannot_be_used_is_told_in_words(
+    frames_task: Learned, tmp_path: Path, fault: str, words: str
+) -> None:
+    camera = write_camera(tmp_path / "camera.y4m", (1,), 1.0)
+    with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
+        refuse = "async () => { throw new DOMException('', name); }"
+        page.evaluate(f"(name) => {{ navigator.mediaDevices.getUserMedia = {refuse}; }}", fault)
+        page.click("#go")
+        page.locator("#hint", has_text=words).wait_for()
+        assert page.locator("#live").is_hidden()
 
 
 def test_a_wrong_token_is_told_on_the_page(frames_task: Learned, tmp_path: Path) -> None:

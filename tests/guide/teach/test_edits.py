@@ -10,10 +10,28 @@ import pytest
 from guide.domain import Segment
 from guide.errors import InputError
 from guide.procedure.model import GivenRule
-from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split, from_plain, tell, to_plain
+from guide.teach.edits import (
+    Drop,
+    Edit,
+    Give,
+    Label,
+    Language,
+    Mark,
+    Merge,
+    Name,
+    Say,
+    Split,
+    from_plain,
+    tell,
+    to_plain,
+)
 
 EDITS: list[Edit] = [
     Name(3, "fit board"),
+    Say(3, "fit the board, chip up"),
+    Say(3, ""),
+    Language("pt-BR"),
+    Language(""),
     Merge((4, 5)),
     Split(3),
     Split(3, 0.25),
@@ -54,6 +72,12 @@ def test_what_is_no_edit_is_refused(plain: Any) -> None:
 def test_a_name_is_something_to_read(name: str) -> None:
     with pytest.raises(InputError, match="1 to 80 letters"):
         Name(1, name)
+
+
+@pytest.mark.parametrize("tag", ["German", "de_DE", "d", "de-", "de\nen"])
+def test_a_language_is_written_as_browsers_do(tag: str) -> None:
+    with pytest.raises(InputError, match="a language is written as de or pt-BR"):
+        Language(tag)
 
 
 @pytest.mark.parametrize("steps", [(), (1,), (1, 1)])

@@ -19,7 +19,7 @@ from guide.session import Session, follow_features, start_networks
 from guide.settings import LiveSettings
 from guide.teach import relearn as module
 from guide.teach.annotations import read_labels
-from guide.teach.edits import Drop, Edit, Give, Label, Mark, Merge, Name, Split
+from guide.teach.edits import Drop, Edit, Give, Label, Language, Mark, Merge, Name, Say, Split
 from guide.teach.relearn import Relearned, begin_review, is_quick, relearn, told_of, version_of, write_version
 from tests.tiny import FEATURE_RATE, Learned, altered
 
@@ -54,6 +54,18 @@ def test_names_marks_and_switches_need_no_teaching(
     assert new.facts["files"]["head.onnx"] == features_task.bundle.facts["files"]["head.onnx"]
     old, now = (one.arrays("prototypes.npz")["centres"] for one in (features_task.bundle, new))
     np.testing.assert_array_equal(old, now)
+
+
+def test_what_the_voice_says_is_kept_through_a_review_that_teaches_anew(features_task: Learned, tmp_path: Path) -> None:
+    written(features_task, tmp_path / "said", Say(1, "open the box, lid up"), Say(2, "soon gone"), Language("pt-BR"))
+    said = read_bundle(tmp_path / "said")
+    procedure = from_plain(said.json("procedure.json"))
+    assert (procedure.said(1), procedure.said(3), procedure.language) == ("open the box, lid up", "step 3", "pt-BR")
+    review = begin_review(said).edited(Say(2, ""), Split(1, 0.5))
+    write_version(said, review, relearn(said, review), tmp_path / "taught")
+    taught = from_plain(read_bundle(tmp_path / "taught").json("procedure.json"))
+    assert {step.number: step.say for step in taught.steps if step.say} == {1: "open the box, lid up"}
+    assert taught.language == "pt-BR"
 
 
 def live_alerts(bundle: Bundle, rows: Any) -> list[tuple[str, int, int | None, str]]:

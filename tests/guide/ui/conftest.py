@@ -28,7 +28,7 @@ FACTS: Mapping[str, Any] = {
     "training": {"iterations": 240, "why_ended": "the held-out loss stopped falling", "seed": 0},
     "parity": {"head.onnx": {"cosine": 1.0}, "trunk.onnx": {"cosine": 0.99999}},
     "recordings": ["01", "02", "03", "04", "05", "06"],
-    "notes": ["only 3 of the 4 key-steps asked for label any frame: try a smaller --k"],
+    "notes": ["only 3 of the 4 steps asked for were found: ask for fewer"],
 }
 
 

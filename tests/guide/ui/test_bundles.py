@@ -71,6 +71,7 @@ def test_a_bundle_damaged_while_the_page_is_open_is_noticed(
     page.run()
     assert not page.selectbox
     assert page.warning[0].value.startswith("**box** cannot be used:")
+    assert page.info[0].value.startswith("There is no other procedure in")
 
 
 def test_another_bundle_can_be_chosen(

@@ -243,3 +243,14 @@ def test_the_demos_recordings_are_offered_to_who_has_none(open_page: OpenPage, t
     assert page.text_input(key="learn_folder").value == str(tmp_path / "demo" / "train")
     assert page.number_input(key="learn_k").value == 9
     assert is_enabled(page, "Start learning")
+
+
+def test_a_phone_is_told_how_to_film_where_the_network_is_shut_out(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page()
+    page.segmented_control(key="learn_source").set_value("Film now")
+    assert "Filming can begin once it has a name" in texts(sound(page.run()))
+    monkeypatch.setattr("guide.ui.learn_film.is_open", lambda: False)
+    page.text_input(key="learn_name").set_value("lamp")
+    assert "once the dashboard lets the network in: set a password" in texts(sound(page.run()))

@@ -10,6 +10,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import av
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -83,6 +84,39 @@ def test_two_videos_are_dropped_and_learned_and_guide_live(tmp_path: Path) -> No
         assert page.locator("img[src='x']").count() == 0
     kept = sorted(path.name for path in (tmp_path / "recordings" / "lamp-img-src-x-onerror-alert-1").iterdir())
     assert kept == ["a.mp4", "img-src-x-onerror-alert-1.mp4"]
+
+
+CAMERA = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+
+
+def test_a_demonstration_is_filmed_named_and_thrown_away(tmp_path: Path) -> None:
+    with serve(tmp_path) as address, browse(arguments=CAMERA) as page:
+        page.goto(f"{address}/learn?film=lamp")  # as a phone is sent there
+        name = page.get_by_label("Name of this film")
+        expect(name).to_have_value("film 1")
+        name.fill("first try")
+        page.get_by_role("button", name="Start filming").click()
+        expect(page.get_by_text("Filming, 0:02")).to_be_visible()
+        assert page.evaluate("window.guideFilm.stream.getVideoTracks()[0].readyState") == "live"
+        settle(page)
+        if shots := os.environ.get("CNC_SHOTS"):
+            page.screenshot(path=f"{shots}/learn-filming.png")
+        page.get_by_role("button", name="Stop").click()
+        row = page.get_by_test_id("stMarkdown").get_by_text("first-try")
+        expect(row).to_contain_text("0:0")  # its length
+        expect(page.get_by_alt_text("From first-try", exact=False)).to_be_visible()
+        expect(name).to_have_value("film 2")
+        assert page.evaluate("window.guideFilm.stream") is None  # the camera is off
+        [kept] = (tmp_path / "recordings" / "lamp").glob("first-try.*")
+        with av.open(str(kept)) as film:
+            assert film.duration is not None
+            assert 1.5 < film.duration / av.time_base < 10
+        (kept.parent / "phone.webm").write_bytes(kept.read_bytes())  # as if a phone had sent it
+        expect(page.get_by_test_id("stMarkdown").get_by_text("phone.webm")).to_be_visible()
+        page.get_by_role("button", name="Remove").first.click()
+        page.get_by_role("button", name="Yes, delete it").click()
+        expect(row).to_have_count(0)
+        assert not kept.exists()
 
 
 def test_two_gigabytes_are_refused_before_they_are_sent(tmp_path: Path) -> None:

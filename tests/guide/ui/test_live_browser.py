@@ -46,10 +46,14 @@ def test_from_the_first_page_to_the_first_alert_within_a_minute(app: App, page: 
     expect(page.locator(".guide-steps .missed")).to_contain_text("not seen")
     page.wait_for_function("document.querySelector('.guide-picture img').naturalWidth > 0")
     expect(page.locator(".guide-health")).to_contain_text("Processed")
-    page.wait_for_function("(window.guideVoice?.said || []).some(words => words.startsWith('Missed'))")
+    wait_for_words(page, f"Missed. Go back: please {missed}.")  # not the name, which is to be read
     clock = page.locator(".guide-clock b").inner_text()
     expect(page.locator(".guide-clock b")).not_to_have_text(clock)
     assert len(streams) == 1  # drawn anew every moment, the picture is never asked for again
+
+
+def wait_for_words(page: Page, words: str) -> None:
+    page.wait_for_function("(words) => (window.guideVoice?.said || []).some(one => one.startsWith(words))", arg=words)
 
 
 LARGEST = """() => {
@@ -151,9 +155,10 @@ FAKE_VOICE = """
   window.voiceLog = [];
   class Utterance { constructor(words) { this.words = words; } }
   const speak = (one) => { window.voiceLog.push(one.words); window.speaking = one; };
+  const getVoices = () => [{ lang: "de-DE" }, { lang: "en-GB", default: true }, { lang: "en_US" }, { lang: "pt-PT" }];
   const cancel = () => { window.voiceLog.push("(cut off)"); };
   Object.defineProperty(window, "SpeechSynthesisUtterance", { value: Utterance });
-  Object.defineProperty(window, "speechSynthesis", { value: { speak, cancel } });
+  Object.defineProperty(window, "speechSynthesis", { value: { speak, cancel, getVoices } });
 """
 
 
@@ -177,6 +182,40 @@ def test_the_voice_never_cuts_an_alert_off(app: App) -> None:
         "open case", "(cut off)", "Missed. Go back: lay mat.", "Did you do it?",
     ]  # fmt: skip
     page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("browser_s", "bundle_s", "lang", "voice"),
+    [
+        ("en-US", "", "en_US", "en_US"),
+        ("en-AU", "", "en-GB", "en-GB"),
+        ("de", "", "de-DE", "de-DE"),
+        ("en-US", "pt-BR", "pt-PT", "pt-PT"),  # the procedure's own language
+        ("fi", "", "fi", None),  # no such voice: the browser does what it can
+    ],
+)
+def test_the_voice_speaks_the_language_of_procedure_or_browser(
+    app: App, browser_s: str, bundle_s: str, lang: str, voice: str | None
+) -> None:
+    context = app.browser.new_context(locale=browser_s)
+    page = context.new_page()
+    page.add_init_script(FAKE_VOICE)
+    page.goto(f"{app.address}/_stcore/health")
+    page.add_script_tag(path=ROOT / "guide" / "serve" / "page" / "voice.js")
+    page.evaluate("(language) => { window.guideVoice.language = language; say('fit board'); }", bundle_s)
+    assert page.evaluate("[window.speaking.lang, window.speaking.voice?.lang ?? null]") == [lang, voice]
+    context.close()
+
+
+def test_what_comes_next_is_said_before_the_step_ends(app: App, page: Page) -> None:
+    client = ServerKeeper(app.task.exported, app.task.data).connect()
+    with quiet_headset(client) as (session, _):
+        page.goto(f"{app.address}/?session={session}")
+        expect(page.locator(".guide-now")).to_be_visible()
+        client.act(session, {"kind": "mark_done", "step": app.task.missed})  # else it is alerted of
+        client.act(session, {"kind": "next"})  # by hand: it lasts as long as nobody ends it
+        wait_for_words(page, "please ")
+        wait_for_words(page, "Next: please ")
 
 
 def test_the_next_step_is_shown_by_a_clip_that_plays_on(app: App, page: Page) -> None:

@@ -17,8 +17,8 @@ NOW = NowView(HOSTILE, 1, "unsure", "4 s", "usually 5 s", 0.4, 0.3, 0.5, 0.8, "4
 ALERT = AlertView(1, HOSTILE, HOSTILE, HOSTILE, "alarm", "‼", "Alarm", "1:01", True, True, True)
 VIEW = LiveView(
     session="s", bundle=HOSTILE, title=HOSTILE, clock="1:15", is_over=False, problem=HOSTILE, is_paused=False, now=NOW,
-    next=(NextView(1, HOSTILE, "9 of 12", 2), NextView(2, HOSTILE, "3 of 12", 0)), progress="1 of 4", share=0.25,
-    timeline=(ItemView(1, HOSTILE, "out of order", HOSTILE),), alerts=(ALERT,), question=None, undoable=(),
+    next=(NextView(1, HOSTILE, "9 of 12", 2, say=HOSTILE), NextView(2, HOSTILE, "3 of 12", 0)), progress="1 of 4",
+    share=0.25, timeline=(ItemView(1, HOSTILE, "out of order", HOSTILE),), alerts=(ALERT,), question=None, undoable=(),
     health=(HealthView(HOSTILE, HOSTILE, HOSTILE),), notice=HOSTILE, steps=(), headset=None, remark=HOSTILE,
     mark=HOSTILE, visits=(VisitView(HOSTILE, "#5ea2ed", "↻", HOSTILE),), earlier=3,
 )  # fmt: skip

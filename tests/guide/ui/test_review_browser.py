@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from guide.bundle import read_bundle
+from guide.teach.annotations import read_labels
 from tests.dashboard import ROOT, browse, go_live, keep_screenshot, serve
 from tests.tiny import Learned, altered
 
@@ -36,6 +37,13 @@ def test_a_named_step_is_named_live(exported: Path, tmp_path: Path) -> None:
             field.fill(name)
             field.press("Enter")
             expect(page.get_by_text(f"named step {number} “{name}”")).to_be_visible()
+        for number in names:
+            page.get_by_role("button", name="Change").nth(number - 1).click()
+            words = page.get_by_label("The voice says").last
+            words.fill(f"do number {number}")
+            words.press("Enter")
+            expect(page.get_by_text(f"the voice says “do number {number}” of", exact=False)).to_be_visible()
+            page.keyboard.press("Escape")
         page.get_by_role("button", name="Make it live").click()
         expect(page.get_by_text("Version 2 is live").first).to_be_visible()
         go_live(page, address, tmp_path / "recordings" / "box" / "02.mp4")
@@ -45,6 +53,7 @@ def test_a_named_step_is_named_live(exported: Path, tmp_path: Path) -> None:
             re.compile("|".join(map(re.escape, names.values())))
         )
         assert page.locator("img[src='x']").count() == 0
+        page.wait_for_function("(window.guideVoice?.said || []).some(words => /^do number \\d/.test(words))")
 
 
 def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exported: Path, tmp_path: Path) -> None:
@@ -125,6 +134,33 @@ def test_the_line_is_looked_at_closely_and_changes_are_taken_back(exported: Path
         line.get_by_role("button", name="Loop").click()
         page.wait_for_timeout(int(1000 * (last - first) + 800))
         assert first - 0.5 <= page.evaluate(shown_s) <= last + 0.3  # it has begun again
+
+
+def test_two_recordings_stand_side_by_side_and_the_other_follows(exported: Path, tmp_path: Path) -> None:
+    segments = [read_labels(exported / "box" / "segments" / f"{name}.csv").segments for name in ("01", "02")]
+    here, there = (next(one for one in each if one.step == 2) for each in segments)  # in another place of each
+    assert abs(here.start - there.start) > 1
+    with serve(tmp_path, CNC_EXPORTED=str(exported)) as address, browse(height_px=1000) as page:
+        page.goto(f"{address}/review")
+        page.get_by_text("Label a recording").first.click()
+        line = page.frame_locator("iframe[title*='guide_timeline']")
+        expect(line.locator(".part").first).to_be_visible()
+        page.get_by_role("combobox", name="Beside it").click()
+        page.get_by_role("option", name="02").click()
+        expect(page.locator(".st-key-review_other video")).to_be_visible()
+        expect(line.locator("#other .part").first).to_be_visible()
+        line.locator("#bar .part", has_text="step 2").click()
+        expect(line.locator("#there")).to_contain_text("Here 02 did step 2")
+        page.wait_for_timeout(1000)  # the other looks for the moment
+        at_s, beside_s = (
+            float(page.evaluate(f"document.querySelector('.st-key-{which} video').currentTime"))
+            for which in ("review_video", "review_other")
+        )
+        share = (at_s - here.start) / here.duration
+        assert beside_s == pytest.approx(there.start + share * there.duration, abs=0.25)
+        if shots := os.environ.get("CNC_SHOTS"):
+            page.screenshot(path=f"{shots}/label-beside.png")
+        assert_seen_on_a_small_laptop(page, line.locator("#bar"))
 
 
 def assert_seen_on_a_small_laptop(page: Page, last: Locator) -> None:

@@ -28,4 +28,4 @@ def test_steps_are_numbered_by_their_mean_time_and_unused_ones_last() -> None:
     assert [each.tolist() for each in found.labels] == [[1, 1, 2, 3], [1, 2, 2, 3]]
     assert found.centres is not None
     assert found.centres[:, 0].tolist() == [2.0, 0.0, 3.0, 1.0]
-    assert found.notes == ("only 3 of the 4 key-steps asked for label any frame: try a smaller --k",)
+    assert found.notes == ("only 3 of the 4 steps asked for were found: ask for fewer",)

@@ -126,7 +126,7 @@ def test_one_and_two_recordings_are_cut_without_pairs(count: int) -> None:
     found = FINDER.find(made, K, seed=0)
     assert [len(each) for each in found.labels] == [len(each) for each in truth]
     assert set(np.concatenate(found.labels).tolist()) <= set(range(1, K + 1))
-    assert "too few recordings to pair off" in found.notes[-1]
+    assert "fewer than 3 recordings" in found.notes[-1]
     assert score(truth, found.labels) > 0.4
 
 

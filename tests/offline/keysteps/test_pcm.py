@@ -69,7 +69,7 @@ def test_a_collapse_reaches_the_user() -> None:
     rng = np.random.default_rng(0)
     collection = Collection.at_rate([rng.normal(size=(300, 128)).astype(np.float32)], 2.0)
     found = ProCut(clusters=FuzzySettings(fuzzifier=2.0)).find(collection, 8, 0)
-    assert any("collapsed" in note for note in found.notes)
+    assert any("too much alike" in note for note in found.notes)
 
 
 def test_short_recordings_keep_their_short_steps() -> None:

@@ -60,7 +60,7 @@ def test_a_bundle_shows_steps_orders_and_facts(make_bundle: MakeBundle, tmp_path
     facts = dict(view.facts)
     assert facts["Training"] == "240 iterations"
     assert facts["Exported networks"] == "agree with training to a cosine of 0.999990"
-    assert view.notes == ("only 3 of the 4 key-steps asked for label any frame: try a smaller --k",)
+    assert view.notes == ("only 3 of the 4 steps asked for were found: ask for fewer",)
 
 
 def test_a_step_without_a_name_of_its_own_is_not_numbered_twice(make_bundle: MakeBundle, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from guide.domain import Alert, KeyStep
 from guide.procedure.model import Procedure
-from guide.procedure.wording import REASONS, advice_of, title_of
+from guide.procedure.wording import REASONS, TITLES, advice_of, title_of
 from guide.ui.state.live import LiveView, Saying, spoken, view_live
 
 TIMES = {"shortest": 2.0, "low": 3.0, "usual": 5.0, "high": 8.0, "longest": 10.0}
@@ -27,8 +27,8 @@ HEALTH = {
 PROGRESS = {"done": [1, 2], "lacking": [3], "total": 4, "share": 0.5, "marked": [], "denied": []}
 
 
-def visit(number: int, start: float, end: float | None) -> dict[str, Any]:
-    return {"step": number, "name": NAMES[number], "start": start, "end": end}
+def visit(number: int, start: float, end: float | None, is_again: bool = False) -> dict[str, Any]:
+    return {"step": number, "name": NAMES[number], "again": is_again, "start": start, "end": end}
 
 
 def step(number: int = 2, elapsed_s: float = 4.0, confidence: float = 0.9) -> dict[str, Any]:
@@ -44,11 +44,13 @@ def step(number: int = 2, elapsed_s: float = 4.0, confidence: float = 0.9) -> di
 def alert(
     number: int = 1, kind: str = "missed", about: int = 1, severity: str = "warning", **more: Any
 ) -> dict[str, Any]:
-    todo, shows = advice_of(Alert(number, 61.0, kind, about, None, "warning", ""), TASK, ())  # type: ignore[arg-type]
+    told = Alert(number, 61.0, kind, about, None, "warning", "")  # type: ignore[arg-type]
+    todo, shows = advice_of(told, TASK.name, ())
     return {
         "id": number, "at": 61.0, "kind": kind, "step": about, "name": NAMES[about], "severity": severity,
         "evidence": "came first in 12 of 12", "acknowledged": False, "snoozed": False, "snapshot": False,
-        "title": title_of(kind, NAMES[about]), "reason": REASONS[kind], "todo": todo, "shows": shows, **more,
+        "title": title_of(kind, NAMES[about]), "reason": REASONS[kind], "todo": todo, "shows": shows,
+        "spoken": f"{TITLES[kind]}. {todo}.", **more,
     }  # fmt: skip
 
 
@@ -73,8 +75,9 @@ def state(**more: Any) -> dict[str, Any]:
         "progress": PROGRESS,
         "timeline": [visit(1, 0.0, 4.0), visit(2, 5.0, None)],
         "alerts": [], "question": None, "questions": [], "actions": [], "paused": False, "health": HEALTH,
-        "ending": None,
-        "steps": [{"step": one, "name": name, "optional": one == 4, "stills": 2} for one, name in NAMES.items()],
+        "ending": None, "language": "",
+        "steps": [{"step": one, "name": name, "say": name, "optional": one == 4, "stills": 2}
+                  for one, name in NAMES.items()],
     }  # fmt: skip
     return {**told, **more}
 
@@ -130,6 +133,13 @@ def test_the_timeline_tells_done_current_missed_and_to_come() -> None:
     assert shown.progress == "1 of 4 steps done"
 
 
+def test_the_voice_has_words_of_its_own() -> None:
+    steps = [{**one, "say": f"now {one['name']}"} for one in state()["steps"]]
+    before, after = view(steps=steps), view(steps=steps, step=step(3), language="de")
+    assert spoken(before, after) == (Saying("now fit board"),)
+    assert (after.now.name, before.next[0].say, after.language) == ("fit board", "now fit board", "de")
+
+
 def test_out_of_order_and_done_again_stand_in_the_timeline() -> None:
     shown = view(alerts=[alert(1, "out_of_order", 1), alert(2, "repeated", 2)])
     assert [(item.step, item.standing, item.words) for item in shown.timeline[:2]] == [
@@ -138,14 +148,14 @@ def test_out_of_order_and_done_again_stand_in_the_timeline() -> None:
 
 
 def test_the_order_of_work_keeps_repeats_apart() -> None:
-    turns = [visit(1, 0.0, 4.0), visit(2, 5.0, 9.0), visit(1, 9.0, 12.0), visit(3, 12.0, None)]
+    turns = [visit(1, 0.0, 4.0), visit(2, 5.0, 9.0), visit(1, 9.0, 12.0, True), visit(3, 12.0, None)]
     wrong = alert(kind="out_of_order", about=2)
     shown = view(timeline=turns, alerts=[wrong]).visits
     assert [(one.name, one.sign, one.words) for one in shown] == [
         ("lay mat", "", "4 s"), ("open case", "⇅", "4 s"), ("lay mat", "↻", "again, 3 s"), ("fit board", "▶", "now"),
     ]  # fmt: skip
     assert shown[0].colour == shown[2].colour != shown[1].colour
-    long = view(timeline=[visit(1 + at % 2, at, at + 1.0) for at in range(20)])
+    long = view(timeline=[visit(1 + at % 2, at, at + 1.0, at > 1) for at in range(20)])
     assert len(long.visits) + long.earlier == 20
     assert long.visits[0].words == "again, 1 s"
 

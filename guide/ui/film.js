@@ -1,0 +1,82 @@
+// Films with the browser's camera, or lets a phone's own camera do it, and hands the film to the page's field for files.
+const KINDS = ["video/mp4;codecs=avc1", "video/webm;codecs=vp8", "video/webm"]
+const SLICE_MS = 1000
+
+const film = (window.guideFilm = window.guideFilm || { recorder: null, stream: null, parts: [], began: 0, turn: 0 })
+
+function write(root, words) {
+  root.querySelector("#film-words").textContent = words
+}
+
+function clock(ms) {
+  const seconds = Math.floor(ms / 1000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
+}
+
+// The field knows only files that somebody chose: these are chosen here.
+function hand(file) {
+  const field = document.querySelector(".st-key-film-files input[type=file]"), chosen = new DataTransfer()
+  if (!field || field.disabled) return false
+  chosen.items.add(file)
+  field.files = chosen.files
+  field.dispatchEvent(new Event("change", { bubbles: true }))
+  return true
+}
+
+function named(root, suffix) {
+  return `${root.querySelector("#film-name").value.trim() || "film"}.${suffix}`
+}
+
+function leave() {
+  clearInterval(film.timer)
+  film.stream?.getTracks().forEach((track) => track.stop())
+  Object.assign(film, { recorder: null, stream: null, parts: [] })
+}
+
+async function start(root) {
+  try {
+    film.stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment", width: { ideal: 1280 }, height: { ideal: 720 } } })
+  } catch (error) {
+    write(root, error.name === "NotAllowedError" ? "The camera was not allowed: allow it in the browser and try again." : `No camera can be used (${error.message}): plug one in, or use a phone.`)
+    return
+  }
+  const mimeType = KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
+  film.recorder = new MediaRecorder(film.stream, { mimeType })
+  film.recorder.ondataavailable = (event) => film.parts.push(event.data)
+  film.recorder.onstop = () => {
+    const type = film.recorder.mimeType.split(";")[0], suffix = type.split("/")[1]
+    const isTaken = hand(new File(film.parts, named(film.root, suffix), { type }))
+    write(film.root, isTaken ? "It is being kept …" : "It could not be kept: give the procedure a name first.")
+    leave()
+    show(film.root)
+  }
+  film.began = Date.now()
+  film.recorder.start(SLICE_MS)
+  film.timer = setInterval(() => write(film.root, `Filming, ${clock(Date.now() - film.began)}`), 200)
+  show(root)
+}
+
+function show(root) {
+  const isOn = film.recorder !== null, view = root.querySelector("video")
+  root.querySelector("#film-start").hidden = isOn || !navigator.mediaDevices
+  root.querySelector("#film-stop").hidden = !isOn
+  root.querySelector("#film-name").disabled = isOn
+  root.querySelector("label.film-app").hidden = isOn || (navigator.mediaDevices && !matchMedia("(pointer: coarse)").matches)
+  view.hidden = !isOn
+  if (view.srcObject !== film.stream) view.srcObject = film.stream
+}
+
+export default function ({ data, parentElement }) {
+  if (!data) return undefined
+  const root = parentElement, turn = ++film.turn
+  film.root = root
+  root.querySelector("#film-start").onclick = () => start(root)
+  root.querySelector("#film-stop").onclick = () => film.recorder?.stop()
+  const app = root.querySelector("#film-app")
+  app.onchange = () => app.files[0] && hand(new File([app.files[0]], named(root, app.files[0].name.split(".").pop()), { type: app.files[0].type }))
+  const name = root.querySelector("#film-name")
+  if (film.proposed !== data.name) [film.proposed, name.value] = [data.name, data.name]
+  if (!film.recorder) write(root, "")
+  show(root)
+  return () => setTimeout(() => turn === film.turn && film.recorder && leave(), 1000) // unless the page is only drawn anew
+}
