@@ -116,7 +116,7 @@ def _train(inputs: Inputs, recipe: Recipe, seed: int, device: ExtractionDevice, 
 def slim(inputs: Inputs) -> Inputs:
     """What a head is trained on, without what it does not see: that would be gigabytes on their way."""
     recordings = tuple(replace(one, pooled=one.pooled[:, :0], maps=None) for one in inputs.recordings)
-    return replace(inputs, recordings=recordings, appearance=())
+    return replace(inputs, recordings=recordings)
 
 
 @contextmanager
