@@ -25,7 +25,7 @@ from tests.executor_tasks import count_threads, die_at_first, fail, never_end
 class Dying(Here):
     """Does tasks here, a few at once, after as many deaths as are planned for each."""
 
-    deaths = (ConnectionError,)
+    deaths: tuple[type[BaseException], ...] = (ConnectionError,)
 
     def __init__(self, planned: list[int], slots: int) -> None:
         self._planned, self._slots = planned, slots
@@ -100,7 +100,8 @@ def test_a_process_that_dies_has_its_work_done_again(processes: Executor, tmp_pa
 
 def test_what_nobody_waits_for_is_ended_and_others_may_follow(processes: Executor, tmp_path: Path) -> None:
     def wait_and_complain() -> None:
-        for _ in processes.run([partial(never_end, tmp_path / "begun"), os.getpid]):
+        tasks: list[Callable[[], object]] = [partial(never_end, tmp_path / "begun"), os.getpid]
+        for _ in processes.run(tasks):
             while not (tmp_path / "begun").exists():
                 time.sleep(0.01)
             raise KeyError("enough")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -11,7 +13,6 @@ from rich.console import Console
 from guide.errors import OutputError
 from guide.teach.annotations import labels_to_segments, write_labels
 from offline.config import resolve
-from offline.fleet import open_fleet
 from offline.study.evaluation.feature_tasks import read_feature_tasks
 from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks, see_all
 from offline.study.evaluation.task import LabelledTask
@@ -19,6 +20,9 @@ from offline.study.evaluation.teaching import require_enough
 from offline.study.fault_trial.mistakes import without_clean
 from offline.study.fault_trial.options import FaultTrialOptions
 from offline.study.jobs import DEMONSTRATIONS, read_seeds
+
+if TYPE_CHECKING:
+    from offline.fleet import Fleet
 
 
 def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTask]:
@@ -31,11 +35,19 @@ def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTas
     else:
         checked = check_tasks(options.videos, words, options.rate, LabelRequest(options.labels))
         recipe, weights = resolve("default", None, {}), options.backbone_weights
-        with open_fleet(options.ray, options.cache, "auto") as fleet:
+        with _fleet(options) as fleet:
             tasks = see_all(checked, recipe, options.cache, console, weights, fleet=fleet)
     for task in tasks:
         require_enough(task)
     return tasks
+
+
+def _fleet(options: FaultTrialOptions) -> AbstractContextManager[Fleet | None]:
+    if options.ray is None:
+        return nullcontext()
+    from offline.fleet import open_fleet  # only a cluster, which looks at pictures, needs ONNX Runtime
+
+    return open_fleet(options.ray, options.cache, "auto")
 
 
 def read_mistaken(options: FaultTrialOptions, clean: Sequence[LabelledTask]) -> list[tuple[LabelledTask, LabelledTask]]:
