@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import takewhile
 from pathlib import Path
 from socketserver import BaseRequestHandler, StreamRequestHandler, ThreadingTCPServer
 from typing import Any, cast
@@ -173,7 +174,7 @@ def rtsp_answering(answer: Callable[[str, str], Sequence[bytes]]) -> Iterator[tu
     class Answer(StreamRequestHandler):
         def handle(self) -> None:
             heard.append("connected")
-            while request := b"".join(iter(self.rfile.readline, b"\r\n")).decode():
+            while request := b"".join(takewhile(lambda line: line.strip(), iter(self.rfile.readline, b""))).decode():
                 heard.append(request.split()[0])
                 for piece in answer(heard[-1], request.partition("CSeq: ")[2].split()[0]):
                     self.wfile.write(piece)

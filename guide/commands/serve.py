@@ -126,7 +126,8 @@ def listening(
 ) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
     """A server of an application, ready to run, the socket it listens on, and the address of its page."""
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, date_header=False, proxy_headers=False,
+        app, loop="asyncio", log_level="warning", access_log=False, server_header=False, date_header=False,
+        proxy_headers=False,
         ws=SmallGreetingProtocol, ws_max_size=options.limits.picture.most_bytes + 8, ws_per_message_deflate=False,
         limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
         h11_max_incomplete_event_size=16_384, http="h11", callback_notify=connections.close_silent, timeout_notify=1,
@@ -162,12 +163,12 @@ def serving_fleet(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socke
         local=False, note=None, end_with_input=False, threads=threads, recording=kept,
     )  # fmt: skip
     log_as_json("gateway")
-    with Cluster(options.scale.ray, inside, serving) as cluster:
-        replicas = Replicas(cluster, token, options.scale)
-        tokens = Tokens(token, kept.data / FILE)
-        app = make_gateway(replicas, tokens, options.limits, connections)
-        with listening(app, options, token, certificate, connections) as found:
-            yield found
+    cluster = Cluster(options.scale.ray, inside, serving)
+    replicas, tokens = Replicas(cluster, token, options.scale), Tokens(token, kept.data / FILE)
+    app = make_gateway(replicas, tokens, options.limits, connections)
+    # The port first: a second gateway that finds it taken must not end the replicas of the first.
+    with listening(app, options, token, certificate, connections) as found, cluster:
+        yield found
 
 
 def choose_token(given: str | None) -> str:

@@ -10,13 +10,14 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from socket import socket
 from typing import Any, Final
 
 import uvicorn
 
 from guide.errors import InputError, OutputError
+from guide.fleet.forward import Place
 from guide.fleet.logs import log_as_json
 from guide.serve.options import ServeOptions
 
@@ -36,15 +37,6 @@ END_S: Final = 40.0
 LOCAL: Final = "127.0.0.1"
 
 Serve = Callable[[ServeOptions], AbstractContextManager[tuple[uvicorn.Server, socket, str]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a replica listens, and its process there."""
-
-    host: str
-    port: int
-    pid: int
 
 
 class Cluster:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import h11
@@ -13,13 +14,23 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from guide.errors import InputError
-from guide.fleet.cluster import Place
 
 CHUNK_BYTES: Final = 64 * 1024
 OURS: Final = {b"connection", b"transfer-encoding", b"keep-alive", b"host", b"upgrade"}
 """Headers of one connection, which are not passed on."""
+ABOUT_THE_BODY: Final = {b"content-length", b"expect"}
+ANSWER_S: Final = 30.0
 
 Headers = Iterable[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a replica listens, and its process there."""
+
+    host: str
+    port: int
+    pid: int
 
 
 @asynccontextmanager
@@ -27,20 +38,21 @@ async def answered(
     place: Place, method: str, target: bytes, headers: Headers, body: bytes = b""
 ) -> AsyncIterator[tuple[h11.Response, AsyncIterator[bytes]]]:
     """A replica's answer and, as it comes, its body. Raises OSError where none comes."""
-    reader, writer = await asyncio.open_connection(place.host, place.port)
+    async with asyncio.timeout(ANSWER_S):
+        reader, writer = await asyncio.open_connection(place.host, place.port)
     try:
         connection = h11.Connection(h11.CLIENT)
         own = [(b"host", f"{place.host}:{place.port}".encode()), (b"connection", b"close")]
-        sent = [*own, *((name, value) for name, value in headers if name not in OURS)]
+        own += [(b"content-length", str(len(body)).encode())] if body or method != "GET" else []
+        sent = [*own, *((name, value) for name, value in headers if name not in OURS | ABOUT_THE_BODY)]
         writer.write(connection.send(h11.Request(method=method, target=target, headers=sent)) or b"")
         writer.write((connection.send(h11.Data(data=body)) or b"") + (connection.send(h11.EndOfMessage()) or b""))
         await writer.drain()
-        response = await _next(connection, reader)
+        async with asyncio.timeout(ANSWER_S):
+            response = await _next(connection, reader)
         if not isinstance(response, h11.Response):
             raise ConnectionResetError("the replica sent no answer")
         yield response, _body(connection, reader)
-    except h11.RemoteProtocolError as cause:
-        raise ConnectionResetError("the replica broke off") from cause
     finally:
         writer.close()
 
@@ -51,8 +63,11 @@ async def _body(connection: h11.Connection, reader: asyncio.StreamReader) -> Asy
 
 
 async def _next(connection: h11.Connection, reader: asyncio.StreamReader) -> Any:
-    while (event := connection.next_event()) is h11.NEED_DATA:
-        connection.receive_data(await reader.read(CHUNK_BYTES))
+    try:
+        while (event := connection.next_event()) is h11.NEED_DATA:
+            connection.receive_data(await reader.read(CHUNK_BYTES))
+    except h11.RemoteProtocolError as cause:
+        raise ConnectionResetError("the replica broke off") from cause
     return event
 
 

@@ -19,6 +19,7 @@ from guide.serve.runs import read_client
 STOPPED: Final = 1012
 LOST: Final = 1006
 CONNECT_S: Final = 5.0
+PING_S, SILENT_S = 10.0, 20.0  # a machine without power is found out while its sessions can still be gone on with
 TRIES: Final = 3
 
 
@@ -59,7 +60,13 @@ class Relay:
         replica.given += 1  # at once: the next headset goes elsewhere
         try:
             upstream = await websockets.connect(
-                address, compression=None, max_size=None, open_timeout=CONNECT_S, ping_interval=None, proxy=None
+                address,
+                compression=None,
+                max_size=None,
+                open_timeout=CONNECT_S,
+                ping_interval=PING_S,
+                ping_timeout=SILENT_S,
+                proxy=None,
             )
         except (OSError, TimeoutError, websockets.WebSocketException):
             self._replicas.lose(replica)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from guide.errors import GuideError
-from guide.fleet.cluster import Place
-from guide.fleet.forward import ask
+from guide.fleet.forward import Place, ask
 from guide.serve.options import ScaleOptions
 
 log = logging.getLogger(__name__)
@@ -97,7 +96,7 @@ class Replicas:
 
     def is_heard(self, replica: Replica) -> bool:
         """Whether it answered when it was last to be asked."""
-        return self._clock() - replica.heard < 3 * PERIOD_S
+        return self._clock() - replica.heard < 3 * (PERIOD_S + ASK_S)
 
     async def watch(self) -> None:
         """Asks and scales until it is cancelled."""
@@ -142,7 +141,7 @@ class Replicas:
     def lose(self, replica: Replica) -> None:
         """Forgets where a replica listened and what it ran: it does not answer."""
         if replica.place is not None:
-            log.warning("%s does not answer any more; its headsets go to others", replica.name)
+            log.warning("%s does not answer any more; headsets that come go to others", replica.name)
         replica.place, replica.sessions = None, []
 
     async def of_client(self, client: str) -> Replica | None:

@@ -2,7 +2,7 @@
 const KINDS = ["video/mp4;codecs=avc1", "video/webm;codecs=vp8", "video/webm"]
 const SLICE_MS = 1000
 
-const film = (window.guideFilm = window.guideFilm || { recorder: null, stream: null, parts: [], began: 0, turn: 0 })
+const film = (window.guideFilm = window.guideFilm || { recorder: null, stream: null, began: 0, turn: 0 })
 
 function write(root, words) {
   root.querySelector("#film-words").textContent = words
@@ -14,12 +14,16 @@ function clock(ms) {
 }
 
 // The field knows only files that somebody chose: these are chosen here.
+function field() {
+  return document.querySelector(".st-key-film-files input[type=file]:not(:disabled)")
+}
+
 function hand(file) {
-  const field = document.querySelector(".st-key-film-files input[type=file]"), chosen = new DataTransfer()
-  if (!field || field.disabled) return false
+  const into = field(), chosen = new DataTransfer()
+  if (!into) return false
   chosen.items.add(file)
-  field.files = chosen.files
-  field.dispatchEvent(new Event("change", { bubbles: true }))
+  into.files = chosen.files
+  into.dispatchEvent(new Event("change", { bubbles: true }))
   return true
 }
 
@@ -30,22 +34,24 @@ function named(root, suffix) {
 function leave() {
   clearInterval(film.timer)
   film.stream?.getTracks().forEach((track) => track.stop())
-  Object.assign(film, { recorder: null, stream: null, parts: [] })
+  Object.assign(film, { recorder: null, stream: null })
 }
 
 async function start(root) {
+  if (!field()) return write(root, "Give the procedure a name first.")
   try {
     film.stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment", width: { ideal: 1280 }, height: { ideal: 720 } } })
   } catch (error) {
     write(root, error.name === "NotAllowedError" ? "The camera was not allowed: allow it in the browser and try again." : `No camera can be used (${error.message}): plug one in, or use a phone.`)
     return
   }
+  if (!film.root.isConnected) return leave() // the page was left while the browser asked
   const mimeType = KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
-  film.recorder = new MediaRecorder(film.stream, { mimeType })
-  film.recorder.ondataavailable = (event) => film.parts.push(event.data)
-  film.recorder.onstop = () => {
-    const type = film.recorder.mimeType.split(";")[0], suffix = type.split("/")[1]
-    const isTaken = hand(new File(film.parts, named(film.root, suffix), { type }))
+  const recorder = (film.recorder = new MediaRecorder(film.stream, { mimeType })), parts = []
+  recorder.ondataavailable = (event) => parts.push(event.data)
+  recorder.onstop = () => {
+    const type = recorder.mimeType.split(";")[0], suffix = type.split("/")[1]
+    const isTaken = hand(new File(parts, named(film.root, suffix), { type }))
     write(film.root, isTaken ? "It is being kept …" : "It could not be kept: give the procedure a name first.")
     leave()
     show(film.root)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from guide.ui import live_html as html
 from guide.ui.shell import LOCAL, is_open
+from guide.ui.uploads import SUFFIXES
 
 PARTS = tuple(Path(__file__).with_name(f"film.{kind}") for kind in ("html", "css", "js"))
 FILMED = "film"  # in the address: the procedure that a phone films for
@@ -65,7 +66,8 @@ def await_films(folder: Path, known: tuple[str, ...]) -> None:
 
 
 def _look(folder: Path, known: tuple[str, ...]) -> None:
-    if folder.is_dir() and {one.name for one in folder.iterdir() if not one.name.startswith(".")} - {*known}:
+    films = {one.name for one in folder.iterdir() if one.suffix.lower()[1:] in SUFFIXES} if folder.is_dir() else set()
+    if {name for name in films if not name.startswith(".")} - {*known}:
         st.rerun(scope="app")
 
 

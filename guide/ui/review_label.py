@@ -79,6 +79,7 @@ def _choose_other(opened: ReviewedBundle, place: int) -> None:
     others = [at for at in range(len(items)) if at != place]
     if st.session_state.get(_other_key(opened)) == place:
         st.session_state[_other_key(opened)] = None
+        st.rerun()  # its video and its line were laid out already
     if others:
         st.selectbox(
             "Beside it", others, index=None, format_func=lambda at: f"{items[at].id}", key=_other_key(opened),

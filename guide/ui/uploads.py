@@ -121,6 +121,8 @@ def store(stream: BinaryIO, name: str, folder: Path, largest_mb: int = LARGEST_M
             return _write(whole, folder, clean_name(Path(clean_name(name)).stem, "recording"), container.suffix)
     except OSError as cause:
         raise OutputError(f"{folder} cannot be written ({cause.strerror}): free some space and try again.") from cause
+    except ValueError as cause:  # FFmpeg's errors of damage are
+        raise InputError(f"{short_name(name)} is damaged and cannot be kept ({cause}): film it again.") from cause
 
 
 @contextmanager
