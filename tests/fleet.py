@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from guide.commands.serve import listening
-from guide.fleet.cluster import Place
+from guide.fleet.forward import Place
 from guide.fleet.gateway import make_gateway
 from guide.fleet.replicas import Replicas
 from guide.serve.connections import Connections

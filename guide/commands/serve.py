@@ -148,7 +148,10 @@ def listening(
 @contextmanager
 def serving_fleet(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
     """The same for a fleet: replicas on a Ray cluster, each of them such a server, behind one address."""
-    from guide.fleet.cluster import Cluster  # few need Ray, and it takes a while to load
+    if options.scale.ray is None:
+        # A Ray of our own listens on all networks, and whoever reaches it runs any code: nobody else knows its secret.
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+    from guide.fleet.cluster import Cluster  # few need Ray, which takes a while to load and then reads its secret
 
     token, certificate = choose_token(options.token), choose_certificate(options)
     read_bundle(options.bundle)  # what would end every replica is told at once

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guide.fleet.cluster import Place
+from guide.fleet.forward import Place
 from guide.fleet.replicas import wanted_replicas
 from guide.serve.options import ScaleOptions
 from tests.fleet import Servers, fleet, replicas, until
