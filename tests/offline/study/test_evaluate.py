@@ -112,8 +112,8 @@ def test_the_number_of_key_steps_is_chosen_and_its_reason_said(
     said = " ".join(capsys.readouterr().out.split())
     chosen = re.search(r"tiny, K = (\d+) \(chosen\)", said)
     assert chosen is not None
-    assert f"note: K = {chosen[1]} chosen: tried 4, 5" in said
-    assert f"K = {chosen[1]} chosen: tried" in (tmp_path / "results.html").read_text(encoding="utf-8")
+    assert f"note: K = {chosen[1]} chosen: 4 to" in said
+    assert f"K = {chosen[1]} chosen: 4 to" in (tmp_path / "results.html").read_text(encoding="utf-8")
     assert ("raw + hc", "K auto D F1") in read(tmp_path)
 
 

@@ -56,7 +56,7 @@ def test_a_number_is_chosen_of_those_tried_and_kept(tmp_path: Path, monkeypatch:
     task, told = make_task(), list[str]()
     k, note = search(tmp_path).choose(task, RAW, told.append)
     assert k in (4, 5, 7)
-    assert note.startswith(f"K = {k} chosen: tried 4, 5, 7: beyond {k}")
+    assert note.startswith(f"K = {k} chosen: 4 to 7 were tried")
     assert [words.split()[0] for words in told] == ["4", "5", "7"]
     monkeypatch.setattr("offline.study.evaluation.finding.choose_k", lambda *_, **__: pytest.fail("chosen again"))
     assert search(tmp_path).choose(task, RAW, told.append) == (k, note)
