@@ -18,6 +18,7 @@ from statistics import quantiles
 
 from rich.console import Console
 
+from guide.benchmarks.capacity_model import Costs, needs, simulate, walls
 from guide.benchmarks.figures import Figure, Part, machine, processor, tell
 from guide.benchmarks.fleet import FleetBenchmarkOptions, serving_replicas
 from guide.benchmarks.headsets import PATIENCE_S, Crowd, ServerBenchmarkOptions, ask, sent_pictures
@@ -25,7 +26,6 @@ from guide.bundle import read_bundle
 from guide.commands.entry import entry
 from guide.domain import Frame
 from guide.errors import GuideError, InputError, OutputError
-from guide.fleet.capacity import Costs, needs, simulate, walls
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.shipping import opened
 from guide.serve.picture import PictureLimits, decode

@@ -18,7 +18,7 @@ from guide.label.directions import Floats, find_reduction
 from guide.perceive.appearance import ROWS_AT_ONCE, AppearanceSettings, Embedder, appearance_parts
 
 COMPONENTS = 200  # principal directions: recordings are few and features many
-MOST_FITTED = 8_000  # frames that the directions come from, about
+MOST_FITTED = 8_000  # frames that the directions come from, about, and as many of each other order
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guide.fleet.capacity import BUSY, IN_FLIGHT, Costs, needs, simulate, walls
+from guide.benchmarks.capacity_model import BUSY, IN_FLIGHT, Costs, needs, simulate, walls
 
 COSTS = Costs(0.030, 0.025, 0.0004, 25e3, 250e6, 6e6, 12.0, 2.5, write_s=0.003, gpu_rate=1000.0)
 
