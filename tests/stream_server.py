@@ -174,7 +174,8 @@ def rtsp_answering(answer: Callable[[str, str], Sequence[bytes]]) -> Iterator[tu
     class Answer(StreamRequestHandler):
         def handle(self) -> None:
             heard.append("connected")
-            while request := b"".join(takewhile(lambda line: bytes(line).strip(), iter(self.rfile.readline, b""))).decode():
+            lines = (bytes(line) for line in iter(self.rfile.readline, b""))
+            while request := b"".join(takewhile(lambda line: line.strip(), lines)).decode():
                 heard.append(request.split()[0])
                 for piece in answer(heard[-1], request.partition("CSeq: ")[2].split()[0]):
                     self.wfile.write(piece)
