@@ -174,8 +174,9 @@ def rtsp_answering(answer: Callable[[str, str], Sequence[bytes]]) -> Iterator[tu
     class Answer(StreamRequestHandler):
         def handle(self) -> None:
             heard.append("connected")
-            lines = (bytes(line) for line in iter(self.rfile.readline, b""))
-            while request := b"".join(takewhile(lambda line: line.strip(), lines)).decode():
+            lines: Iterator[bytes] = iter(self.rfile.readline, b"")
+            requests = iter(lambda: list(takewhile(lambda line: line.strip(), lines)), [])
+            for request in (b"".join(sent).decode() for sent in requests):
                 heard.append(request.split()[0])
                 for piece in answer(heard[-1], request.partition("CSeq: ")[2].split()[0]):
                     self.wfile.write(piece)
