@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from guide.whole_file import write_whole
+
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
@@ -61,11 +63,7 @@ class Curves:
         Events cannot be taken back one by one, and a killed run may not have written its last: the lines are the truth.
         """
         kept = [point for point in read_points(self._folder) if point.iteration <= iteration]
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / METRICS
-        aside = path.with_suffix(".part")
-        aside.write_text("".join(_line(point) for point in kept), encoding="utf-8")
-        aside.replace(path)
+        write_whole(self._folder / METRICS, "".join(_line(point) for point in kept))
         for old in self._folder.glob(EVENTS):
             old.unlink()
         self._board = _open_board(self._folder) if self._has_board else None

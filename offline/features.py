@@ -23,6 +23,7 @@ from guide.perceive.pace import Pace
 from guide.perceive.region import VERSION as REGION_VERSION
 from guide.perceive.region import RegionSettings, closer, second_looks
 from guide.teach.collection import Collection
+from guide.whole_file import whole_file
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording, open_frames, read_feature_file
 
@@ -384,14 +385,10 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
 @contextmanager
 def _written_aside(path: Path) -> Iterator[Path]:
     """A file to write, which gets its name when it is whole; raises OutputError where that cannot be."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield aside
-        aside.replace(path)
+        with whole_file(path) as unfinished:
+            yield unfinished
     except OSError as error:
         raise OutputError(
             f"the cache cannot be written to {path.parent} ({error.strerror}): free space there or choose another."
         ) from error
-    finally:
-        aside.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from guide.teach.collection import Collection, Found
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
 from guide.teach.given import Given
+from guide.whole_file import whole_file
 from offline.config import Recipe
 from offline.embedding import Inputs
 from offline.keysteps.base import Finder
@@ -80,10 +81,9 @@ def _finder(recipe: Recipe) -> Finder:
 
 def _keep(found: Found, path: Path | None) -> None:
     if path is not None:
-        aside = path.with_name(f".{path.name}.part.npz")
         labels = {f"labels_{number}": each for number, each in enumerate(found.labels)}
-        np.savez(aside, notes=np.array(found.notes, dtype=np.str_), **labels)  # type: ignore[arg-type]
-        aside.replace(path)
+        with whole_file(path) as unfinished:
+            np.savez(unfinished, notes=np.array(found.notes, dtype=np.str_), **labels)  # type: ignore[arg-type]
 
 
 def _read_found(path: Path) -> Found | None:

@@ -19,6 +19,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from guide.errors import InputError, OutputError
+from guide.whole_file import whole_file
 from offline.batches import Batch, Batches
 from offline.config import Recipe
 from offline.cuda_graph import with_cuda_graph
@@ -238,7 +239,7 @@ class _Run:
         point = Point(self.progress.iteration, training_loss, self.progress.smoothed, round(rate, 3))
         with self._writing():
             self.curves.push(point)  # before the checkpoint: killed in between, the point is dropped and made again
-            _replace(self._folder / CHECKPOINT, self._state())
+            _save(self._folder / CHECKPOINT, self._state())
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -268,12 +269,8 @@ def _parallel(model: nn.Module) -> nn.Module:
     return nn.parallel.DistributedDataParallel(share_norms(model))
 
 
-def _replace(path: Path, state: dict[str, Any]) -> None:
-    aside = path.with_suffix(".new")
-    try:
-        torch.save(state, aside)
-        with aside.open("rb") as stream:
+def _save(path: Path, state: dict[str, Any]) -> None:
+    with whole_file(path) as unfinished:
+        torch.save(state, unfinished)
+        with unfinished.open("rb") as stream:
             os.fsync(stream.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from guide.record.shipping import find_address, opened
 from guide.record.store import Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.values import StoredSession
+from guide.whole_file import write_whole
 
 LARGEST_STILL_BYTES = 4 * 2**20
 
@@ -60,11 +60,8 @@ def write_report(store: Store, stored: StoredSession, folder: Path) -> tuple[Pat
         "session.vtt": to_vtt(report),
     }
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            aside = folder / f".{name}.new"
-            aside.write_text(text, encoding="utf-8", newline="")
-            os.replace(aside, folder / name)
+            write_whole(folder / name, text, newline="")
     except OSError as cause:
         raise OutputError(f"{folder} cannot be written ({cause.strerror}): choose another with --out.") from cause
     write_elan(folder / "session.eaf", to_tiers(report), report.clips[0].file if report.clips else None)

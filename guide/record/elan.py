@@ -6,7 +6,6 @@ type (the way to entities that grow without end, and to files elsewhere) is refu
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from guide.errors import InputError, OutputError
 from guide.record.elan_document import parse
+from guide.whole_file import write_whole
 
 LARGEST_BYTES: Final = 64 * 2**20
 """An hour of dense annotation is about 2 MB."""
@@ -99,15 +99,10 @@ def write_elan(path: str | Path, tiers: Sequence[Tier], media: str | None = None
     """
     path = Path(path)
     text = to_elan(tiers, media, date)
-    aside = path.with_name(path.name + ".part")
     try:
-        aside.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(aside, path)
+        write_whole(path, text, newline="\n")
     except OSError as error:
         raise OutputError(f"annotations cannot be written to {path} ({error.strerror}): free space there.") from error
-    finally:
-        if aside.is_file():
-            aside.unlink()
 
 
 def to_elan(tiers: Sequence[Tier], media: str | None = None, date: str = NO_DATE) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from guide.errors import InputError, OutputError
+from guide.whole_file import write_whole
 
 FILE = "retention.json"
 DEFAULT_DAYS = 30.0
@@ -54,8 +55,6 @@ def write_keeping(folder: Path, keeping: Keeping) -> None:
     """Sets it; raises OutputError where the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        aside = folder / f".{FILE}.new"
-        aside.write_text(json.dumps(asdict(keeping)), encoding="utf-8")
-        aside.replace(folder / FILE)
+        write_whole(folder / FILE, json.dumps(asdict(keeping)))
     except OSError as cause:
         raise OutputError(f"{folder} cannot be written ({cause.strerror}): check who may write there.") from cause

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 DAY_S = 86_400.0
 PERIOD_S = 3_600.0
 PICTURE_SUFFIXES = frozenset({".mp4", ".webm", ".jpg"})
-PAGE_SUFFIXES = frozenset({".html", ".new"})  # a page, or one whose writing was cut short
+PAGE_SUFFIXES = frozenset({".html"})  # a page, or one whose writing was cut short
 REPORT = "report"
 
 

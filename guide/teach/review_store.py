@@ -20,6 +20,7 @@ from guide.teach.annotations import write_labels
 from guide.teach.edited import Review, segments_of
 from guide.teach.edits import Edit, Label, from_plain, to_plain
 from guide.teach.relearn import NO_VIDEOS, Relearned, copy_bundle, told_of, version_of, write_version
+from guide.whole_file import write_whole
 
 HOME = ".review"
 _EDITS, _VIDEOS = "edits.json", "videos.json"
@@ -184,10 +185,8 @@ class ReviewStore:
 
     def _write(self, name: str, plain: Mapping[str, Any]) -> None:
         self._make(self.folder)
-        aside = self.folder / f".{name}.part"
         try:
-            aside.write_text(json.dumps(plain, ensure_ascii=False), encoding="utf-8")
-            aside.replace(self.folder / name)
+            write_whole(self.folder / name, json.dumps(plain, ensure_ascii=False))
         except OSError as cause:
             raise OutputError(f"{self.folder} cannot be written ({cause.strerror}): free some space there.") from cause
 

@@ -29,6 +29,7 @@ from guide.teach.review_store import ReviewStore
 from guide.teach.videos import cut_clip, find_videos
 from guide.ui.live_clips import DONE, LARGEST_BYTES, file_name
 from guide.ui.review_bundle import video_places
+from guide.whole_file import whole_file
 
 WIDTH_PX = 200  # as wide as the page shows it: all clips come with the page
 RATE = 5.0  # pictures a second: enough to see what a hand does
@@ -47,9 +48,8 @@ def make_clips(bundle: Bundle, videos: Mapping[str, Path], folder: Path) -> list
             clip = cut_clip(video, at, Path(aside) / f"{step}-{len(made)}")
             data = b"" if clip is None else to_webp(_frames(clip))
             if 0 < len(data) <= LARGEST_BYTES:
-                part = folder / f".{step}.part"
-                part.write_bytes(data)
-                part.replace(folder / file_name(step))
+                with whole_file(folder / file_name(step)) as unfinished:
+                    unfinished.write_bytes(data)
                 made.append(step)
     (folder / DONE).touch()
     return made

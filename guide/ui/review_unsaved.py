@@ -12,6 +12,7 @@ from guide.domain import KeyStep, Segment
 from guide.errors import GuideError
 from guide.teach.edits import Name
 from guide.ui.state.review import drawn_segments
+from guide.whole_file import write_whole
 
 FOLDER = "unsaved"
 
@@ -37,10 +38,7 @@ def keep(store: Path, recording: str, began: str, labels: Unsaved) -> None:
         "steps": [[one.number, one.name] for one in labels.steps],
     }
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside = path.with_suffix(".part")
-        aside.write_text(json.dumps(plain), encoding="utf-8")
-        aside.replace(path)
+        write_whole(path, json.dumps(plain))
     except OSError:
         return
 

@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from guide.errors import InputError, OutputError
 from guide.record.lock import LOCK, is_alive
+from guide.whole_file import write_whole
 
 JobState = Literal["running", "finished", "cancelled", "failed", "interrupted"]
 
@@ -147,7 +148,7 @@ class TrainingJobs:
                 pass_fds=(lock,),
                 env={**os.environ, LOCK_VARIABLE: str(lock)},
             )
-            _replace(folder / LEADER, {"pid": leader.pid})
+            _write(folder / LEADER, {"pid": leader.pid})
         except OSError as cause:
             raise OutputError(f"learning cannot be started ({cause.strerror}): free some space in {folder}.") from cause
         finally:
@@ -271,8 +272,8 @@ def run_job(folder: Path) -> int:
     code = _run(folder, [str(word) for word in plain["words"]], folder / LOG)
     check = [str(word) for word in plain.get("check", ())]
     if code == 0 and check and _run(folder, check, folder / SCORES) != 0:
-        _replace(folder / SCORES, {"problem": last_line(_tail(folder / LOG))})  # what was learned stands all the same
-    _replace(folder / ENDED, {"code": code, "at": time.time()})
+        _write(folder / SCORES, {"problem": last_line(_tail(folder / LOG))})  # what was learned stands all the same
+    _write(folder / ENDED, {"code": code, "at": time.time()})
     return code
 
 
@@ -300,10 +301,8 @@ def _kill_later(command: subprocess.Popen[bytes]) -> None:
     timer.start()
 
 
-def _replace(path: Path, plain: Mapping[str, Any]) -> None:
-    aside = path.with_suffix(".part")
-    aside.write_text(json.dumps(plain), encoding="utf-8")
-    aside.replace(path)
+def _write(path: Path, plain: Mapping[str, Any]) -> None:
+    write_whole(path, json.dumps(plain))
 
 
 def main(folder: Path) -> int:

@@ -9,13 +9,13 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.bundle import read_arrays
 from guide.errors import BundleError, OutputError
+from guide.whole_file import whole_file
 from offline.features import RecordingFeatures
 
 Plain: TypeAlias = dict[str, str | int | float | None]  # a row of results, as it is kept
@@ -48,14 +48,9 @@ class Kept:
 
     def write(self, key: str, arrays: dict[str, NDArray[Any]]) -> None:
         """Keeps the arrays; raises OutputError where they cannot be."""
-        aside = self.folder / f".{key}.{uuid4().hex}.part.npz"  # of this writer alone: another may keep the same
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            try:
-                np.savez(aside, **arrays)  # type: ignore[arg-type]
-                aside.replace(self._path(key))
-            finally:
-                aside.unlink(missing_ok=True)
+            with whole_file(self._path(key)) as unfinished:
+                np.savez(unfinished, **arrays)  # type: ignore[arg-type]
         except OSError as error:
             raise OutputError(
                 f"results cannot be kept in {self.folder} ({error.strerror or error}): free space there or choose "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ import tyro
 from rich.console import Console
 
 from guide.commands.entry import entry
+from guide.whole_file import write_whole
 from offline.study.datasets.folder import choose, read_all
 from offline.study.datasets.label_folder import ReadOptions
 from offline.study.datasets.sequence import StepSequence, TaskSequences
@@ -62,15 +62,7 @@ def to_line(sequence: StepSequence, task: TaskSequences, mistakes: str = "any") 
 
 def write_sequences(task: TaskSequences, out: Path, mistakes: str = "any") -> None:
     """Write every recording of `task` to `out`, aside first: a full disk or Ctrl-C leaves no half file."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    aside = out.with_name(out.name + ".part")
-    try:
-        aside.write_text(
-            "".join(to_line(recording, task, mistakes) + "\n" for recording in task.recordings), encoding="utf-8"
-        )
-        os.replace(aside, out)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_whole(out, "".join(to_line(recording, task, mistakes) + "\n" for recording in task.recordings))
 
 
 def run(config: Config) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from guide.errors import OutputError
+from guide.whole_file import write_whole
 from offline.metrics import average
 from offline.study.evaluation.plan import Count, Plan
 from offline.study.evaluation.published_rows import VIEWED, WHOLE, comparable, published_rows, view_rows
@@ -239,11 +240,8 @@ def make_markdown(sheets: Sequence[ReportTable], command: str) -> str:
 def write_files(folder: Path, files: dict[str, str]) -> None:
     """Writes each file aside and renames it, so that none is ever half there; raises OutputError."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            aside = folder / f".{name}.part"
-            aside.write_text(text, encoding="utf-8")
-            aside.replace(folder / name)
+            write_whole(folder / name, text)
     except OSError as error:
         raise OutputError(
             f"results cannot be written to {folder} ({error.strerror or error}): free space or choose another --out."

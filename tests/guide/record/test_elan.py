@@ -77,8 +77,9 @@ def test_what_xml_cannot_hold_is_refused(tmp_path: Path, tiers: list[Tier], sent
 
 
 def test_places_that_cannot_be_written_or_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="cannot be written"):
-        write_elan(tmp_path / "none" / "a.eaf", [STEPS])
+        write_elan(tmp_path / "file" / "a.eaf", [STEPS])
     with pytest.raises(InputError, match="does not exist"):
         read_elan(tmp_path / "a.eaf")
     with pytest.raises(InputError, match="cannot be read"):

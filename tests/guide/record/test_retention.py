@@ -51,7 +51,7 @@ def test_a_report_beside_them_goes_with_its_stills(tmp_path: Path) -> None:
         store.end(NAMES[0], "finished", 1.0)
         report = tmp_path / NAMES[0] / REPORT
         report.mkdir(parents=True)
-        for file in ("report.html", ".report.html.new", "session.csv", "session.vtt"):
+        for file in ("report.html", ".0123.part.html", "session.csv", "session.vtt"):
             (report / file).write_text("x")
         assert drop_old_pictures(store, now=8 * DAY_S) == ()
         assert drop_old_pictures(store, now=9 * DAY_S) == (NAMES[0],)
