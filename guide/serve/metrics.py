@@ -20,6 +20,18 @@ COUNTS = {  # what is counted, in words, and its labels
     "guide_refusals_total": ("Clients and requests that were refused, and why.", ("why",)),
     "guide_notices_total": ("What happened to sources.", ("kind",)),
 }
+GAUGES = {  # what stands just now
+    "guide_clients": ("Headsets and phones that are connected.", ()),
+    "guide_viewers": ("Who watches pictures.", ()),
+    "guide_sessions": ("Sessions that run.", ()),
+    "guide_frame_age_seconds": ("Age of the newest frame that was looked at.", ("session", "source")),
+    "guide_standing_alerts": ("Alerts that nobody has answered and nothing has withdrawn.", ("session", "source")),
+    "guide_network_rows": ("Frames that a network has taken so far.", ("network",)),
+    "guide_network_runs": ("Batches in which it took them.", ("network",)),
+    "guide_network_busy_seconds": ("Seconds it has worked.", ("network",)),
+    "guide_replicas": ("Replicas of a fleet.", ("state",)),
+}
+STAGES = ("guide_stage_seconds", "Seconds a frame spent in a stage.", ("stage",))
 
 
 class _Registry(CollectorRegistry):
@@ -43,10 +55,7 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = _Registry()
         self._counts = {name: Counter(name, *about, registry=self._registry) for name, about in COUNTS.items()}
-        self._stages = Histogram(
-            "guide_stage_seconds", "Seconds a frame spent in a stage.", ("stage",), buckets=BOUNDS_S,
-            registry=self._registry,
-        )  # fmt: skip
+        self._stages = Histogram(*STAGES, buckets=BOUNDS_S, registry=self._registry)
         ProcessCollector(registry=self._registry)
 
     def count(self, name: str, by: int = 1, **labels: str) -> None:
@@ -62,7 +71,7 @@ class Metrics:
         registry, found = CollectorRegistry(), dict[str, Gauge]()
         for name, labels, value in gauges:
             if name not in found:
-                found[name] = Gauge(name, "Just now.", tuple(labels), registry=registry)
+                found[name] = Gauge(name, *GAUGES[name], registry=registry)
             (found[name].labels(**labels) if labels else found[name]).set(value)
         return (generate_latest(self._registry) + generate_latest(registry)).decode()
 
