@@ -31,7 +31,12 @@ GAUGES = {  # what stands just now
     "guide_network_busy_seconds": ("Seconds it has worked.", ("network",)),
     "guide_replicas": ("Replicas of a fleet.", ("state",)),
 }
-STAGES = ("guide_stage_seconds", "Seconds a frame spent in a stage.", ("stage",))
+STAGES = (
+    "guide_stage_seconds",
+    "Seconds a frame spent in a stage: decode, wait (in the mailbox), trunk and head (with the wait for their batch), "
+    "see (the whole loop), reply (from arrival to acknowledgement).",
+    ("stage",),
+)
 
 
 class _Registry(CollectorRegistry):
