@@ -77,7 +77,7 @@ def _rules(procedure: Procedure) -> list[str]:
     """How many rules alarm, ask and are silent, and why each of them."""
     rules = explain(procedure)
     if not rules:
-        return ["why rules alarm or not is not in this bundle: teach it again with python -m guide review to see"]
+        return ["this bundle does not say why its rules alarm: review it (python -m guide review) to learn them again"]
     counts = Counter(one.verdict for one in rules)
     total = f"rules: {counts['alarms']} alarm, {counts['asks']} ask, {counts['silent'] + counts['off']} are silent"
     return [total, *(f"  {one.verdict:7s} {one.rule}: {one.reason}" for one in rules)]
