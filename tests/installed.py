@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -34,9 +35,8 @@ def try_out(folder: Path, bundle: Path, at: Path, extra: str = "") -> None:
 
 def ran(*command: str, at: Path) -> str:
     """What a command printed; AssertionError with all of it where it failed."""
-    done = subprocess.run(
-        command, cwd=at, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={"PATH": "/usr/bin:/bin"}
-    )
+    place = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # else this tree would be run
+    done = subprocess.run(command, cwd=at, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=place)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}"
     return done.stdout
 
