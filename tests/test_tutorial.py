@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.test_docs import ROOT
 from tests.tiny import RECIPE
 
@@ -20,6 +22,7 @@ SMALLER = {
 }
 
 
+@pytest.mark.timeout(1800)  # a minute of processor time, which a busy machine stretches
 def test_every_command_runs_and_what_it_promises_is_there(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # where `python` is ours
