@@ -33,7 +33,7 @@ dashboard: $(STAMP)
 
 # The site, in site/index.html; a link or an anchor that leads nowhere ends it.
 docs: $(STAMP)
-	$(BIN)/python -m mkdocs build --strict --clean
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --clean
 	@echo "Wrote site/index.html."
 
 # Wheel and sdist, installed with all they need into new environments: minutes, and 7 GB with EXTRA=train.
