@@ -36,7 +36,7 @@ class Health(Closed):
     status: Literal["ok"]
     records: Annotated[
         Literal["waiting"] | UnsetType,
-        Meta(description="Records are kept on this machine's disk while their database does not answer."),
+        Meta(description="Records wait on this machine's disk for their database."),
     ] = UNSET
 
 
