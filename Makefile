@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= .cache/demo
 
-.PHONY: demo demo-bundle test dashboard lint types pytest fuzz browser-note rtsp-note postgres-note ray-note clean
+.PHONY: demo demo-bundle test dashboard docs wheel-test lint types pytest fuzz browser-note rtsp-note postgres-note ray-note clean
 .DEFAULT_GOAL := demo
 
 # The stamp is newer than what it depends on, so a second run installs nothing.
@@ -30,6 +30,15 @@ dashboard: $(STAMP)
 	  echo "No demo yet: its recordings are drawn and learned first, which takes several minutes."; \
 	  $(MAKE) demo-bundle; }
 	CNC_DEMO=$(DEMO) $(BIN)/streamlit run streamlit_app.py
+
+# The site, in site/index.html; a link or an anchor that leads nowhere ends it.
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --clean
+	@echo "Wrote site/index.html."
+
+# Wheel and sdist, installed with all they need into new environments: minutes, and 7 GB with EXTRA=train.
+wheel-test: $(STAMP)
+	$(BIN)/python tests/installed.py --extra "$(EXTRA)"
 
 test: $(STAMP) lint types browser-note rtsp-note postgres-note ray-note pytest
 

@@ -2,7 +2,7 @@
 
 import os
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 MOST_PIXELS = 2**26
 """Of any picture that is decoded, more than 8K: a file of a few bytes can claim a thousand million."""

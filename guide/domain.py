@@ -1,4 +1,4 @@
-"""The values that travel between the rooms: frozen, checked, without logic.
+"""The values that travel between the packages: frozen, checked, without logic.
 
 Times are seconds since the session or recording began. Step numbers are 1..K; 0 is background, -1 is unknown activity.
 """

@@ -1,4 +1,4 @@
-"""A mean over the past that fades, which several rooms take of what they see."""
+"""A mean over the past that fades, used by several packages."""
 
 from __future__ import annotations
 

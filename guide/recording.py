@@ -50,26 +50,26 @@ class RecordingOptions:
     """What is kept of a session, and who hears of its alerts."""
 
     record: bool = False
-    """Keep the session: labels, steps, alerts, actions, and what an exact replay needs."""
+    """Record the session: labels, steps, alerts, actions, and what an exact replay needs."""
     data: Path = Path("sessions")
     """The folder of the sessions."""
     person: str = ""
-    """Who does the work, as it shall stand in the session."""
+    """Who does the work; stored with the session."""
     pictures: bool = True
-    """Keep pictures: the video, and a still of each step and alert. Without, none is ever stored."""
+    """Store pictures: the video, and a still of each step and alert. With --no-pictures none is ever stored."""
     video: bool = True
-    """Keep the video; stills are kept without it too."""
+    """Store the video; stills are stored with --no-video too."""
     keep_days: float = 30.0
-    """Days after which the pictures and the replay data of the session are deleted; 0 keeps them for good."""
+    """Days after which the pictures and the replay data of the session are deleted; 0 never deletes them."""
     keep_gb: float = 0.0
-    """Gigabytes that all sessions may take; the oldest pictures make room. 0 is no limit."""
+    """Gigabytes that all sessions together may take; the oldest pictures are deleted first. 0 means no limit."""
     webhook: str | None = None
-    """An http or https address that gets each alert as JSON."""
+    """An http or https address to which each alert is posted as JSON."""
     is_fleet: tyro.conf.Suppress[bool] = False
     """Whether other machines may have to go on with the session."""
     records: str | None = field(default=None, repr=False)  # it may hold a password
-    """Keep the records in PostgreSQL, postgresql://USER@HOST/DATABASE; pictures stay in the folder. Without, the
-    address in the environment variable CNC_RECORDS, else SQLite in the folder."""
+    """Keep the records in PostgreSQL, postgresql://USER@HOST/DATABASE; pictures stay in the folder. Without it the
+    environment variable CNC_RECORDS gives the address, else records are in SQLite in the folder."""
 
     def heeding(self, keeping: Keeping | None) -> RecordingOptions:
         """The same with what the dashboard was told for the folder; pictures are kept where both say so."""

@@ -1,4 +1,4 @@
-"""Wires the rooms: frames in, updates out. Live and replay run the same; only the source differs."""
+"""Wires the stages together: frames in, updates out. Live and replay run the same; only the source differs."""
 
 from __future__ import annotations
 

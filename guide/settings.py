@@ -22,25 +22,25 @@ class LiveSettings:
     """
 
     lag_s: float = 2.0
-    """A label is released when its frame is this old: later labels are surer, earlier ones quicker."""
+    """A label is released when its frame is this old: more makes labels surer, less makes them earlier."""
     window_frames: int = 64
-    """Frames that are labelled together."""
+    """Newest frames that are labelled together."""
     confirm_s: float = 1.0
-    """A step is confirmed once it was seen for this long."""
+    """A step is confirmed once it has been seen for this long."""
     bridge_s: float = 1.5
-    """A step that comes back within this time went on all the while."""
+    """A step that returns within this time was not interrupted."""
     priors: tuple[Prior, ...] = PRIORS
-    """What counts beside what is seen being done: how long steps take, what is done, what comes first, and what steps
-    leave behind (after_effects: where a mat lies, it was laid)."""
+    """Prior knowledge that counts besides what is seen: how long steps take, what is done already, what comes first,
+    and what steps leave behind (after_effects: if a mat is on the table, it was laid)."""
     precision: Precision = "auto"
-    """Which networks run: float in full; mixed, partly in half precision, as auto takes where the processor computes
-    in it: a quarter quicker; or int8 where the bundle was learned with --quantize, the least exact."""
+    """Which networks run: float; mixed, partly in half precision, a quarter faster where the processor computes in it,
+    which auto then takes; or int8, the least exact, where the bundle was learned with --quantize."""
 
     looks: Looks = "auto"
-    """Where the bundle has a second look: both at every frame, or by turns; auto takes turns on a live source that
-    this machine could not keep up with otherwise."""
+    """Where the bundle has a second look: both looks at every frame, or in turns; auto takes turns on a live source
+    with which this machine could not keep up otherwise."""
     show_region: bool = True
-    """On the live picture of the server, draw a frame around what the second look is at."""
+    """Draw a frame around the region of the second look on the server's live picture."""
 
     def __post_init__(self) -> None:
         times = {"lag": self.lag_s, "confirm": self.confirm_s, "bridge": self.bridge_s}

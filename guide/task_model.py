@@ -1,4 +1,4 @@
-"""What a learned procedure leads one to expect of the course of a session, as the labelling room takes it."""
+"""What a learned procedure leads one to expect of the course of a session, as the labelling stage takes it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def labeller_of(
     window: WindowSettings | None = None,
     track: StepTrack | None = None,
 ) -> Labeller:
-    """The labelling room of a session, and of rehearsals, which take the usual settings."""
+    """The labelling stage of a session, and of rehearsals, which take the usual settings."""
     steps = histories.model.steps
     cut = WindowCut(window or WindowSettings(), links, rate, steps)
     clock = None if prior is None else Clock(prior, steps)

@@ -31,78 +31,83 @@ class Recipe:
     """
 
     backbone: str = "efficientnet_lite0"
-    """The trunk: no download and several times cheaper than ResNet-50."""
+    """The trunk: `efficientnet_lite0` comes in a package and is several times cheaper than `resnet50`, which is
+    downloaded once or read from `--backbone-weights`."""
     fps: float = 5.0
-    """Working rate of videos in frames a second: half of it is the finest gesture seen."""
+    """Working rate of videos and stills in frames a second, at most that of the fastest recording."""
     least_frames: int = 64
     """The working rate rises until every recording gives this many frames."""
     looks: int | Literal["auto"] = "auto"
-    """2 adds a look at where things move, through the same trunk; `auto` keeps it where it clearly gains."""
+    """2 adds a second look at where things move, for hands that are small in the picture; `auto` keeps it where it
+    clearly gains."""
     head: HeadKind = "pooled"
-    """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: a perceptron on pooled features."""
+    """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: a perceptron on pooled features, far cheaper."""
     heads: int = 5
-    """Heads, trained one after another: one ends in different places with different first weights and batches."""
+    """Heads that are trained one after another and whose embeddings are concatenated: a single one depends on its first
+    weights and batches."""
     bottleneck: int = 0
-    """Channels the head reduces its input to before anything else; 0 leaves them."""
+    """Channels to which the head first reduces its input; 0 leaves them."""
     pool: int = 1
     """Cells of a map that are averaged along each side before the head's convolutions; 1 leaves them."""
     directions: int = 128
-    """Principal directions of pooled features that the head sees."""
+    """Principal components of the pooled features that the head sees."""
     dropout: float = 0.1
     """Share of a `conv` head's hidden values dropped in training."""
     head_width: int = 256
     """Channels of the head's hidden layers."""
     context_count: int = 1
-    """c: how many moments one embedding sees, the current one among them."""
+    """Moments that one embedding sees, the current one among them (c)."""
     context_stride_s: float = 0.0
-    """Seconds between them, where there are several; 0 takes a tenth of an average step."""
+    """Seconds between these moments; 0 means a tenth of an average step."""
     embedding_width: int = 64
-    """Numbers in a head's embedding."""
+    """Dimensions of a head's embedding."""
     loss: LossName = "tc3i"
-    """What the embedder is trained with."""
+    """The loss: `tc3i`, `tcc`, `cidm`, `lav` or `lav+tcc`."""
     sampled_frames: int = paper.SAMPLED_FRAMES
     """Frames drawn at random from each video of a batch."""
     batch_videos: int = paper.BATCH_SIZE
     """Videos in a batch; fewer where fewer were given."""
     learning_rate: float = 1e-3
-    """Adam's; ten times the paper's, since our heads are small."""
+    """Adam's learning rate; ten times the paper's, since our heads are small."""
     weight_decay: float = paper.WEIGHT_DECAY
     """Adam's weight decay."""
     window_s: float = 0.0
-    """C-IDM: frames closer than this many seconds belong together; 0 takes half an average step, the recordings'
-    median length over twice k. At most a quarter of the shortest recording."""
+    """C-IDM: frames closer than this belong together; 0 means half an average step (the median recording divided by
+    twice k). At most a quarter of the shortest recording."""
     margin: float = paper.MARGIN
     """C-IDM: frames farther apart than the window are pushed to this distance (zeta)."""
     xi: float = 3.0
-    """Weight of C-IDM in TC3I: frames without a close counterpart count less in the cycle term."""
+    """Weight of C-IDM in TC3I."""
     tcc_weight: float = 1.0
     """Weight of the cycle term in TC3I."""
     gamma_unit_s: float = 0.0
-    """C-IDM weighs pairs by their squared distance in units of this; 0 takes half the median recording, so that the
-    pull on near frames is not drowned by the push on far ones."""
+    """The unit in which C-IDM squares the distance of two frames; 0 means half the median recording, so that the push
+    on distant frames does not drown the pull on near ones."""
     temperature: float = 1.0
-    """Divides TCC's squared distances: at 1 they work at the scale of the margin."""
+    """Divides TCC's squared distances; 1 suits the margin."""
     is_per_dimension: bool = False
-    """Whether TCC's squared distances are divided by the embedding's width as well."""
+    """Whether TCC's squared distances are also divided by the number of dimensions."""
     variance_weight: float = 0.1
     """Weight of TCC's variance term (lambda)."""
     trust: TrustKind = "close"
-    """Which frames TCC counts in TC3I: `all`, or less those whose soft neighbour is not `close`, or not `sure`."""
+    """Which frames TCC counts in TC3I: `all`, or mostly those whose soft neighbour in the other recording is
+    `close`, or is `sure` (concentrated in time)."""
     trust_width: float = 1.0
-    """How far, or how spread as a part of the recording, a soft neighbour is for its frame to count e^-1."""
+    """The distance (`close`) or spread as a share of the recording (`sure`) at which a frame counts 1/e."""
     most_iterations: int = 300
-    """Training ends here if it has not converged before."""
+    """Iterations after which training ends if it has not converged."""
     evaluate_every: int = 20
-    """Iterations between two looks at the held-out frames."""
+    """Iterations between two evaluations on the held-out frames."""
     patience: int = 5
-    """Looks without a fall of the smoothed held-out loss after which training has converged."""
+    """Evaluations without a fall of the smoothed held-out loss after which training has converged."""
     k: int | Literal["auto"] = "auto"
-    """Number of key-steps; background comes on top. `auto` chooses it without labels (times are then
-    measured in sevenths of a recording, the paper's number)."""
+    """Number of key-steps, not counting background. `auto` chooses it without labels; lengths are then measured in
+    sevenths of a recording, the paper's number."""
     clusterer: str = "correspond"
-    """How frames become key-steps."""
+    """How key-steps are found: `correspond` (parts of recordings that correspond, then ProCut), `pcm` (the paper's
+    ProCut) or a baseline."""
     fuzzifier: float = 1.2
-    """Fuzzy c-means' m for `pcm`: 2 collapses in 128 dimensions."""
+    """The fuzzifier m; 2 collapses in 128 dimensions."""
 
     @property
     def steps(self) -> int:

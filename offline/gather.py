@@ -45,7 +45,7 @@ def find_task(
     ignored = f", {found.ignored} other files ignored" if found.ignored else ""
     console.print(f"{len(facts.good)} recordings, {minutes:.1f} minutes{ignored}")
     if rate is not None and not any(fact.recording.rate for fact in facts.good):
-        console.print("note: --rate is not used: these recordings say themselves when their frames were taken")
+        console.print("note: --rate is not used: these recordings have timestamps of their own")
     return facts.good
 
 

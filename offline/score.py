@@ -27,14 +27,14 @@ RANDOM_SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Compare the steps a bundle found with labels, beside what no vision at all scores."""
+    """Compare a bundle's steps with labels, beside the scores of an equal time split and random labels."""
 
     bundle: Annotated[Path, tyro.conf.Positional]
     """The bundle."""
     labels: Path
     """A folder of label files (CSV or ELAN) named like the recordings, for some or all."""
     jsonl: bool = False
-    """Print one JSON object instead of words."""
+    """Print one JSON object instead of text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,24 +59,24 @@ _INPUTS = tyro.conf.arg(metavar="INPUTS", help_behavior_hint="(needed)")
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """Learn a procedure from recordings of one task, with few labels or none, and write a bundle for the live side."""
+    """Learn a procedure from recordings of one task, with few labels or none, and write a bundle that guides."""
 
     inputs: Annotated[tuple[str, ...], tyro.conf.Positional, _INPUTS] = ()
     """Videos, folders, globs, folders of stills, or features (.npy with --rate, .npz with features and rate)."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(needed)")] = None
     """Where the bundle goes, for example exported/NAME."""
     preset: PresetName = "default"
-    """`default`: the best we can show, quick on a CPU; `paper`: every number of the paper."""
+    """`default`: our best settings, fast on a CPU; `paper`: every number of the paper."""
     k: Annotated[int | Literal["auto"] | None, _preset("k", "N|auto")] = None
-    """Number of key-steps, or auto; background comes on top."""
+    """Number of key-steps, not counting background, or auto."""
     fps: Annotated[float | None, _preset("fps", "FPS")] = None
-    """Working rate of videos, in frames a second; it rises until every recording gives 64 frames."""
+    """Working rate of videos in frames per second; raised until every recording gives 64 frames."""
     rate: Annotated[float | None, tyro.conf.arg(metavar="RATE", help_behavior_hint="(needed for these)")] = None
-    """How many stills or rows of .npy features there are in a second."""
+    """Stills or rows of .npy features per second."""
     labels: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: none are read)")] = None
     """A folder of label files (CSV or ELAN) named like the recordings, for some or all; steps keep their numbers."""
     lenient: bool = False
-    """Repair label files with mistakes where that can be done, and list what was changed, instead of stopping."""
+    """Repair mistakes in label files where possible and list the changes, instead of stopping."""
     backbone: Annotated[str | None, _preset("backbone", "NAME")] = None
     """The trunk: efficientnet_lite0 or resnet50."""
     backbone_weights: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: its own)")] = (
@@ -84,23 +84,23 @@ class TrainOptions:
     )
     """A file with the trunk's weights, where they cannot be downloaded."""
     looks: Annotated[int | Literal["auto"] | None, _preset("looks", "1|2|auto")] = None
-    """2: look at where things move as well, which takes 1.77 times the time a frame; auto tries whether it gains."""
+    """2: a second look at where things move, 1.77 times the time per frame; auto tries whether it helps."""
     loss: Annotated[str | None, _preset("loss", "NAME")] = None
-    """What the embedder is trained with: tc3i, tcc, cidm, lav or lav+tcc."""
+    """The loss for the embedder: tc3i, tcc, cidm, lav or lav+tcc."""
     device: ExtractionDevice = "auto"
     """Where to compute: auto, cpu or cuda."""
     seed: int = 0
     """Two runs with one seed give one result."""
     skip_bad: bool = False
-    """Go on without recordings that cannot be read, instead of stopping."""
+    """Continue without recordings that cannot be read, instead of stopping."""
     config: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: none)")] = None
     """A TOML file with settings, for example loss = "tc3i"; --dry-run lists them, docs/training.md explains them."""
     quantize: bool = False
-    """Add an 8-bit network for pictures, calibrated on these recordings, and say how far it agrees with the other."""
+    """Add an 8-bit trunk, calibrated on these recordings, and report how well it agrees with the float one."""
     cache: Path = Path(".cache/cnc")
     """Where features and checkpoints are kept between runs."""
     ray: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT|auto", help_behavior_hint="(default: none)")] = None
-    """A Ray cluster that sees recordings and trains heads on all its machines; docs/fleet.md says how to start one."""
+    """A Ray cluster that extracts features and trains heads on all its machines; see docs/fleet.md."""
     dry_run: bool = False
     """Print the settings and stop; needs no inputs."""
 

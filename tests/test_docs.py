@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from guide import __version__
+
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "exported" / "README.md"])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "exported" / "README.md"])
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 MODULE = re.compile(r"python3? -m ([A-Za-z_][\w.]*\w)")
@@ -83,3 +85,8 @@ def test_every_test_that_the_threat_table_names_is_there() -> None:
     found = {one for path in ROOT.glob("tests/**/test_*.py") for one in re.findall(r"def (test_\w+)", path.read_text())}
     assert len(told) > 20
     assert told <= found
+
+
+def test_citation_and_changelog_know_the_version() -> None:
+    assert f"version: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## {__version__} - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -27,8 +27,8 @@ HELP = (
     "a number first chooses the alert, step or action"
 )
 ASKS: dict[KeyAction, str] = {
-    "restart": "begin anew? Nothing counts as done then: press b again to do it, any other key not to.",
-    "quit": "end the session? What is not done counts as missed: press q again to do it, any other key not to.",
+    "restart": "begin anew? Nothing counts as done then: press b again for yes, any other key for no.",
+    "quit": "end the session? What is not done counts as missed: press q again for yes, any other key for no.",
 }
 LARGEST = 10_000  # no alert, step or action has a longer number
 MOST_KEYS = 256  # taken at once

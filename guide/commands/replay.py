@@ -30,18 +30,18 @@ DIFFERS = 1
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """Run a stored session through the loop again; the same bundle gives the same alerts."""
+    """Run a recorded session through the loop again; the same bundle gives the same alerts."""
 
     session: Annotated[str, tyro.conf.Positional]
     """The session's name, the beginning of it, or last."""
     data: Path = Path("sessions")
     """The folder of the sessions."""
     records: str | None = field(default=None, repr=False)  # it may hold a password
-    """Where their records are kept, if not there: postgresql://USER@HOST/DATABASE, or what CNC_RECORDS says."""
+    """Where the records are, if not in that folder: postgresql://USER@HOST/DATABASE, by default CNC_RECORDS."""
     bundle: Path | None = None
-    """Another bundle to try on it; without, the one it was recorded with."""
+    """Another bundle to try on the session; without it, the one it was recorded with."""
     jsonl: bool = False
-    """Print one JSON object a line instead of the terminal view."""
+    """Print one JSON object per line instead of the terminal view."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
 

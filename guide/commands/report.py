@@ -27,16 +27,16 @@ LARGEST_STILL_BYTES = 4 * 2**20
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """Write a stored session as HTML, CSV, JSON, WebVTT and ELAN."""
+    """Write the report of a recorded session as HTML, CSV, JSON, WebVTT and ELAN."""
 
     session: Annotated[str, tyro.conf.Positional]
     """The session's name, the beginning of it, or last."""
     out: Path | None = None
-    """The folder to write to; without, a folder report in that of the session."""
+    """The folder to write to; without it, the folder `report` within the session's."""
     data: Path = Path("sessions")
     """The folder of the sessions."""
     records: str | None = field(default=None, repr=False)  # it may hold a password
-    """Where their records are kept, if not there: postgresql://USER@HOST/DATABASE, or what CNC_RECORDS says."""
+    """Where the records are, if not in that folder: postgresql://USER@HOST/DATABASE, by default CNC_RECORDS."""
 
 
 def main(options: ReportOptions) -> None:

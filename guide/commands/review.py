@@ -25,45 +25,45 @@ from guide.teach.videos import find_videos
 
 @dataclass(frozen=True)
 class ReviewOptions:
-    """Correct a learned procedure and teach it anew: prototypes, orders and rules, at once."""
+    """Correct a learned procedure: name, merge, split and label steps, set rules. No network is trained again."""
 
     bundle: Annotated[Path, tyro.conf.Positional]
     """The folder of the bundle."""
     labels: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """A folder of label files (CSV or ELAN) named like the recordings; they are carried to the others."""
     merge: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N,N")]] = ()
-    """Steps that are one, such as 4,5; the first keeps its number and name. May be given several times."""
+    """Steps that are the same one, such as 4,5; the first keeps its number and name."""
     split: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N[@SHARE]")]] = ()
-    """A step that is two: 3 by its look, or 3@0.5 half way through. The later part takes the next free number."""
+    """A step that is really two: 3 where its look changes, 3@0.5 half way. The later part gets the next free number."""
     background: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
-    """A step that is none."""
+    """What was found as this step is not a step but background."""
     name: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N=NAME")]] = ()
     """A step's name, such as 3="fit board"."""
     say: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="N=WORDS")]] = ()
-    """What the voice says of a step in the place of its name; 3= is the name again."""
+    """What the voice says instead of the step's name; 3= restores the name."""
     language: Annotated[str | None, tyro.conf.arg(metavar="TAG")] = None
-    """The language of the voice, such as de or pt-BR; empty is that of each browser."""
+    """The language of the voice, such as de or pt-BR; empty means each browser's own."""
     optional: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
     """A step that may be left out."""
     repeatable: tyro.conf.UseAppendAction[Annotated[tuple[int, ...], tyro.conf.arg(metavar="N")]] = ()
     """A step that may be done again."""
     add: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
-    """A rule that holds whatever was learned, with names or numbers of steps: "A before B" (where both are done),
+    """A rule that holds, whatever was learned, with names or numbers of steps: "A before B" (where both are done),
     "B needs A" (B is not begun before A is done), "A or B" (one of them, not both), "optional A"."""
     forbid: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
     """A rule whose opposite holds: B before A, both A and B, or A must be done."""
     relax: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
-    """A learned rule of which nobody is told any more, such as "1 before 2"."""
+    """A rule of which no breach is reported any more, such as "1 before 2"."""
     list: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """A written list of steps, as `guide steps` takes it, whose order is to hold; steps are found by their names."""
+    """A written list of steps, as `guide steps` takes it, whose order then holds; steps are matched by name."""
     learned: tyro.conf.UseAppendAction[Annotated[tuple[str, ...], tyro.conf.arg(metavar="RULE")]] = ()
-    """A rule that was added or relaxed and is to be as it was learned again."""
+    """Take back what was added, forbidden or relaxed: the rule is as it was learned."""
     videos: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """Where the demonstrations' videos lie, for pictures of new steps."""
+    """The folder of the demonstrations' videos, for pictures of new steps."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """Where the new bundle goes; without it, it takes the place of the old one, which is kept as a version."""
+    """Where the new bundle goes; without it the new one replaces the old one, which is kept as a version."""
     undo: bool = False
-    """Go back to the version before, instead of changing anything."""
+    """Change nothing else and go back to the version before."""
 
 
 def main(options: ReviewOptions) -> None:

@@ -27,16 +27,16 @@ from guide.record.values import SessionFilter, SessionState, StoredSession
 
 @dataclass(frozen=True)
 class SessionsOptions:
-    """List the recorded sessions, all or some; delete or export them."""
+    """List, export or delete recorded sessions."""
 
     data: Path = Path("sessions")
     """The folder of the sessions."""
     records: str | None = field(default=None, repr=False)  # it may hold a password
-    """Where their records are kept, if not there: postgresql://USER@HOST/DATABASE, or what CNC_RECORDS says."""
+    """Where the records are, if not in that folder: postgresql://USER@HOST/DATABASE, by default CNC_RECORDS."""
     person: str | None = None
     """Only sessions of this person."""
     bundle: str | None = None
-    """Only sessions with this bundle: its folder, or the name of it."""
+    """Only sessions with this bundle, given as its folder or name."""
     since: str | None = None
     """Only sessions that began on this day (YYYY-MM-DD) or later."""
     until: str | None = None
@@ -46,9 +46,9 @@ class SessionsOptions:
     state: SessionState | None = None
     """Only sessions in this state."""
     jsonl: bool = False
-    """Print one JSON object a line instead of a table."""
+    """Print one JSON object per line instead of a table."""
     list: bool = False
-    """List them, which is done anyway unless something else is asked for."""
+    """List them; the default unless something else is asked for."""
     delete: tuple[str, ...] = ()
     """Delete these sessions with all that belongs to them; asks for --yes."""
     yes: bool = False

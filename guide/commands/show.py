@@ -23,10 +23,10 @@ MOST_ORDERS = 5
 
 @dataclass(frozen=True)
 class ShowOptions:
-    """Show a learned bundle: steps, orders, rules and quality."""
+    """Print what a bundle has learned: steps, orders, rules, and how good they are."""
 
     bundle: Annotated[Path, tyro.conf.Positional] = Path("exported/demo")
-    """The trained bundle."""
+    """The learned bundle."""
 
 
 def main(options: ShowOptions) -> None:

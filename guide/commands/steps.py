@@ -26,11 +26,11 @@ CSV_SUFFIXES = (".csv", ".tsv")
 
 @dataclass(frozen=True)
 class StepsOptions:
-    """Make a procedure from a written list of steps alone: it guides by the operator's word that a step is done."""
+    """Make a procedure from a written list of steps alone; an operator then marks each step as done."""
 
     file: Annotated[Path, tyro.conf.Positional]
-    """Plain text with a step a line, groups indented under "any order:" or "one of:", "(optional)" behind a step; or
-    CSV with the columns step and, if wanted, group, instead and optional."""
+    """Plain text with one step per line, groups indented under "any order:" or "one of:", "(optional)" after a step; or
+    CSV with the column step and optional columns group, instead and optional."""
     out: Annotated[Path, tyro.conf.arg(metavar="DIR")]
     """Where the procedure goes, such as exported/pump."""
 

@@ -14,16 +14,16 @@ from guide.serve.tokens import FILE, Role, add_token, read_tokens, revoke_token
 
 @dataclass(frozen=True)
 class TokensOptions:
-    """List, make and revoke the named tokens of a server. A server that runs knows of it at once."""
+    """List, make and revoke the named tokens of a server; a running server follows at once."""
 
     data: Path = Path("sessions")
     """The folder of the sessions, as `serve --data` has it."""
     add: str | None = None
     """Make a token of this name."""
     role: Role = "operate"
-    """What it allows: camera (send pictures, hear guidance), watch, operate (act, start, end), admin."""
+    """What it permits: camera (send frames, receive guidance), watch (read), operate (act, start, end), admin."""
     revoke: str | None = None
-    """Take the token of this name away."""
+    """Revoke the token of this name."""
 
     def __post_init__(self) -> None:
         if self.add is not None and self.revoke is not None:

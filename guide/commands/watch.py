@@ -52,23 +52,23 @@ MARKS = {"alarm": "✖", "warning": "▲", "info": "●"}
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """Follow a recording or a camera and guide: current step, next step, timeline, alerts."""
+    """Guide through a task on a recording or a camera: current step, next step, alerts."""
 
     source: Annotated[str, tyro.conf.Positional]
     """A video file, a folder of stills (with --rate), a camera (0 or name:...), an rtsp:// or http:// address,
-    features (.npy with --rate, .npz with features and rate), or none: then the key d says that a step is done."""
+    features (.npy with --rate, .npz with features and rate), or none: then the key d marks a step as done."""
     bundle: Path = Path("exported/demo")
-    """The trained bundle."""
+    """The learned bundle."""
     rate: float | None = None
-    """How many stills or rows of features there are in a second."""
+    """Stills or rows of features per second."""
     jsonl: bool = False
-    """Print one JSON object a line instead of the terminal view."""
+    """Print one JSON object per line instead of the terminal view."""
     emit_labels: bool = False
-    """With --jsonl: print every released label too."""
+    """With --jsonl, also print every released label."""
     realtime: bool = False
-    """Keep the recording's own pace instead of going as fast as possible."""
+    """Play a recording at its own pace instead of as fast as possible."""
     give_up_s: float = 60.0
-    """A camera or stream that does not come back within this time ends the session."""
+    """The session ends when the camera or stream has been gone for this long."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
     live: Annotated[LiveSettings, tyro.conf.arg(name="")] = field(default_factory=LiveSettings)

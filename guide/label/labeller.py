@@ -1,4 +1,4 @@
-"""The labelling room as one stage: costs in; settled labels, step events and what has probably been done out."""
+"""The labelling package as one stage: costs in; settled labels, step events and what has probably been done out."""
 
 from __future__ import annotations
 

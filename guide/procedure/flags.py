@@ -94,7 +94,7 @@ def other_variant(procedure: Procedure, done: Collection[int], step: int) -> Fin
     total, both = procedure.orders.kin(step, done)
     if kin_risk(total, both) > risk:
         return None
-    evidence = f"{both} of {total} demonstrations did it that did all that was done before: it is of another variant"
+    evidence = f"{both} of {total} demonstrations that did all steps so far did this one: it is of another variant"
     return Finding("out_of_order", step, "warning", evidence)
 
 
@@ -184,7 +184,7 @@ def repeated(procedure: Procedure, state: State, event: Confirmed, is_sure: bool
     times = sum(visit.step == event.step for visit in state.visits)
     if not times or state.last == event.step or event.step not in procedure.rules.single:
         return None
-    evidence = f"done {times + 1} times by now: once at most in each of {procedure.demonstrations} demonstrations"
+    evidence = f"done {times + 1} times so far; at most once in each of {procedure.demonstrations} demonstrations"
     return Finding("repeated", event.step, "warning", evidence, is_sure=is_sure)
 
 
@@ -206,7 +206,7 @@ def too_short(procedure: Procedure, step: int | None, busy_s: float) -> Finding 
     limit = dict(procedure.rules.shortest_s).get(step or 0)
     if limit is None or step is None or busy_s >= limit:
         return None
-    return Finding("too_short", step, "info", f"over after {busy_s:.1f} s: {_duration(procedure, step)}")
+    return Finding("too_short", step, "info", f"ended after {busy_s:.1f} s: {_duration(procedure, step)}")
 
 
 def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:
@@ -237,5 +237,5 @@ def _presence(procedure: Procedure, step: int) -> str:
 def _duration(procedure: Procedure, step: int) -> str:
     found = procedure.statistics_of(step)
     if found is None:
-        return "its demonstrations gave no duration"
+        return "no duration is known from the demonstrations"
     return f"{found.shortest_s:.1f} to {found.longest_s:.1f} s in the demonstrations"

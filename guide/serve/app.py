@@ -214,7 +214,7 @@ class _Site:
     def _watched(self, what: str, parts: AsyncIterator[str] | AsyncIterator[bytes], media_type: str) -> Response:
         """An answer that somebody looks at for a while, if there is room for one more."""
         if self._viewers[what] >= self._limits.most_viewers:
-            raise HTTPException(503, f"{self._viewers[what]} viewers look on, no more are taken.")
+            raise HTTPException(503, f"{self._viewers[what]} viewers are watching, no more are admitted.")
         return _CountedResponse(parts, 200, {"Cache-Control": "no-store"}, media_type, self._viewers, what)
 
     async def _read(self, function: Callable[..., T], *arguments: object) -> T:

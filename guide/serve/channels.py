@@ -86,7 +86,7 @@ class Channels:
         assert request.client is not None
         if request.client not in self._by_client and self.count >= self.limits.most_clients:
             self.runs.metrics.count("guide_refusals_total", why="clients")
-            words = f"{self.count} clients are connected, no more are taken: try again later."
+            words = f"{self.count} clients are connected, no more are admitted: try again later."
             await refuse(websocket, words, FULL)
             return
         visitor = Visitor(identity, partial(view_token, self._tokens.token), greeting.get("stay") is True)

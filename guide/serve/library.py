@@ -49,7 +49,7 @@ class Library:
         return self._default.name
 
     def names(self) -> list[str]:
-        """The bundles that can be asked for."""
+        """The bundles that can be chosen."""
         found = (path.parent.name for path in self.folder.glob("*/manifest.json"))
         return sorted(name for name in found if not name.startswith(".") and name.isprintable())
 
@@ -155,7 +155,7 @@ class Library:
                 return
             idle = [one for one, (_, found) in self._open.items() if one != self.default and not self._uses[id(found)]]
             if not idle:
-                raise InputError(f"{MOST_BUNDLES} bundles are in use, no more are taken: end a session first.")
+                raise InputError(f"{MOST_BUNDLES} bundles are in use, no more can be loaded: end a session first.")
             _, networks = self._open.pop(idle[0])
         _stop(networks)
 

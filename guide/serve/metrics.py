@@ -12,14 +12,31 @@ from prometheus_client.registry import Collector
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0, 2.7, 5.0)
 COUNTS = {  # what is counted, in words, and its labels
     "guide_frames_received_total": ("Frames that came in.", ()),
-    "guide_frames_processed_total": ("Frames that were looked at.", ()),
-    "guide_frames_dropped_total": ("Frames that were not looked at, and why.", ("why",)),
+    "guide_frames_processed_total": ("Frames that were processed.", ()),
+    "guide_frames_dropped_total": ("Frames that were not processed, and why.", ("why",)),
     "guide_alerts_total": ("Alerts that were raised.", ("kind",)),
     "guide_questions_total": ("Questions that were asked.", ()),
-    "guide_actions_total": ("Actions of operators.", ("kind",)),
+    "guide_actions_total": ("Actions that operators took.", ("kind",)),
     "guide_refusals_total": ("Clients and requests that were refused, and why.", ("why",)),
-    "guide_notices_total": ("What happened to sources.", ("kind",)),
+    "guide_notices_total": ("Notices about sources, such as a lost camera.", ("kind",)),
 }
+GAUGES = {  # what stands just now
+    "guide_clients": ("Headsets and phones that are connected.", ()),
+    "guide_viewers": ("Viewers of live pictures.", ()),
+    "guide_sessions": ("Sessions that run.", ()),
+    "guide_frame_age_seconds": ("Age of the newest frame that was processed, in seconds.", ("session", "source")),
+    "guide_standing_alerts": ("Alerts that are open.", ("session", "source")),
+    "guide_network_rows": ("Frames that a network has computed.", ("network",)),
+    "guide_network_runs": ("Batches in which it computed them.", ("network",)),
+    "guide_network_busy_seconds": ("Seconds in which it was busy.", ("network",)),
+    "guide_replicas": ("Replicas of a fleet.", ("state",)),
+}
+STAGES = (
+    "guide_stage_seconds",
+    "Seconds a frame spent in a stage: decode, wait (in the mailbox), trunk and head (with the wait for their batch), "
+    "see (the whole loop), reply (from arrival to acknowledgement).",
+    ("stage",),
+)
 
 
 class _Registry(CollectorRegistry):
@@ -43,10 +60,7 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = _Registry()
         self._counts = {name: Counter(name, *about, registry=self._registry) for name, about in COUNTS.items()}
-        self._stages = Histogram(
-            "guide_stage_seconds", "Seconds a frame spent in a stage.", ("stage",), buckets=BOUNDS_S,
-            registry=self._registry,
-        )  # fmt: skip
+        self._stages = Histogram(*STAGES, buckets=BOUNDS_S, registry=self._registry)
         ProcessCollector(registry=self._registry)
 
     def count(self, name: str, by: int = 1, **labels: str) -> None:
@@ -62,7 +76,7 @@ class Metrics:
         registry, found = CollectorRegistry(), dict[str, Gauge]()
         for name, labels, value in gauges:
             if name not in found:
-                found[name] = Gauge(name, "Just now.", tuple(labels), registry=registry)
+                found[name] = Gauge(name, *GAUGES[name], registry=registry)
             (found[name].labels(**labels) if labels else found[name]).set(value)
         return (generate_latest(self._registry) + generate_latest(registry)).decode()
 

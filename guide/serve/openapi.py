@@ -18,7 +18,7 @@ SCHEMA = "#/components/schemas/{name}"
 NO_SESSION: Answer = ("There is no such session.", Error)
 NO_PICTURE: Answer = ("There is no such session or picture.", Error)
 PICTURE: Answer = ("The picture.", "image/jpeg")
-UNTAKEN: dict[int, Answer] = {400: ("The request makes no sense.", Error), 413: ("The body is too long.", Error)}
+UNTAKEN: dict[int, Answer] = {400: ("The request cannot be understood.", Error), 413: ("The body is too long.", Error)}
 
 
 @cache
@@ -48,7 +48,7 @@ def description() -> Plain:
                 "query": {"type": "apiKey", "in": "query", "name": "token"},
             },
             "responses": {
-                "NoToken": _answer(("The token is wrong or missing; the answer comes late.", Error)),
+                "NoToken": _answer(("The token is wrong or missing; the answer is delayed.", Error)),
                 "OtherRole": _answer(("The token's role does not allow this.", Error)),
             },
             "schemas": schemas,
@@ -64,16 +64,16 @@ def _paths() -> Plain:
         _place(word, about, type="integer", minimum=0)
         for word, about in (("step", "The step."), ("number", "1 for the first."), ("alert", "The alert."))
     )
-    cut = _flag("cut", "Breaks it off instead: its end is not judged, and its recording is marked as interrupted.")
-    bare = _flag("bare", "Without words on it.")
+    cut = _flag("cut", "Breaks it off instead: there is no verdict, and its recording is marked as interrupted.")
+    bare = _flag("bare", "Without text on it.")
     health = _operation("health", "Whether the server runs; needs no token.", {200: ("It does.", Health)})
     del health["responses"]["401"], health["responses"]["403"]
-    beats = "The numbers that change with every frame and a mark that changes with all else, as events, until the session ends."  # noqa: E501
+    beats = "The numbers that change with every frame, and a mark that changes with anything else, as events until the session ends."  # noqa: E501
     started: dict[int, Answer] = {
         201: ("It was started.", State),
         **UNTAKEN,
         409: ("That headset has a session already.", Error),
-        503: ("As many sessions run as are taken.", Error),
+        503: ("The limit of sessions is reached.", Error),
     }
     return {
         "/health": {"get": {**health, "security": []}},
@@ -95,11 +95,11 @@ def _paths() -> Plain:
             )
         },
         "/bundles": {
-            "get": _operation("bundles", "The bundles that can be asked for.", {200: ("Their names.", Bundles)})
+            "get": _operation("bundles", "The bundles that can be chosen.", {200: ("Their names.", Bundles)})
         },
         "/sessions": {
             "get": _operation(
-                "sessions", "Running and newly finished sessions in brief.", {200: ("The sessions.", Sessions)}
+                "sessions", "Running and recently finished sessions in brief.", {200: ("The sessions.", Sessions)}
             ),
             "post": _operation("start", "Starts a session.", started, requestBody=_body(SessionRequest)),
         },
@@ -131,7 +131,7 @@ def _paths() -> Plain:
                 {
                     200: ("The pictures.", "multipart/x-mixed-replace"),
                     404: NO_SESSION,
-                    503: ("As many look on as are taken.", Error),
+                    503: ("The limit of viewers is reached.", Error),
                 },
                 parameters=[bare],
             ),
@@ -141,9 +141,9 @@ def _paths() -> Plain:
             "get": _operation(
                 "beats", beats,
                 {
-                    200: ("A JSON object an event.", "text/event-stream"),
+                    200: ("One JSON object per event.", "text/event-stream"),
                     404: NO_SESSION,
-                    503: ("As many follow as are taken.", Error),
+                    503: ("The limit of viewers is reached.", Error),
                 },
             ),
         },

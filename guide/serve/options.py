@@ -21,16 +21,16 @@ class ScaleOptions:
     """How large a fleet is."""
 
     ray: str | None = None
-    """The address of the Ray cluster whose machines run the replicas, `auto` for the one of this machine; without,
+    """The address of the Ray cluster whose machines run the replicas, `auto` for the one of this machine; without it
     one is started here and ends with the command."""
     replicas: int = 2
-    """Replicas at least."""
+    """The smallest number of replicas."""
     most_replicas: int = 0
-    """Replicas at most, where sessions ask for them; 0 is as many as at least."""
+    """The largest number of replicas, started when there are enough sessions; 0 means as many as --replicas."""
     sessions_per_replica: int = 12
-    """Sessions for which one replica is enough; more start another one."""
+    """Sessions per replica above which another replica is started."""
     gpus: float = 0.0
-    """GPUs of a replica, or the share of one."""
+    """GPUs per replica; may be a fraction."""
 
     def __post_init__(self) -> None:
         if self.replicas < 1 or self.sessions_per_replica < 1 or not 0 <= self.gpus <= 64:
@@ -44,39 +44,39 @@ class ServeOptions:
     """Serve headsets, phones and dashboards: frames in, guidance out."""
 
     bundle: Path = Path("exported/demo")
-    """The trained bundle; others may be asked for that lie beside it."""
+    """The learned bundle; clients may also choose those beside it."""
     host: str = "127.0.0.1"
-    """Where to listen: this machine only, unless told otherwise; 0.0.0.0 lets the network in."""
+    """The address to listen on: by default this machine only; 0.0.0.0 admits the network."""
     port: int = 8765
     """The port; 0 takes a free one."""
     token: str | None = None
-    """What clients must know (or set CNC_TOKEN); made anew at each start when not given."""
+    """The server's own token, which permits everything (or set CNC_TOKEN); without it made anew at each start."""
     tls: Literal["off", "auto"] = "off"
-    """auto makes a certificate: browsers give their camera to HTTPS only."""
+    """auto makes a certificate, since browsers give their camera to HTTPS pages only."""
     certificate: Path | None = None
     """A certificate of your own (PEM), with --key."""
     key: Path | None = None
     """Its key."""
     local: bool = False
-    """With TLS, listen without it too, on a free port that only this machine reaches: for its dashboard."""
+    """With TLS, also listen without it on a free port that only this machine reaches, for its dashboard."""
     note: Path | None = None
-    """Write where the server listens, token included, to this file, for programs of the same user; gone at the end."""
+    """Write where the server listens, with its token, to this file for programs of this user; removed at the end."""
     end_with_input: bool = False
-    """End when standard input ends, as it does with the program that started this one, however that ended."""
+    """End when standard input ends, that is with the program that started this one, however that ends."""
     give_up_s: float = 60.0
-    """A client or camera that does not come back within this time ends its session."""
+    """A session ends when its client or camera has been gone for this long."""
     most_clients: int = 32
-    """Clients at the same time; sessions may be twice as many."""
+    """The largest number of clients at the same time; sessions may be twice as many."""
     most_rate: float = 15.0
-    """Frames a second of one client; more are refused."""
+    """Frames per second of one client; more are refused."""
     most_frame_mb: float = 4.0
-    """The largest frame that is taken."""
+    """The size of the largest frame that is accepted."""
     threads: int = 0
-    """Threads of the networks; 0 uses every core."""
+    """Threads for the networks; 0 uses every core."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
     fleet: bool = False
-    """Serve with replicas on a Ray cluster, which the extra `fleet` brings: for more than one machine holds."""
+    """Serve with replicas on a Ray cluster (extra `fleet`), for more headsets than one machine can hold."""
     scale: Annotated[ScaleOptions, tyro.conf.arg(name="")] = field(default_factory=ScaleOptions)
     """How large the fleet is."""
     live: Annotated[LiveSettings, tyro.conf.arg(name="")] = field(default_factory=LiveSettings)

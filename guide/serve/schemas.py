@@ -35,13 +35,14 @@ class Error(Closed):
 class Health(Closed):
     status: Literal["ok"]
     records: Annotated[
-        Literal["waiting"] | UnsetType, Meta(description="They lie on this machine's disk: their database is away.")
+        Literal["waiting"] | UnsetType,
+        Meta(description="Records wait on this machine's disk for their database."),
     ] = UNSET
 
 
 class Bundles(Closed):
-    bundles: Annotated[list[str], Meta(description="Names that can be asked for.")]
-    default: Annotated[str, Meta(description="The one the server was started with.")]
+    bundles: Annotated[list[str], Meta(description="Names that can be chosen.")]
+    default: Annotated[str, Meta(description="The one with which the server was started.")]
 
 
 class SessionRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,9 +62,9 @@ class SessionRequest(Struct, frozen=True, forbid_unknown_fields=True):
     person: Annotated[str, Meta(max_length=LONGEST_NAME, description="Who does the work.")] = ""
     rate: Annotated[
         Annotated[float, Meta(gt=0, le=MOST_STILLS)] | None,
-        Meta(description="How many stills of a folder there are in a second."),
+        Meta(description="For a folder of stills: pictures per second."),
     ] = None
-    realtime: Annotated[bool, Meta(description="Whether a recording keeps its own pace.")] = True
+    realtime: Annotated[bool, Meta(description="Whether a recording is played at its own pace.")] = True
 
     @property
     def client(self) -> str | None:
@@ -101,10 +102,10 @@ class Durations(Closed):
 class Step(Closed):
     step: StepNumber
     name: StepName
-    say: Annotated[str, Meta(description="What a voice says of it.")]
+    say: Annotated[str, Meta(description="The voice's words for it.")]
     optional: bool
     repeatable: bool
-    colour: Annotated[str, Meta(description="The same on every page, as #rrggbb.")]
+    colour: Annotated[str, Meta(description="Its colour on every page, as #rrggbb.")]
     expected_s: Durations | None
     stills: Annotated[int, Meta(ge=0, description="Pictures of it from the demonstrations.")]
 
@@ -114,7 +115,7 @@ class Current(Closed):
 
     step: StepNumber
     name: StepName
-    starting: Annotated[bool, Meta(description="It has only just begun and is not confirmed yet.")]
+    starting: Annotated[bool, Meta(description="It is not confirmed yet.")]
     confidence: float | None
     unsure: bool
     elapsed_s: float
@@ -124,12 +125,12 @@ class Current(Closed):
 class Next(Closed):
     step: StepNumber
     name: StepName
-    count: Annotated[int, Meta(description="Demonstrations that went on so.")]
-    total: Annotated[int, Meta(description="Of so many that did all that was done so far.")]
-    ready: Annotated[bool, Meta(description="All that always came before it is done.")]
-    missed: Annotated[bool, Meta(description="It was said to be missed, and can still be done.")]
-    after: Annotated[list[int], Meta(description="What is to be done before it.")]
-    strange: Annotated[bool, Meta(description="It is of another variant of the task.")]
+    count: Annotated[int, Meta(description="Demonstrations that continued with it.")]
+    total: Annotated[int, Meta(description="Demonstrations that did everything done so far.")]
+    ready: Annotated[bool, Meta(description="Everything that always came before it is done.")]
+    missed: Annotated[bool, Meta(description="It was reported as missed and can still be done.")]
+    after: Annotated[list[int], Meta(description="What has to be done before it.")]
+    strange: Annotated[bool, Meta(description="It belongs to another variant of the task.")]
 
 
 class Progress(Closed):
@@ -137,23 +138,23 @@ class Progress(Closed):
     lacking: Annotated[list[int], Meta(description="Required, not done.")]
     total: int
     share: Share
-    marked: Annotated[list[int], Meta(description="Called done by a person.")]
-    denied: Annotated[list[int], Meta(description="Called not done by a person.")]
-    strange: Annotated[list[int], Meta(description="Done, and of another variant than all that was done before.")]
+    marked: Annotated[list[int], Meta(description="Marked as done by a person.")]
+    denied: Annotated[list[int], Meta(description="Marked as not done by a person.")]
+    strange: Annotated[list[int], Meta(description="Done steps that belong to another variant of the task.")]
 
 
 class Visit(Closed):
     step: StepNumber
     name: StepName
-    again: Annotated[bool, Meta(description="It was done before.")]
+    again: Annotated[bool, Meta(description="It had been done before.")]
     start: float
     end: Annotated[float | None, Meta(description="Null while it runs.")]
-    busy_s: Annotated[float, Meta(description="Seconds spent on it until it last rested, pauses left out.")]
+    busy_s: Annotated[float, Meta(description="Seconds of work on it, without pauses.")]
 
 
 class Label(Closed, tag="label"):
     at: float
-    step: Annotated[int | None, Meta(description="0 is no step, null is unknown activity.")]
+    step: Annotated[int | None, Meta(description="0 is background, null is unknown activity.")]
     confidence: Share
 
 
@@ -167,10 +168,10 @@ class Alert(Closed, tag="alert"):
     severity: Severity
     evidence: Annotated[str, Meta(description="Why, in words.")]
     title: Annotated[str, Meta(description="The alert in a few words.")]
-    reason: Annotated[str, Meta(description="What its kind means, in a sentence.")]
+    reason: Annotated[str, Meta(description="What this kind of alert means, in one sentence.")]
     todo: Annotated[str, Meta(description="What to do about it.")]
-    shows: Annotated[int | None, Meta(description="The step whose pictures show how that is done.")]
-    spoken: Annotated[str, Meta(description="What a voice says of it.")]
+    shows: Annotated[int | None, Meta(description="The step whose pictures show what to do.")]
+    spoken: Annotated[str, Meta(description="The voice's words for it.")]
     acknowledged: bool
     snoozed: bool
     snapshot: Annotated[bool, Meta(description="Whether a picture of its moment is kept.")]
@@ -195,14 +196,14 @@ class Fares(Closed):
     received: Count
     taken: Count
     dropped: Count
-    age_s: Annotated[float, Meta(description="Of the newest frame that was looked at; it grows while none comes.")]
+    age_s: Annotated[float, Meta(description="Of the newest processed frame; grows while none arrives.")]
     p50_ms: float | None
     p95_ms: float | None
     provider: Annotated[str, Meta(description="What computes.")]
     precision: Annotated[Literal["float", "mixed", "int8"], Meta(description="How precisely.")]
-    reason: Annotated[str, Meta(description="Why nothing better does.")]
+    reason: Annotated[str, Meta(description="Why no better provider computes.")]
     processed: Count
-    rate: Annotated[float, Meta(description="Frames a second that are looked at.")]
+    rate: Annotated[float, Meta(description="Frames per second that are processed.")]
     is_live: bool
     recording: Annotated[str, Meta(description="ok, off, or what is wrong.")]
     notices: list[Notice]
@@ -241,7 +242,7 @@ class State(_Facts):
     questions: list[Question]
     actions: list[Taken]
     ending: Annotated[Ending | None, Meta(description="Null while it runs.")]
-    language: Annotated[str, Meta(description="Of the voice; empty is the browser's own.")]
+    language: Annotated[str, Meta(description="Of the voice; empty means the browser's own.")]
     health: Fares
     steps: list[Step] | UnsetType = UNSET
 
@@ -261,8 +262,8 @@ class Brief(_Facts):
 
     alerts: Annotated[int, Meta(ge=0, description="How many stand.")]
     standing: list[StandingAlert]
-    age_s: Annotated[float, Meta(description="Of the newest frame that was looked at; it grows while none comes.")]
-    replica: Annotated[str, Meta(description="Of a fleet alone: which replica runs it.")] | UnsetType = UNSET
+    age_s: Annotated[float, Meta(description="Of the newest processed frame; grows while none arrives.")]
+    replica: Annotated[str, Meta(description="Only for a fleet: the replica that runs it.")] | UnsetType = UNSET
 
 
 class Sessions(Closed):

@@ -1,4 +1,4 @@
-"""A certificate of our own: browsers give a camera to HTTPS only, and a workshop has no other one at hand."""
+"""A certificate of our own: browsers give a camera to HTTPS only, and on a factory floor there is no other."""
 
 from __future__ import annotations
 

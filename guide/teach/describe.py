@@ -158,9 +158,8 @@ def timid_note(rules: Rules) -> tuple[str, ...]:
     if 2 * can >= could:
         return ()
     return (
-        f"{can} of {could} rules on what is done, and in which order, raise alarms; about the others the guide asks at "
-        "most, since some recordings break them, or seem to; more recordings or labels make them surer, and Review, "
-        "under Order, says why of each",
+        f"{can} of {could} rules about missing steps and order raise alarms; the others at most ask, since some "
+        "recordings break them or seem to. More recordings or labels help; Review, tab Order, gives each rule's reason",
     )
 
 

@@ -146,7 +146,7 @@ def _draw_form(trainings: TrainingJobs, recordings: Path) -> None:
     if typed.strip() and name != typed.strip():
         st.caption(f"It is kept as {plain(name)}." if name else "Letters or digits are needed.")
     elif not name:
-        st.caption("First a name: what you drop below is kept under it.")
+        st.caption("First a name: the files you drop below are kept under it.")
     is_free = _ask_to_replace(trainings, name)
     st.markdown("##### 2. Recordings of it")
     inputs = _ask_recordings(recordings, name)
@@ -163,9 +163,9 @@ def _how_long(trainings: TrainingJobs, request: TrainingRequest) -> str:
     minutes = sum(_minutes(text, state.count_videos(Path(text))) for text in request.inputs)
     takes_s = state.expected_s(minutes, request.preset, trainings.find())
     if not minutes or takes_s is None:
-        return "How long it takes here is told once the first one was learned. The page may be closed meanwhile."
+        return "The time is estimated once a procedure was learned here. You may close the page meanwhile."
     video, takes = learn_progress.span(60 * minutes), learn_progress.span(takes_s)
-    return f"About {takes} for {video} of video, by what was learned here before. The page may be closed meanwhile."
+    return f"About {takes} for {video} of video, as measured here before. You may close the page meanwhile."
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

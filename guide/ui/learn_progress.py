@@ -31,7 +31,7 @@ def draw_running(trainings: TrainingJobs, name: str) -> None:
         _draw_stages(view)
         left_s = state.left_s(job, trainings.find(), time.time())
         left = "" if left_s is None else f", about {span(left_s)} left in all"
-        st.caption(f"Running for {span(time.time() - job.started)}{left}. This page may be closed: learning goes on.")
+        st.caption(f"Running for {span(time.time() - job.started)}{left}. You may close this page: learning continues.")
         words = "Stopping …" if job.is_stopping else "Stop"
         st.button(
             words,
@@ -96,7 +96,7 @@ def draw_details(job: TrainingJob) -> None:
             _draw_curve(points)
     with st.expander("Log"):
         lines = job.said.splitlines()[-LOG_LINES:]
-        st.code("\n".join(lines) or "It said nothing yet.", language=None, wrap_lines=True)
+        st.code("\n".join(lines) or "Nothing was logged yet.", language=None, wrap_lines=True)
 
 
 def span(seconds: float) -> str:

@@ -177,14 +177,14 @@ def _draw_asked(actions: SessionActions, view: LiveView) -> None:
 
 def _ends_what(view: LiveView) -> str:
     """What ending means. No steps are named: this is drawn seldom, and some may be done by the time it is read."""
-    told = "This ends the session for everybody who looks at it."
+    told = "This ends the session for everybody who is watching it."
     return f"{told} Steps that are not done by now will count as missed." if view.lacking else told
 
 
 def _restarts_what(view: LiveView) -> str:
     if view.replay_request is not None:
-        return "This plays the recording from its beginning. What was seen so far is kept as a session of its own."
-    return "This begins the task anew: nothing counts as done any more."
+        return "This plays the recording from the beginning. What was seen so far is kept as a separate session."
+    return "This starts the task again: nothing counts as done any more."
 
 
 def _key(action: KeyAction) -> str:

@@ -84,7 +84,7 @@ def view_or_explain(keeper: ServerKeeper, client: Client, session: str) -> LiveV
     except LostError:
         tell_silent(keeper)
     except NoSessionError:
-        st.info("The server knows this session no longer: it was ended. The Sessions page lists what was kept.")
+        st.info("The server no longer has this session: it was ended. The Sessions page lists what was kept.")
         st.button("Start another", key="unknown", on_click=leave)
     return None
 

@@ -197,7 +197,7 @@ def _whereof(choice: NextView) -> str:
     """What speaks for the first choice; there is room to say what is counted."""
     count, comma, rest = choice.count.partition(",")
     is_counted = count[:1].isdecimal()
-    return f"{count} who did this went on so{comma}{rest}" if is_counted else choice.count
+    return f"{count} who did this continued so{comma}{rest}" if is_counted else choice.count
 
 
 def _item(item: ItemView) -> str:

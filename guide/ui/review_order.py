@@ -35,7 +35,7 @@ def _draw_learned(opened: ReviewedBundle) -> None:
         st.caption("Any order was seen: no step always came before another.")
         return
     st.graphviz_chart(state.graph(opened.review), width="stretch", alt="which step comes before which")
-    st.markdown("Take the mark away where the order does not matter: nobody is told about it any more.")
+    st.markdown("Remove the mark where the order does not matter: then it raises no alert any more.")
     key = f"review_pairs_{opened.name}_{len(opened.review.edits)}"
     st.data_editor(
         [

@@ -72,7 +72,7 @@ def _effects(learned: Learned, steps: tuple[int, ...], embedding: Features, time
 
 
 def live_labeller(lesson: Lesson, priors: tuple[Prior, ...] = PRIORS, lag_s: float = 2.0) -> Labeller:
-    """The labelling room of a session with what was learned."""
+    """The labelling stage of a session with what was learned."""
     learned, rate = lesson.learned, lesson.demonstrations.rate
     histories = histories_of(learned.procedure, learned.prototypes.steps, lesson.smoothing_s, rate, priors)
     return labeller_of(histories, learned.links, rate, learned.prototypes.clock, WindowSettings(lag_s=lag_s))

@@ -312,7 +312,7 @@ def warnings(procedure: Procedure) -> tuple[str, ...]:
             "Ten or more, by different people, give steadier steps."
         )
     if len(procedure.steps) < 2:
-        said.append("Only one key-step was found: give the number of steps, or record the task more alike.")
+        said.append("Only one key-step was found: give the number of steps, or record the task more uniformly.")
     return tuple(said + [line for step in procedure.steps for line in _doubts(procedure, step, total)])
 
 
@@ -322,7 +322,7 @@ def _doubts(procedure: Procedure, step: KeyStep, total: int) -> Sequence[str]:
     if seen is None or seen.present == 0:
         return [f"No recording contains {name}: try a smaller number of steps."]
     if seen.present / total <= RARE and total > 2:
-        return [f"Only {seen.present} of {total} recordings contain {name}: look whether it is a step at all."]
+        return [f"Only {seen.present} of {total} recordings contain {name}: check whether it is a step at all."]
     if seen.durations_s[2] < BRIEF_S:
         return [f"{name[:1].upper()}{name[1:]} lasts less than a second: it may be a part of its neighbour."]
     return []

@@ -106,7 +106,7 @@ class Quality:
 
     @property
     def _live(self) -> str:
-        idle = f"Between steps a step was named {_percent(self.idle)} of the time"
+        idle = f"Between steps, a step was named {_percent(self.idle)} of the time"
         if self.right is None:
             alike = f"{_percent(self.alike)} of the time in steps they were the steps found there"
             return f"{alike}: these are consistent, which does not make them right. {idle}"

@@ -251,10 +251,10 @@ def _clips(report: SessionReport, place: Path) -> tuple[tuple[ClipView, ...], st
     if found:
         return (), f"The video is too large for this page: open {found[0].path} in a video player."
     if report.clips:
-        return (), "The video of this session is gone: somebody deleted it. What was seen, said and done is here."
+        return (), "The video of this session is gone: somebody deleted it. Steps, alerts and actions are here."
     return (), (
-        "There is no video of this session: it was recorded without, or its days are over. "
-        "What was seen, said and done is here all the same."
+        "There is no video of this session: it was recorded without one, or the video was deleted after the days set. "
+        "Steps, alerts and actions are here."
     )
 
 

@@ -46,7 +46,7 @@ def plan(layouts: Sequence[Layout], counts: Mapping[Kind, int], seed: int) -> li
 
 
 def variants_of(kind: Kind, layout: Layout, rules: Rules, rng: np.random.Generator, count: int) -> list[Variant]:
-    """What can be done of a kind to a recording, in an order drawn by lot; of shuffled ones `count`."""
+    """What can be done of a kind to a recording, in random order; of shuffled ones `count`."""
     if kind == "none":
         return [unchanged(layout)]
     if kind == "shuffled":

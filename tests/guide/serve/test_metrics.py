@@ -30,5 +30,5 @@ def test_times_fall_into_buckets_that_add_up() -> None:
 
 
 def test_what_people_wrote_cannot_break_a_line() -> None:
-    text = Metrics().text([("guide_frame_age_seconds", {"source": 'a"b\\c\nd'}, 0.5)])
-    assert text.splitlines()[-1] == 'guide_frame_age_seconds{source="a\\"b\\\\c\\nd"} 0.5'
+    text = Metrics().text([("guide_frame_age_seconds", {"session": "s", "source": 'a"b\\c\nd'}, 0.5)])
+    assert text.splitlines()[-1] == 'guide_frame_age_seconds{session="s",source="a\\"b\\\\c\\nd"} 0.5'

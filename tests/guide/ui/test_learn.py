@@ -134,7 +134,7 @@ def test_another_browser_finds_it_running_and_stops_it(
     play(ENDLESS)
     press(named(open_page()), "Start learning")
     other = open_page()
-    assert "This page may be closed" in texts(other)
+    assert "You may close this page" in texts(other)
     press(other, "Stop")
     assert ended(trainings).state == "cancelled"
     page = open_page()

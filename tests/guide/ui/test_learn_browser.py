@@ -67,7 +67,7 @@ def test_two_videos_are_dropped_and_learned_and_guide_live(tmp_path: Path) -> No
         page.keyboard.press("Enter")
         settle(page)
         page.get_by_role("button", name="Start learning").click()
-        expect(page.get_by_text("This page may be closed").first).to_be_visible()
+        expect(page.get_by_text("You may close this page").first).to_be_visible()
         page.reload()  # found again, as by any other browser
         expect(page.get_by_text("Steps found").first).to_be_visible(timeout=300_000)
         settle(page)

@@ -84,7 +84,7 @@ def procedure(orders: list[tuple[int, ...]], count: int = 3, length_s: float = 4
 
 def test_a_rare_step_is_named() -> None:
     said = state.warnings(procedure([(1, 2)] * 6 + [(1, 2, 3)] * 2))
-    assert said == ("Only 2 of 8 recordings contain step 3: look whether it is a step at all.",)
+    assert said == ("Only 2 of 8 recordings contain step 3: check whether it is a step at all.",)
 
 
 def test_few_recordings_a_step_never_seen_and_a_brief_one() -> None:
