@@ -89,6 +89,7 @@ async def ask(place: Place, path: str, token: str) -> dict[str, Any]:
 
 async def forward(request: Request, place: Place, longest: int) -> Response:
     """The answer of a replica to a request, as if it had come there; OSError where none comes."""
+    is_secure = request.url.scheme == "https"
     body = b""
     async for part in request.stream():
         body += part
@@ -107,5 +108,9 @@ async def forward(request: Request, place: Place, longest: int) -> Response:
             await exchange.__aexit__(None, None, None)
 
     answer = StreamingResponse(passed_on(), response.status_code)
-    answer.raw_headers = [(bytes(name), bytes(value)) for name, value in response.headers if name not in OURS]
+    answer.raw_headers = [
+        (name, value + b"; Secure" if name == b"set-cookie" and is_secure else value)  # replicas speak without TLS
+        for name, value in response.headers
+        if name not in OURS
+    ]
     return answer
