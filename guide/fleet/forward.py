@@ -16,7 +16,10 @@ from starlette.responses import Response, StreamingResponse
 from guide.errors import InputError
 
 CHUNK_BYTES: Final = 64 * 1024
-OURS: Final = {b"connection", b"transfer-encoding", b"keep-alive", b"host", b"upgrade"}
+OURS: Final = {
+    b"connection", b"transfer-encoding", b"keep-alive", b"host", b"upgrade", b"te", b"trailer", b"proxy-connection",
+    b"proxy-authorization",
+}  # fmt: skip
 """Headers of one connection, which are not passed on."""
 ABOUT_THE_BODY: Final = {b"content-length", b"expect"}
 ANSWER_S: Final = 30.0
@@ -89,7 +92,7 @@ async def ask(place: Place, path: str, token: str) -> dict[str, Any]:
 
 async def forward(request: Request, place: Place, longest: int) -> Response:
     """The answer of a replica to a request, as if it had come there; OSError where none comes."""
-    is_secure = request.url.scheme == "https"
+    is_secure = request.scope["scheme"] == "https"
     body = b""
     async for part in request.stream():
         body += part
