@@ -149,8 +149,10 @@ def listening(
 def serving_fleet(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
     """The same for a fleet: replicas on a Ray cluster, each of them such a server, behind one address."""
     if options.scale.ray is None:
-        # A Ray of our own listens on all networks, and whoever reaches it runs any code: nobody else knows its secret.
-        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+        # Whoever reaches a Ray runs any code: nobody else knows the secret of ours, and it keeps to this machine as
+        # Ray does by itself on the systems that the last variable names.
+        secret = secrets.token_hex(32)
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secret, RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0")
     from guide.fleet.cluster import Cluster  # few need Ray, which takes a while to load and then reads its secret
 
     token, certificate = choose_token(options.token), choose_certificate(options)

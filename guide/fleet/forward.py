@@ -16,7 +16,10 @@ from starlette.responses import Response, StreamingResponse
 from guide.errors import InputError
 
 CHUNK_BYTES: Final = 64 * 1024
-OURS: Final = {b"connection", b"transfer-encoding", b"keep-alive", b"host", b"upgrade"}
+OURS: Final = {
+    b"connection", b"transfer-encoding", b"keep-alive", b"host", b"upgrade", b"te", b"trailer", b"proxy-connection",
+    b"proxy-authorization",
+}  # fmt: skip
 """Headers of one connection, which are not passed on."""
 ABOUT_THE_BODY: Final = {b"content-length", b"expect"}
 ANSWER_S: Final = 30.0
@@ -89,6 +92,7 @@ async def ask(place: Place, path: str, token: str) -> dict[str, Any]:
 
 async def forward(request: Request, place: Place, longest: int) -> Response:
     """The answer of a replica to a request, as if it had come there; OSError where none comes."""
+    is_secure = request.scope["scheme"] == "https"
     body = b""
     async for part in request.stream():
         body += part
@@ -107,5 +111,9 @@ async def forward(request: Request, place: Place, longest: int) -> Response:
             await exchange.__aexit__(None, None, None)
 
     answer = StreamingResponse(passed_on(), response.status_code)
-    answer.raw_headers = [(bytes(name), bytes(value)) for name, value in response.headers if name not in OURS]
+    answer.raw_headers = [
+        (name, value + b"; Secure" if name == b"set-cookie" and is_secure else value)  # replicas speak without TLS
+        for name, value in response.headers
+        if name not in OURS
+    ]
     return answer

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
@@ -19,6 +19,7 @@ from guide.errors import GuideError
 from guide.fleet.forward import ask_text, forward
 from guide.fleet.relay import Relay
 from guide.fleet.replicas import ASK_S, Replica, Replicas
+from guide.serve.app import nobody_hears
 from guide.serve.channels import Doorman
 from guide.serve.connections import Connections
 from guide.serve.guard import FailureDelays, Guard
@@ -45,7 +46,8 @@ def make_gateway(replicas: Replicas, tokens: Tokens, limits: Limits, connections
         Route("/{path:path}", site.anywhere),
     ]
     guard = Middleware(Guard, tokens=tokens, delays=delays, metrics=metrics, connections=connections)
-    return Starlette(routes=routes, middleware=[guard], lifespan=site.lifespan)
+    handlers: Any = {ClientDisconnect: nobody_hears}
+    return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=site.lifespan)
 
 
 class _Gateway:

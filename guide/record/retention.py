@@ -17,11 +17,10 @@ from guide.errors import GuideError, OutputError
 from guide.record.keeping import read_keeping
 from guide.record.percepts import PERCEPTS_FILE
 from guide.record.private_folder import is_nearly_full
-from guide.record.store import Store
+from guide.record.store import DAY_S, Store
 
 log = logging.getLogger(__name__)
 
-DAY_S = 86_400.0
 PERIOD_S = 3_600.0
 PICTURE_SUFFIXES = frozenset({".mp4", ".webm", ".jpg"})
 PAGE_SUFFIXES = frozenset({".html"})  # a page, or one whose writing was cut short

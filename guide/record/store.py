@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from guide.record.postgres import PostgresDatabase
 
 FOUND = "unknown: only its files were found"
-LEAP_S = 86_400.0
+DAY_S = 86_400.0
+LEAP_S = DAY_S
 """A clock that goes ahead by more is not believed before it has run on for as long."""
 CLOCK_S = 3_600.0
 SETTLED_S = 60.0
@@ -102,6 +103,10 @@ class Store:
 
     def _begin(self, facts: SessionFacts) -> None:
         self._db.run("DELETE FROM sessions WHERE id = ? AND source = ?", (facts.id, FOUND))
+        clocks = self._db.rows("SELECT trusted FROM clock")
+        behind_s = clocks[0][0] - facts.started if clocks else 0.0
+        if behind_s > LEAP_S and facts.keep_days is not None:  # a clock that lost the date would let it age at once
+            facts = replace(facts, keep_days=facts.keep_days + behind_s / DAY_S)
         self._insert(facts, "open")
 
     def _insert(self, facts: SessionFacts, state: SessionState) -> None:
@@ -292,22 +297,24 @@ class Store:
     def trusted_time(self, now: float) -> float:
         """`now`, or an earlier time as long as the clock is ahead of what was seen and has not stayed so for a day.
 
-        A clock that is wrong for an hour must not delete what was recorded yesterday.
+        A clock that is wrong for an hour must not delete what was recorded yesterday. One that is behind as much is
+        believed after a day too: what begins meanwhile is known to be younger than it says.
         """
         clocks = self._db.rows("SELECT trusted, leapt FROM clock")
         found = clocks[0] if clocks else None
         newest = self._db.rows("SELECT MAX(seen) FROM sessions")[0][0]
         before, leapt = found or (now if newest is None else newest, None)
         trusted = before
-        has_leapt = now - trusted > LEAP_S
-        leapt = (now if leapt is None or now < leapt else leapt) if has_leapt else None
+        if leapt is not None and (now < leapt or (leapt > before) != (now > before)):  # another leap
+            leapt = None
+        leapt = (leapt or now) if abs(now - trusted) > LEAP_S else None
         if leapt is None or now - leapt >= LEAP_S:
             trusted, leapt = now, None
         if found is None or found[1] != leapt or abs(trusted - before) > CLOCK_S:  # a page that looks on writes rarely
             with self._db.transaction(is_alone=True):
                 self._db.run("DELETE FROM clock")
                 self._db.run("INSERT INTO clock VALUES (?, ?)", (trusted, leapt))
-        return float(trusted)
+        return float(min(now, trusted))
 
     def sessions(self, wanted: SessionFilter | None = None) -> tuple[StoredSession, ...]:
         """The wanted sessions, oldest first."""

@@ -83,7 +83,9 @@ def make_app(
         Route("/sessions/{session}/alerts/{alert}/picture", site.snapshot),
         WebSocketRoute("/frames", site.channels.serve),
     ]
-    handlers: Any = {GuideError: _refused, HTTPException: _http_error, Exception: _broken}
+    handlers: Any = {
+        GuideError: _refused, HTTPException: _http_error, ClientDisconnect: nobody_hears, Exception: _broken,
+    }  # fmt: skip
     guard = Middleware(Guard, tokens=tokens, delays=delays, metrics=runs.metrics, connections=connections)
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=site.lifespan)
 
@@ -330,6 +332,10 @@ async def _http_error(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-async def _broken(_: Request, error: Exception) -> Response:
-    status = 499 if isinstance(error, ClientDisconnect) else 500
-    return JSONResponse({"error": "a fault of the program: see the server's log."}, status)
+async def nobody_hears(_: Request, __: Exception) -> Response:
+    """In place of an answer, and of an error in the log: who asked went away in the middle of it."""
+    return Response(status_code=499)
+
+
+async def _broken(_: Request, __: Exception) -> Response:
+    return JSONResponse({"error": "a fault of the program: see the server's log."}, 500)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import socket
 from html import escape
 from string import Template
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from guide.errors import InputError
 from guide.serve.guard import address_of
-from guide.ui.password import STAY_S, Login, current_login
+from guide.ui.password import STAY_S, BusyError, Login, current_login
 
 COOKIE = "guide_pass"
 OPEN_PATH = "/_stcore/health"
 LONGEST_FORM = 4_096
+STRANGE = (
+    "Without a password this page opens by its machine's IP address or as localhost only: to open it by another name, "
+    "set a password with `python -m guide.ui.password`."
+)
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'",
     "Cache-Control": "no-store",
@@ -35,7 +42,11 @@ input, button { padding: .6rem } [role=alert] { color: #c82828 }
 
 
 class LoginGuard:
-    """Lets through whoever brings a login's cookie; all others get the form, or nothing."""
+    """Lets through whoever brings a login's cookie; all others get the form, or nothing.
+
+    Without a password whatever a browser on this machine asks for is done, so the page itself must ask: none of another
+    origin, nor one whose name was made to mean this machine. No page of others may show it in a frame.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -45,23 +56,65 @@ class LoginGuard:
             await self._app(scope, receive, send)
             return
         answer: ASGIApp
+        is_socket, asked = scope["type"] == "websocket", HTTPConnection(scope)
         try:
             login = current_login(os.environ)
-            if login is None or login.is_valid(HTTPConnection(scope).cookies.get(COOKIE)):
+            if login is None and not is_own(asked.headers.get("host", ""), asked.headers.get("origin")):
+                answer = WebSocketClose() if is_socket else PlainTextResponse(STRANGE, 403, {"Connection": "close"})
+            elif login is None or login.is_valid(asked.cookies.get(COOKIE)):
                 answer = self._app
-            elif scope["type"] == "websocket":
+            elif is_socket:
                 answer = WebSocketClose()
             else:
                 answer = await _answer(login, Request(scope, receive))
         except InputError as error:
-            answer = _page(str(error), 503) if scope["type"] == "http" else WebSocketClose()
-        await answer(scope, receive, send)
+            answer = WebSocketClose() if is_socket else _page(str(error), 503)
+        await answer(scope, receive, _unframed(send))
+
+
+def is_own(host: str, origin: str | None) -> bool:
+    """Whether a request for a `host` comes from a page of that host, if from any, and nobody else can name it so.
+
+    Names with a dot are given out by others, who may let them mean this machine for a moment.
+
+    >>> [is_own(host, None) for host in ("localhost:8501", "127.0.0.1", "[::1]:8501", "bench", "elsewhere.example")]
+    [True, True, True, True, False]
+    >>> is_own("localhost:8501", "http://localhost:8501"), is_own("localhost:8501", "http://localhost:9000")
+    (True, False)
+    """
+    try:
+        place = urlsplit(f"//{host}")
+        name = (place.hostname or "").rstrip(".")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return False
+    except ValueError:
+        return False
+    if name and ("." not in name or name.endswith(".localhost") or name == socket.gethostname().lower()):
+        return True
+    try:
+        return bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
+
+
+def _unframed(send: Send) -> Send:
+    """Sends answers that no page of another origin may show in a frame: whoever clicks there would click here."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)["X-Frame-Options"] = "SAMEORIGIN"
+        await send(message)
+
+    return sent
 
 
 async def _answer(login: Login, request: Request) -> Response:
     if request.method != "POST":
         return _page()
-    token = await login.log_in(await _password(request), address_of(request.scope))
+    try:
+        token = await login.log_in(await _password(request), address_of(request.scope))
+    except BusyError as error:
+        return _page(str(error), 429)
     if token is None:
         return _page("Wrong password.")
     response = RedirectResponse("/" + request.url.path.lstrip("/"), 303)  # two slashes would lead to another host

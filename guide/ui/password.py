@@ -16,7 +16,9 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from guide.errors import InputError, OutputError
@@ -31,6 +33,8 @@ MOST_COST = 2**17
 SHORTEST = 8
 STAY_S = 12 * 3600.0
 MOST_STAYING = 1_000
+MOST_TRIES = 16
+"""That wait to be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,69 @@ class PasswordHash:
         return hmac.compare_digest(_derive(password, self.salt, self.cost, self.block, self.lanes), self.key)
 
 
+class BusyError(InputError):
+    """So many passwords are being tried that this one was not looked at.
+
+    >>> str(BusyError("try again."))
+    'try again.'
+    """
+
+
+class Turns:
+    """One at a time. Of those who wait, the newest of the smallest crowd comes next, so that whoever comes once is not
+    held up by an address that tries again and again; where too many wait, the oldest of the largest crowd is sent away.
+
+    >>> turns = Turns()
+    >>> async def work() -> str:
+    ...     async with turns.turn("192.0.2.7"):
+    ...         return "done"
+    >>> asyncio.run(work())
+    'done'
+    """
+
+    def __init__(self) -> None:
+        self._is_taken = False
+        self._waiting: list[tuple[str, asyncio.Future[bool]]] = []  # oldest first
+
+    @asynccontextmanager
+    async def turn(self, address: str) -> AsyncIterator[None]:
+        """Within it nobody else has a turn; raises BusyError where it is sent away."""
+        if self._is_taken and not await self._wait(address):
+            raise BusyError("Too many passwords are being tried just now: wait a moment, then try again.")
+        self._is_taken = True
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _wait(self, address: str) -> bool:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting = [one for one in self._waiting if not one[1].cancelled()] + [(address, turn)]
+        if len(self._waiting) > MOST_TRIES:
+            self._take(max(self._crowds().values()), is_oldest=True).set_result(False)
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled() and turn.result():  # it was our turn already
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        self._waiting = [one for one in self._waiting if not one[1].cancelled()]
+        self._is_taken = bool(self._waiting)
+        if self._waiting:
+            self._take(min(self._crowds().values()), is_oldest=False).set_result(True)
+
+    def _crowds(self) -> Counter[str]:
+        return Counter(address for address, _ in self._waiting)
+
+    def _take(self, size: int, is_oldest: bool) -> asyncio.Future[bool]:
+        """The oldest or newest of those whose address has so many."""
+        crowds = self._crowds()
+        found = [place for place, (address, _) in enumerate(self._waiting) if crowds[address] == size]
+        return self._waiting.pop(found[0] if is_oldest else found[-1])[1]
+
+
 class Login:
     """Checks the password and gives out login tokens that replace it for a while; each wrong try waits longer.
 
@@ -89,16 +156,17 @@ class Login:
 
     def __init__(self, kept: PasswordHash, clock: Callable[[], float] = time.monotonic) -> None:
         self._kept, self._clock = kept, clock
-        self._turn = asyncio.Lock()  # one try at a time: each takes memory, and guessing in parallel gains nothing
+        self._turns = Turns()  # one try at a time: each takes memory, and guessing in parallel gains nothing
         self._delays = FailureDelays(clock)
         self._tokens: dict[str, float] = {}
 
     async def log_in(self, password: str, address: str) -> str | None:
         """A login token that holds for a while; None, after a delay, for a wrong password.
 
-        A right one never waits for the delays of wrong ones: behind a proxy all come from the same address.
+        A right one never waits for the delays of wrong ones: behind a proxy all come from the same address. Raises
+        BusyError where too many are tried at once.
         """
-        async with self._turn:
+        async with self._turns.turn(address):
             is_right = await asyncio.to_thread(self._kept.matches, password[:1_000])
         if is_right:
             return self._new_token()

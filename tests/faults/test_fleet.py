@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +105,28 @@ def fleet(bundle: Path, data: Path, tmp: Path) -> Iterator[tuple[Served, subproc
                 process.kill()
 
 
+def listened_on(pid: int) -> Iterator[IPv4Address | IPv6Address]:
+    """The addresses on which a process listens, or any that it started."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield from listened_on(int(child))
+    links = [os.readlink(one) for one in Path(f"/proc/{pid}/fd").iterdir() if one.is_symlink()]
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            parts = line.split()
+            if parts[3] == "0A" and f"socket:[{parts[9]}]" in links:
+                words = parts[1].partition(":")[0]
+                number = b"".join(bytes.fromhex(words[at : at + 8])[::-1] for at in range(0, len(words), 8))
+                found = ip_address(number)
+                yield getattr(found, "ipv4_mapped", None) or found
+
+
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray comes with the extra fleet")
 def test_a_replica_killed_is_replaced_and_its_headsets_go_on_at_the_other(frames_task: Learned, tmp_path: Path) -> None:
     data = tmp_path / "data"
     short = Path("/tmp") / f"ray-{os.getpid()}"  # the paths of its sockets must be short
     with fleet(frames_task.folder, data, short) as (served, process), ExitStack() as held:
+        assert {one for one in listened_on(process.pid) if not one.is_loopback} == set(), "nobody else may reach Ray"
         headsets = {name: held.enter_context(served.connect(name)) for name in ("one", "two")}
         sessions = {name: one.wait_for("hello", 30.0)["session"] for name, one in headsets.items()}
         for one in headsets.values():

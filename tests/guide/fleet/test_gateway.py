@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.types import Receive, Scope, Send
 
 from guide.fleet.forward import Place
 from guide.fleet.replicas import wanted_replicas
@@ -89,6 +93,74 @@ def test_nobody_without_a_token_reaches_a_replica(two: tuple[Served, Servers]) -
     with Headset(served.port, {"token": TOKEN, "client": "\0"}) as headset:
         assert headset.wait_for("error")["text"].startswith("client is the headset's name")
     assert [refusals(place) for place in servers.places.values()] == before
+
+
+@pytest.mark.parametrize("is_secure", [True, False])
+def test_the_cookie_of_the_page_is_marked_as_the_gateway_is_reached(
+    two: tuple[Served, Servers], monkeypatch: pytest.MonkeyPatch, is_secure: bool
+) -> None:
+    """Replicas speak without TLS, whatever the gateway speaks."""
+    served, _ = two
+    call = Starlette.__call__
+
+    async def called(app: Starlette, scope: Scope, receive: Receive, send: Send) -> None:
+        if is_secure and scope["type"] == "http" and scope["server"][1] == served.port:
+            scope["scheme"] = "https"
+        await call(app, scope, receive, send)
+
+    monkeypatch.setattr(Starlette, "__call__", called)
+    assert served.ask("/").headers["set-cookie"].endswith("; Secure") is is_secure
+
+
+def test_what_belongs_to_one_connection_is_not_passed_on(
+    two: tuple[Served, Servers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, _ = two
+    heard: list[set[str]] = []
+    call = Starlette.__call__
+
+    async def called(app: Starlette, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == "/bundles" and scope["server"][1] != served.port:
+            heard.append({name.decode() for name, _ in scope["headers"]})
+        await call(app, scope, receive, send)
+
+    monkeypatch.setattr(Starlette, "__call__", called)
+    ours = {"TE": "trailers", "Trailer": "x", "Proxy-Authorization": "Basic eA==", "Keep-Alive": "1", "Accept": "*/*"}
+    assert served.ask("/bundles", headers=ours).status == 200
+    assert heard == [{"host", "connection", "authorization", "accept", "accept-encoding", "user-agent"}]
+
+
+def test_who_breaks_off_in_the_middle_of_a_request_leaves_no_error_in_the_log(
+    two: tuple[Served, Servers], caplog: pytest.LogCaptureFixture
+) -> None:
+    served, servers = two
+    head = f"POST /sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 500\r\n\r\n{{"
+    for port in (served.port, *(place.port for place in servers.places.values())):
+        with socket.create_connection(("127.0.0.1", port), 5.0) as raw:
+            raw.sendall(head.encode())
+        assert served.ask("/sessions").status == 200, "it was looked at by now"
+    assert [one for one in caplog.records if one.levelname == "ERROR"] == []
+
+
+def test_requests_hidden_in_a_body_are_asked_by_nobody(two: tuple[Served, Servers]) -> None:
+    """What follows the body counts as a request of its own, with no token of its own; two lengths count as none."""
+    served, _ = two
+    inside = b"GET /fleet HTTP/1.1\r\nHost: x\r\n\r\n"
+    head = f"POST /sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+    bodies = {
+        b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n": [b"400", b"401"],
+        b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}": [b"400"],
+        b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(inside): [b"400"],
+        b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n": [b"400"],
+    }
+    for body, statuses in bodies.items():
+        with socket.create_connection(("127.0.0.1", served.port), 20.0) as raw:
+            raw.sendall(head + body + inside)
+            heard = b""
+            while part := raw.recv(65536):
+                heard += part
+        assert re.findall(rb"HTTP/1\.1 (\d+)", heard) == statuses
+        assert b"replicas" not in heard
 
 
 def refusals(place: Place) -> float:

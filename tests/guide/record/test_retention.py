@@ -84,6 +84,40 @@ def test_a_clock_that_leaps_ahead_for_an_hour_deletes_nothing(tmp_path: Path) ->
         assert drop_old_pictures(store, now + 0.6 * DAY_S) == (NAMES[1],)
 
 
+def test_what_a_clock_that_had_lost_the_date_recorded_keeps_its_days(tmp_path: Path) -> None:
+    """A battery was empty: the machine thinks it is 1970 until the network tells it better, hours later."""
+    now = 20_000 * DAY_S
+    with Store(tmp_path) as store:
+        record(store, NAMES[0], now)
+        assert drop_old_pictures(store, now) == ()
+        assert drop_old_pictures(store, 30.0) == ()
+        record(store, NAMES[1], 60.0)
+        for hours in range(3, 30 * 24, 20):
+            assert drop_old_pictures(store, now + hours * 3_600) == ()
+        assert drop_old_pictures(store, now + 30.2 * DAY_S) == (NAMES[1], NAMES[0])
+
+
+def test_a_clock_that_leaps_about_is_believed_on_no_side(tmp_path: Path) -> None:
+    now = 20_000 * DAY_S
+    with Store(tmp_path) as store:
+        record(store, NAMES[0], now - 3_600)
+        assert drop_old_pictures(store, now) == ()
+        assert drop_old_pictures(store, 30.0) == ()
+        assert drop_old_pictures(store, now + 40 * DAY_S) == (), "it was in the past a moment ago"
+        assert drop_old_pictures(store, now + 3_600) == ()
+
+
+def test_a_clock_that_was_ahead_for_days_deletes_nothing_once_it_is_right(tmp_path: Path) -> None:
+    now = 20_000 * DAY_S
+    with Store(tmp_path) as store:
+        for hours in (-2, -1, 0, 26):
+            drop_old_pictures(store, now + 40 * DAY_S + hours * 3_600)
+        record(store, NAMES[0], now)
+        assert drop_old_pictures(store, now + 3_600) == ()
+        for days in range(1, 30):
+            assert drop_old_pictures(store, now + days * DAY_S) == ()
+
+
 def test_a_machine_that_was_off_for_weeks_deletes_a_day_later(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         record(store, NAMES[0], 0.0)

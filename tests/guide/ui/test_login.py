@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from guide.serve import guard
 from guide.ui.login import COOKIE, LONGEST_FORM, LoginGuard
-from guide.ui.password import PasswordHash
+from guide.ui.password import BusyError, Login, PasswordHash
 from tests.dashboard import serve
 
 KEPT = PasswordHash.of("correct horse").line()
@@ -39,7 +39,10 @@ class Answer:
         self.text = b"".join(one.get("body", b"") for one in sent[1:]).decode()
 
 
-def ask(method: str, path: str, body: bytes = b"", cookie: str = "", kind: str = "http") -> Answer:
+def ask(
+    method: str, path: str, body: bytes = b"", cookie: str = "", kind: str = "http", host: str = "192.0.2.1",
+    origin: str | None = None,
+) -> Answer:  # fmt: skip
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
@@ -48,10 +51,12 @@ def ask(method: str, path: str, body: bytes = b"", cookie: str = "", kind: str =
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
 
-    scope = {
+    scope: dict[str, Any] = {
         "type": kind, "method": method, "path": path, "query_string": b"", "scheme": "http", "client": ("192.0.2.7", 1),
-        "server": ("192.0.2.1", 80), "headers": [(b"host", b"192.0.2.1"), (b"cookie", cookie.encode())],
+        "server": ("192.0.2.1", 80), "headers": [(b"host", host.encode()), (b"cookie", cookie.encode())],
     }  # fmt: skip
+    if origin is not None:
+        scope["headers"].append((b"origin", origin.encode()))
     asyncio.run(LoginGuard(inside)(scope, receive, send))
     return Answer(sent)
 
@@ -112,6 +117,63 @@ def test_a_password_kept_unhashed_keeps_everybody_out(monkeypatch: pytest.Monkey
 def test_without_a_password_nothing_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CNC_PASSWORD")
     assert ask("GET", "/").text == "inside"
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("elsewhere.example:8501", "http://elsewhere.example:8501"),  # a name that was made to mean this machine
+        ("elsewhere.example", None),
+        ("", None),
+        ("[::1", None),
+        ("localhost:8501", "http://elsewhere.example"),
+        ("localhost:8501", "http://localhost:9000"),  # another program's page
+        ("localhost:8501", "null"),
+    ],
+)
+def test_without_a_password_no_page_of_others_reaches_anything(
+    monkeypatch: pytest.MonkeyPatch, host: str, origin: str | None
+) -> None:
+    monkeypatch.delenv("CNC_PASSWORD")
+    for method in ("GET", "PUT", "POST"):
+        answer = ask(method, "/_stcore/upload_file/x/y", host=host, origin=origin)
+        assert (answer.status, "set a password" in answer.text) == (403, True)
+    assert ask("GET", "/_stcore/stream", kind="websocket", host=host, origin=origin).kind == "websocket.close"
+
+
+def test_with_a_password_the_dashboard_may_have_any_name() -> None:
+    cookie = give("correct horse").headers["set-cookie"].partition(";")[0]
+    assert ask("GET", "/", cookie=cookie, host="guide.example").text == "inside"
+
+
+@pytest.mark.parametrize("kept", [KEPT, ""])
+def test_no_page_of_others_shows_it_in_a_frame(monkeypatch: pytest.MonkeyPatch, kept: str) -> None:
+    monkeypatch.setenv("CNC_PASSWORD", kept)
+    assert ask("GET", "/").headers["x-frame-options"] == "SAMEORIGIN"
+
+
+def test_too_many_tries_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def busy(*_: object) -> str:
+        raise BusyError("Too many: try again.")
+
+    monkeypatch.setattr(Login, "log_in", busy)
+    answer = give("correct horse")
+    assert (answer.status, "Too many: try again." in answer.text) == (429, True)
+
+
+def test_no_other_page_opens_the_socket_of_a_dashboard_without_a_password(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("CNC_PASSWORD")
+    with serve(tmp_path) as address:
+        place = address.removeprefix("http://")
+        socket = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+                  "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "streamlit"}  # fmt: skip
+        for host, status in ((place, 101), (f"elsewhere.example:{place.rpartition(':')[2]}", 403)):
+            connection = http.client.HTTPConnection(place, timeout=30.0)
+            connection.request("GET", "/_stcore/stream", headers={**socket, "Host": host, "Origin": f"http://{host}"})
+            assert connection.getresponse().status == status
+            connection.close()
 
 
 def test_the_dashboard_takes_no_upload_before_the_password(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from guide.errors import InputError
 from guide.serve import guard
 from guide.ui import password
-from guide.ui.password import STAY_S, Login, PasswordHash, kept_line
+from guide.ui.password import MOST_TRIES, STAY_S, BusyError, Login, PasswordHash, kept_line
 
 KEPT = PasswordHash.of("correct horse")
 
@@ -70,6 +71,53 @@ def test_a_right_password_waits_for_no_wrong_ones_of_its_address() -> None:
         handed, still = asyncio.run(crowd())
     assert handed is not None
     assert still == 5
+
+
+def test_a_crowd_of_guesses_is_cut_short_and_holds_up_nobody_who_comes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hundred at once from the address of the right one, which comes last; each takes a while to be looked at."""
+    looked_at: list[str] = []
+
+    def match(kept: PasswordHash, given: str) -> bool:
+        looked_at.append(given)
+        time.sleep(0.01)
+        return given == "right"
+
+    async def crowd(address: str) -> tuple[int, bool, str | None]:
+        looked_at.clear()
+        login = Login(KEPT)
+        guesses = [asyncio.create_task(login.log_in("wrong", "192.0.2.7")) for _ in range(200)]
+        await asyncio.sleep(0.005)
+        handed = await login.log_in("right", address)
+        before = len(looked_at)
+        answers = await asyncio.gather(*guesses, return_exceptions=True)
+        assert await login.log_in("right", address), "the next one has its turn"
+        refused = sum(isinstance(answer, BusyError) for answer in answers)
+        assert refused + answers.count(None) == 200
+        return before, refused >= 200 - MOST_TRIES - before, handed
+
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
+    monkeypatch.setattr(PasswordHash, "matches", match)
+    for address in ("192.0.2.7", "192.0.2.8"):
+        before, are_refused, handed = asyncio.run(crowd(address))
+        assert handed is not None
+        assert before <= 3, "one was being looked at when it came"
+        assert are_refused
+
+
+def test_who_goes_away_while_waiting_keeps_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
+    monkeypatch.setattr(PasswordHash, "matches", lambda *_: time.sleep(0.02) or True)
+
+    async def leave(after_s: float) -> str | None:
+        login = Login(KEPT)
+        tries = [asyncio.create_task(login.log_in("right", "192.0.2.7")) for _ in range(3)]
+        await asyncio.sleep(after_s)
+        for each in tries[1:]:
+            each.cancel()
+        await asyncio.gather(*tries, return_exceptions=True)
+        return await asyncio.wait_for(login.log_in("right", "192.0.2.7"), 5.0)
+
+    assert all(asyncio.run(leave(after_s)) for after_s in (0.005, 0.02, 0.03))
 
 
 def test_the_variable_comes_before_the_file(tmp_path: Path) -> None:
