@@ -152,7 +152,7 @@ def test_one_deleted_while_its_pictures_move_leaves_none(
     assert away(address) == {}
 
 
-class Refusing(MemoryFileSystem):
+class Refusing(MemoryFileSystem):  # type: ignore[misc]  # it has no types
     """A store that lets nobody do anything."""
 
     protocol = "refusing"
