@@ -152,7 +152,10 @@ class Recording:
                 )
             if options.pictures and session.bundle.has("trunk.onnx"):
                 settings = PictureSettings(has_video=options.video, is_patient=not source.is_live)
-                self._pictures = PictureWriter(writer.folder, lambda picture: writer.put(picture), settings, tell)
+                taken = () if earlier is None else earlier.contents.pictures
+                self._pictures = PictureWriter(
+                    writer.folder, lambda picture: writer.put(picture), settings, tell, taken
+                )
 
     @property
     def closed(self) -> ClosedRecording | None:

@@ -10,6 +10,7 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,6 @@ from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeVar
 
 import cv2
-import torch
 from rich.console import Console
 
 from guide.errors import GuideError
@@ -197,7 +197,8 @@ def _prepare_process() -> None:
 
 def use_one_thread() -> None:
     """Lets the libraries of this process compute in one thread: many processes share the machine."""
-    torch.set_num_threads(1)
+    if "torch" in sys.modules:  # who loads it later finds ONE_THREAD
+        sys.modules["torch"].set_num_threads(1)
     cv2.setNumThreads(1)
 
 

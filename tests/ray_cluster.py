@@ -31,6 +31,7 @@ class RayCluster:
         self._folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # paths of sockets may have 107 letters
         self._patch = pytest.MonkeyPatch()
         self._patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        self._patch.setenv("RAY_worker_niceness", "0")  # else they wait for whatever else runs here
         self._patch.setenv("RAY_TMPDIR", self._folder)  # `auto` finds this cluster, and whoever has another keeps it
         from ray.cluster_utils import Cluster
 

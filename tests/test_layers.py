@@ -22,6 +22,7 @@ HOMES = {  # a heavy library and the only files that may import it
     "prometheus_client": ("guide/serve/metrics.py",),
     "sqlite3": ("guide/record/sqlite.py",),
     "psycopg": ("guide/record/postgres.py",),
+    "fsspec": ("guide/record/picture_address.py",),
     "ray": ("guide/fleet/cluster.py", "offline/ray_back.py", "offline/study/benchmarks/ray_nodes.py"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +22,8 @@ from guide.record.store import Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.values import StoredSession
 from guide.whole_file import write_whole
+
+log = logging.getLogger(__name__)
 
 LARGEST_STILL_BYTES = 4 * 2**20
 
@@ -53,6 +56,8 @@ def main(options: ReportOptions) -> None:
 def write_report(store: Store, stored: StoredSession, folder: Path) -> tuple[Path, ...]:
     """Writes all files of the report; the page comes first."""
     report = read_report(store, stored)
+    if lacking := store.fetch_pictures(stored.id):
+        log.warning("%s The report is written without pictures.", lacking)
     texts = {
         "report.html": to_html(report, read_stills(report, store.place(stored.id))),
         "session.csv": to_csv(report),

@@ -24,7 +24,7 @@ from guide.bundle import read_bundle
 from guide.commands.console import SourceConsole, ending_on_signals, print_line
 from guide.commands.keys import OperatorKeys, reading_keys
 from guide.domain import UNSURE_BELOW, Alert, Guidance, Question, Resolution, StepEvent, Update
-from guide.errors import InputError
+from guide.errors import InputError, OutputError
 from guide.ingest.base import NO_PICTURES, FrameSource
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
@@ -36,7 +36,9 @@ from guide.procedure.ending import judge
 from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress
 from guide.procedure.wording import title_of
+from guide.record.picture_address import find_pictures
 from guide.record.private_folder import require_writable_folder
+from guide.record.retention import move_pictures
 from guide.record.shipping import find_address, shipping
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
 from guide.session import Networks, Session, follow_features, start_networks
@@ -81,6 +83,7 @@ def main(options: WatchOptions) -> None:
     """Runs the command; Ctrl-C on a live source ends the session properly."""
     if options.recording.record:
         require_writable_folder(options.recording.data)
+        find_pictures()  # an address that cannot be used is told before the work begins
     console = Console(highlight=False)
     source_console = SourceConsole(Console(stderr=options.jsonl, highlight=False), is_brief=options.jsonl)
     session, operator, updates = watch(options, source_console)
@@ -99,6 +102,10 @@ def main(options: WatchOptions) -> None:
     source_console.end()
     view.end()
     if recording is not None and options.recording.record:
+        try:
+            move_pictures(options.recording.data, options.recording.records, recording.name)
+        except OutputError as error:  # they stay in the folder until somebody can move them
+            source_console.say(str(error))
         source_console.say(f"recorded as {recording.name}: python -m guide report {recording.name}{_data(options)}")
 
 

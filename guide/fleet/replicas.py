@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 PERIOD_S: Final = 1.0
 ASK_S: Final = 2.0
+HOME_S: Final = 60.0
+"""For so long a headset goes to the replica that it was given to last, though nobody knows of its session yet."""
 SLACK: Final = 0.7
 """Replicas are only let go where the rest would be that full at most: headsets come and go."""
 
@@ -85,6 +87,7 @@ class Replicas:
     ) -> None:
         self._fleet, self._token, self._scale, self._clock = fleet, token, scale, clock
         self._known: dict[str, Replica] = {}
+        self._homes: dict[str, tuple[Replica, float]] = {}  # of headsets: the replica, and since when
         self._asked = -math.inf
         self._asking = asyncio.Lock()
 
@@ -111,7 +114,8 @@ class Replicas:
 
     async def find(self) -> None:
         """Looks for replicas that were started, or started again."""
-        names = self._fleet.names
+        oldest, names = self._clock() - HOME_S, self._fleet.names
+        self._homes = {client: home for client, home in self._homes.items() if home[1] > oldest}
         self._known = {name: self._known.get(name) or Replica(name) for name in names}
         missing = [one for one in self.all() if one.place is None]
         places = await asyncio.gather(*(asyncio.to_thread(self._fleet.where, one.name) for one in missing))
@@ -145,12 +149,22 @@ class Replicas:
         replica.place, replica.sessions = None, []
 
     async def of_client(self, client: str) -> Replica | None:
-        """The replica that runs a headset's session, else the one with the fewest; None where none answers."""
+        """The replica that runs a headset's session, else the one with the fewest; None where none answers.
+
+        A session takes a while to be made, or to be gone on with: who comes again meanwhile must not get a second one.
+        """
         found = next((one for one in self.living() if one.has(client)), None)
         if found is None:
             await self.refresh()
             found = next((one for one in self.living() if one.has(client)), None)
-        return found or self.emptiest()
+        if found is None and client in self._homes:
+            home, since = self._homes[client]
+            is_fresh = self._clock() - since < HOME_S and home.place is not None and not home.is_draining
+            found = home if is_fresh else None
+        found = found or self.emptiest()
+        if found is not None:
+            self._homes[client] = found, self._clock()
+        return found
 
     async def of_session(self, session: str) -> Replica | None:
         """The replica that runs or ran a session."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,7 +82,9 @@ class PictureWriter:
         put: Callable[[StoredPicture], None],
         settings: PictureSettings | None = None,
         tell: Callable[[str], None] = log.warning,
+        earlier: Sequence[StoredPicture] = (),
     ) -> None:
+        """A session that goes on has `earlier` ones already, perhaps on another machine: their names are taken."""
         self.dropped = 0
         self._folder, self._put, self._tell = folder, put, tell
         self._settings = settings or PictureSettings()
@@ -90,7 +93,8 @@ class PictureWriter:
             tell("recording: this PyAV can write neither H.264 nor VP9: the session is stored without video.")
         self._snapshots = Snapshots()
         self._clip: Clip | None = None
-        self._clips, self._stills = (_newest(folder, kind) for kind in ("video", "still"))
+        taken = [*(path.name for path in folder.glob("*-*")), *(one.file for one in earlier)]
+        self._clips, self._stills = (_newest(taken, kind) for kind in ("video", "still"))
         self._kept: deque[_Still] = deque(maxlen=MOST_KEPT)
         self._trouble = ""
         self._retry_at = 0.0
@@ -231,10 +235,14 @@ class PictureWriter:
                 self._begin_trouble(error)
 
 
-def _newest(folder: Path, kind: str) -> int:
-    """The highest number of such files in a folder, which a session that goes on has already; else 0."""
-    numbers = (path.stem.split("-")[1] for path in folder.glob(f"{kind}-*"))
-    return max((int(number) for number in numbers if number.isdecimal()), default=0)
+def _newest(files: Sequence[str], kind: str) -> int:
+    """The highest number of such files, which a session that goes on has already; else 0.
+
+    >>> _newest(["video-1.mp4", "still-2-step-1.jpg", "still-10-alert-3.jpg"], "still")
+    10
+    """
+    numbers = (re.match(rf"{kind}-(\d+)", name) for name in files)
+    return max((int(number[1]) for number in numbers if number), default=0)
 
 
 def _close_quietly(clip: Clip) -> None:

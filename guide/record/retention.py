@@ -15,20 +15,23 @@ from pathlib import Path
 
 from guide.errors import GuideError, OutputError
 from guide.record.keeping import read_keeping
+from guide.record.lock import is_alive
 from guide.record.percepts import PERCEPTS_FILE
+from guide.record.picture_address import SETTLED_S, PictureAddress, find_pictures, list_pictures
 from guide.record.private_folder import is_nearly_full
 from guide.record.store import DAY_S, Store
+from guide.record.values import SESSION_ID, SessionFilter
 
 log = logging.getLogger(__name__)
 
 PERIOD_S = 3_600.0
-PICTURE_SUFFIXES = frozenset({".mp4", ".webm", ".jpg"})
+MOVE_EVERY_S = 60.0
 PAGE_SUFFIXES = frozenset({".html"})  # a page, or one whose writing was cut short
 REPORT = "report"
 
 
 def drop_old_pictures(store: Store, now: float, most_bytes: float = 0.0) -> tuple[str, ...]:
-    """Deletes pictures and replay data of closed sessions that began more than their days before `now`.
+    """Deletes pictures and replay data of closed sessions that began more than their days before `now`, everywhere.
 
     Gives the names of those that lost pictures.
 
@@ -37,12 +40,14 @@ def drop_old_pictures(store: Store, now: float, most_bytes: float = 0.0) -> tupl
     """
     now = store.trusted_time(now)
     closed = [one for one in store.sessions() if one.state != "open"]
+    address = find_pictures()
+    moved = set() if address is None else store.with_pictures()
     over = [
         one.id
         for one in closed
         if one.facts.keep_days is not None and one.facts.started + one.facts.keep_days * DAY_S < now
     ]
-    gone = [session for session in over if _drop(store, session)]
+    gone = [session for session in over if _drop(store, session, address if session in moved else None)]
     for session in over:
         _unlink(store.place(session) / PERCEPTS_FILE)
     if most_bytes:
@@ -50,9 +55,30 @@ def drop_old_pictures(store: Store, now: float, most_bytes: float = 0.0) -> tupl
     return tuple(gone)
 
 
+def move_pictures(folder: Path, records: str | None = None, session: str | None = None) -> None:
+    """Moves pictures of one closed session, or of all that have settled, to their address, if there is one.
+
+    Raises OutputError where it refuses.
+    """
+    address, before = find_pictures(), None if session else time.time() - SETTLED_S
+    found = [path for path in folder.glob(session or "*-*-*/") if SESSION_ID.fullmatch(path.name)]
+    places = [path for path in found if list_pictures(path) and not is_alive(path)]
+    if address is None or not places:
+        return
+    with Store(folder, records=records) as store:
+        for place in places:
+            named = SessionFilter(id=place.name)
+            if any(one.state != "open" for one in store.sessions(named)):
+                address.move(place, before)
+                if not store.sessions(named):  # it was deleted meanwhile, perhaps on another machine
+                    address.delete(place.name)
+
+
 @contextmanager
 def tidying(folder: Path, most_bytes: float = 0.0, records: str | None = None) -> Iterator[None]:
     """Within it old pictures are deleted every hour, the first time at once, and sessions left open are closed.
+
+    Pictures that shall lie at an address go there every minute.
 
     A full disk is told of and waited for; raises OutputError where the folder can never be used.
     """
@@ -65,11 +91,15 @@ def tidying(folder: Path, most_bytes: float = 0.0, records: str | None = None) -
     is_over = threading.Event()
 
     def work() -> None:
-        while not is_over.wait(PERIOD_S):
+        tidied = time.monotonic()
+        while not is_over.wait(PERIOD_S if find_pictures() is None else MOVE_EVERY_S):
             try:
-                _tidy_up(folder, most_bytes, records)
+                if time.monotonic() - tidied >= PERIOD_S:
+                    tidied = time.monotonic()
+                    _tidy_up(folder, most_bytes, records)
+                move_pictures(folder, records)
             except GuideError as error:  # also a store that a newer program brought up to date meanwhile
-                log.warning("old pictures cannot be deleted: %s", error)
+                log.warning("old pictures cannot be deleted or moved: %s", error)
 
     thread = threading.Thread(target=work, name="retention", daemon=True)
     thread.start()
@@ -88,13 +118,19 @@ def _tidy_up(folder: Path, most_bytes: float, records: str | None) -> None:
 
 
 def _drop_to_fit(store: Store, sessions: list[str], most_bytes: float) -> list[str]:
-    """Deletes pictures, then what replays need, oldest session first, until the folder takes no more than that."""
+    """Deletes pictures, then what replays need, oldest session first, until the folder takes no more than that.
+
+    Pictures that can go to an address go there instead.
+    """
     total = sum(_size(path) for path in store.folder.rglob("*"))
-    gone = []
+    address, gone = find_pictures(), []
     for session in sessions:
         if total > most_bytes:
-            freed = sum(_size(path) for path in _pictures(store.place(session)))
-            if _drop(store, session):
+            place = store.place(session)
+            freed = sum(_size(path) for path in _pictures(place))
+            if address is not None and _is_moved(address, place):
+                total -= freed - sum(_size(path) for path in _pictures(place))
+            elif _drop(store, session):
                 gone.append(session)
                 total -= freed
     for session in sessions:
@@ -105,18 +141,31 @@ def _drop_to_fit(store: Store, sessions: list[str], most_bytes: float) -> list[s
     return gone
 
 
-def _drop(store: Store, session: str) -> bool:
-    """Whether there was something to delete, and it is gone."""
+def _drop(store: Store, session: str, address: PictureAddress | None = None) -> bool:
+    """Whether there was something to delete, in the folder and at the address where some may lie, and it is gone."""
     pictures = _pictures(store.place(session))
-    if not pictures or not all(_unlink(path) for path in pictures):
+    if not (pictures or address) or not all(_unlink(path) for path in pictures):
+        return False
+    try:
+        if address is not None:
+            address.delete(session)
+    except OutputError as error:
+        log.warning("%s The pictures of %s should be deleted there by now.", error, session)
         return False
     store.forget_pictures(session)
     return True
 
 
+def _is_moved(address: PictureAddress, place: Path) -> bool:
+    try:
+        return address.move(place) > 0
+    except OutputError as error:
+        log.warning("%s Pictures that should be there are deleted, as the folder is to take no more room.", error)
+        return False
+
+
 def _pictures(place: Path) -> list[Path]:
-    pictures = [path for path in _files(place) if path.suffix in PICTURE_SUFFIXES]
-    return pictures + [path for path in _files(place / REPORT) if path.suffix in PAGE_SUFFIXES]
+    return list_pictures(place) + [path for path in _files(place / REPORT) if path.suffix in PAGE_SUFFIXES]
 
 
 def _unlink(path: Path) -> bool:

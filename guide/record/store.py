@@ -18,6 +18,7 @@ from guide.errors import InputError, OutputError
 from guide.record.keeping import DEFAULT_DAYS
 from guide.record.lock import LOCK, is_alive
 from guide.record.percepts import PERCEPTS_FILE, PerceptWriter, unpack
+from guide.record.picture_address import find_pictures
 from guide.record.schema import COLUMNS, MIGRATIONS, NEWEST, SAID, SESSION_COLUMNS
 from guide.record.spool import FOLDER as SPOOL
 from guide.record.spool import ONE_VERSION, SHARED, Entry, merged, read_facts, read_rows, spool_files
@@ -360,6 +361,8 @@ class Store:
         place = self.place(session)
         if any(one.id == session and one.state == "open" for one in self.sessions()) and self._is_recorded(place):
             raise InputError(f"session {session} is still being recorded: end it first.")
+        if (address := find_pictures()) is not None:
+            address.delete(session)
         self._remove_files(session)
         with self._db.transaction():
             self._db.run("DELETE FROM sessions WHERE id = ?", (session,))
@@ -390,6 +393,22 @@ class Store:
         """Sets for all sessions after how many days their pictures are deleted; none keeps them."""
         with self._db.transaction():
             self._db.run("UPDATE sessions SET keep_days = ?", (days,))
+
+    def with_pictures(self) -> set[str]:
+        """The sessions of which pictures are mentioned."""
+        query = "SELECT id FROM sessions WHERE EXISTS (SELECT 1 FROM pictures WHERE session = sessions.id)"
+        return {str(row[0]) for row in self._db.rows(query)}
+
+    def fetch_pictures(self, session: str) -> str:
+        """Brings pictures of a session that lie at an address to its folder; why they cannot be brought, if so."""
+        address = find_pictures()
+        if address is not None and not is_alive(self.place(session)):
+            rows = self._db.rows("SELECT file FROM pictures WHERE session = ?", (session,))
+            try:
+                address.fetch(self.place(session), [row[0] for row in rows])
+            except OutputError as error:
+                return str(error)
+        return ""
 
     def forget_pictures(self, session: str) -> None:
         """Removes the mention of a session's pictures, which were deleted."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
-import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
-import cv2
 from rich.console import Console
 
 from guide.errors import InputError, OutputError
+from offline.executor import Here, Processes, open_executor
 from offline.progress import progress
 
 from .recording import Recording, write_recording
@@ -143,30 +141,11 @@ def _count_cores() -> int:
 
 def _draw(recordings: list[Recording], folder: Path, jobs: int) -> Iterator[Recording]:
     """Draw the recordings and give each once it is on disk."""
-    if jobs == 1 or len(recordings) == 1:
-        for recording in recordings:
-            write_recording(recording, folder / recording.kind)
-            yield recording
-        return
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, len(recordings)), context, initializer=_prepare_worker)
-    try:
-        futures = {pool.submit(write_recording, one, folder / one.kind): one for one in recordings}
-        for future in as_completed(futures):
-            future.result()
-            yield futures[future]
-    except BaseException:
-        for child in set(multiprocessing.active_children()) - others:
-            child.terminate()  # a recording takes seconds: nobody wants to wait for it after Ctrl-C
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _prepare_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends its workers
-    cv2.setNumThreads(1)
+    tasks = [partial(write_recording, one, folder / one.kind) for one in recordings]
+    workers = min(jobs, len(recordings))
+    with open_executor(Here() if workers == 1 else Processes(workers)) as executor:
+        for number, _ in executor.run(tasks):
+            yield recordings[number]
 
 
 def draw_once(world: World, out: Path, console: Console, jobs: int = 0) -> bool:

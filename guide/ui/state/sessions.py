@@ -231,9 +231,10 @@ def view_replay(folder: Path, name: str) -> ReplayView:
         stored = store.find(name)
         report = read_report(store, stored)
         place = store.place(stored.id)
+        away = store.fetch_pictures(stored.id)
     stills = read_stills(report, place)
     clips, why = _clips(report, place)
-    return ReplayView(_row(stored), report, clips, blocks(report), _alerts(report), stills, why)
+    return ReplayView(_row(stored), report, clips, blocks(report), _alerts(report), stills, away or why)
 
 
 def _clips(report: SessionReport, place: Path) -> tuple[tuple[ClipView, ...], str]:

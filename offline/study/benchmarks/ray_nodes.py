@@ -101,6 +101,7 @@ def nodes(cores: list[int]) -> Iterator[str]:
     mine = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp") as folder:  # paths of sockets may have 107 letters
         os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": folder}  # who has another cluster keeps it
+        os.environ |= {"RAY_worker_niceness": "0"}  # else its workers give way to whatever else runs here
         size: dict[str, Any] = {"object_store_memory": OBJECTS_BYTES, "include_dashboard": False}
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **size})
         try:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -27,8 +24,8 @@ from offline.config import resolve
 from offline.demo.recording import Recording
 from offline.demo.script import RATE_HZ
 from offline.demo.truth import known_at, named_at
+from offline.executor import Processes, open_executor, tracked
 from offline.features import RecordingFeatures
-from offline.progress import progress
 from offline.study.flags import Planted
 from offline.study.keep import Kept, source_hash
 
@@ -87,7 +84,7 @@ class Worlds:
         if not lacking:
             return
         means = self._trunk.spec.mean_width
-        for one, (rows, labels) in zip(lacking, _draw_all(lacking, self._trunk, console), strict=True):
+        for one, rows, labels in _draw_all(lacking, self._trunk, console):
             self.kept.write(one.key, {"rows": rows, "labels": labels, "means": np.array(means)})
 
     def read(self, entry: Entry) -> Drawn:
@@ -125,32 +122,28 @@ def _planted(recording: Recording) -> Planted:
     return Planted(fault.kind, fault.step, fault.before, known_at(script), named_at(script))
 
 
-def _draw_all(lacking: Sequence[Entry], trunk: Trunk, console: Console) -> Iterator[tuple[NDArray[np.float32], Labels]]:
-    """What the trunk sees of each recording (T, P), and its labels."""
+def _draw_all(
+    lacking: Sequence[Entry], trunk: Trunk, console: Console
+) -> Iterator[tuple[Entry, NDArray[np.float32], Labels]]:
+    """What the trunk sees of each recording (T, P), and its labels, as they are drawn."""
     from offline.extraction import Extractor  # here: what only learns from features needs no ONNX Runtime
 
-    jobs = [(one.recording, trunk.spec.preprocessing) for one in lacking]
-    context = multiprocessing.get_context("spawn")
-    with (
-        TemporaryDirectory() as folder,
-        ProcessPoolExecutor(os.cpu_count() or 1, context) as pool,
-        progress(console, "drawing", len(lacking)) as advance,
-    ):
+    tasks = [partial(_draw, one.recording, trunk.spec.preprocessing) for one in lacking]
+    titles = [f"{one.recording.seed}, {one.recording.name}" for one in lacking]
+    with TemporaryDirectory() as folder, open_executor(Processes(os.cpu_count() or 1)) as executor:
         extractor = Extractor(trunk, Path(folder))  # on a CPU by ONNX Runtime, which is several times as fast as torch
         size = extractor.batch_size
-        for number, (pictures, labels) in enumerate(pool.map(_draw, jobs)):
+        drawn = tracked(executor.run(tasks), [1.0] * len(tasks), "drawing", console, titles)
+        for number, (pictures, labels) in drawn:
             parts = [
                 extractor.runner.pool(pictures[begin : begin + size].astype(np.float32))
                 for begin in range(0, len(pictures), size)
             ]
-            advance(number + 1, f"{lacking[number].recording.seed}, {lacking[number].recording.name}")
-            yield np.concatenate(parts), labels
+            yield lacking[number], np.concatenate(parts), labels
 
 
-def _draw(job: tuple[Recording, Preprocessing]) -> tuple[NDArray[Any], Labels]:
+def _draw(recording: Recording, preprocessing: Preprocessing) -> tuple[NDArray[Any], Labels]:
     """Network inputs (T, 3, S, S) of a recording at the working rate, and its labels."""
-    recording, preprocessing = job
-    cv2.setNumThreads(1)
     stride = round(RATE_HZ / RATE)
     pictures = [picture for number, picture in enumerate(recording.pictures()) if number % stride == 0]
     labels = np.zeros(len(pictures), np.int64)

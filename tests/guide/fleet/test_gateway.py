@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -18,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from guide.fleet.forward import Place
-from guide.fleet.replicas import wanted_replicas
+from guide.fleet.replicas import Replicas, wanted_replicas
 from guide.serve.options import ScaleOptions
 from tests.fleet import Servers, fleet, replicas, until
 from tests.server import TOKEN, Headset, Served, step_picture
@@ -198,6 +200,46 @@ def test_replicas_come_with_sessions_and_go_when_they_are_empty(frames_task: Lea
         until(lambda: servers.names == ["replica-1"])
         headsets[2].frame(step_picture(1))
         assert headsets[2].wait_for("ack")["fate"] == "seen", "no session ends for it"
+
+
+class Unready:
+    """Two replicas, on which nothing runs yet."""
+
+    names: ClassVar[list[str]] = ["replica-1", "replica-2"]
+
+    def where(self, name: str) -> Place | None:
+        return Place("127.0.0.1", 1, 0)
+
+    def start(self) -> str:
+        raise AssertionError("there are enough")
+
+    end = start
+
+
+def test_a_headset_that_comes_again_while_its_session_is_made_gets_no_second_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where another replica goes on with many sessions, that takes seconds."""
+
+    async def none(*_: object) -> dict[str, list[object]]:
+        return {"sessions": []}
+
+    async def come(now: list[float]) -> list[str]:
+        known = Replicas(Unready(), TOKEN, ScaleOptions(), lambda: now[0])  # type: ignore[arg-type]
+        await known.find()
+        given = []
+        for at in (0.0, 2.0, 4.0):
+            now[0] = at
+            found = await known.of_client("helmet")
+            assert found is not None
+            found.given += 1
+            given.append(found.name)
+            if at == 2.0:
+                known.lose(found)
+        return given
+
+    monkeypatch.setattr("guide.fleet.replicas.ask", none)
+    assert asyncio.run(come([0.0])) == ["replica-1", "replica-1", "replica-2"], "unless it is gone"
 
 
 @given(sessions=st.integers(0, 500), running_now=st.integers(0, 60), least=st.integers(1, 8), more=st.integers(0, 40),

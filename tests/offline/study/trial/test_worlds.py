@@ -95,9 +95,10 @@ def test_one_that_is_lacking_or_damaged_is_drawn_alone(
         worlds.read(entries[1])
     before = Worlds(folder).read(entries[1])
 
-    def draw_all(lacking: list[Entry], *_: object) -> Iterator[tuple[object, object]]:
+    def draw_all(lacking: list[Entry], *_: object) -> Iterator[tuple[object, object, object]]:
         asked.append([one.recording.name for one in lacking])
-        yield before.features.pooled, before.labels
+        (one,) = lacking
+        yield one, before.features.pooled, before.labels
 
     monkeypatch.setattr(room, "_draw_all", draw_all)
     worlds.draw(entries, QUIET)
@@ -134,7 +135,7 @@ def test_the_code_that_decides_is_named() -> None:
     harmless = (
         "guide.bundle", "guide.domain", "guide.errors", "guide.fading", "guide.ingest", "guide.label",
         "guide.perceive.appearance", "guide.perceive.pace", "guide.perceive.region", "guide.procedure", "guide.teach",
-        "offline.config", "offline.study.keep",
+        "offline.config", "offline.executor", "offline.study.keep",
         "offline.features", "offline.study.flags", "offline.keysteps", "offline.losses", "offline.npy_file",
         "offline.progress", "offline.videos", "guide.words",
     )  # fmt: skip
