@@ -56,8 +56,9 @@ def test_a_right_password_waits_for_no_wrong_ones_of_its_address() -> None:
     async def crowd() -> tuple[str | None, int]:
         login = Login(KEPT)
         guesses = [asyncio.create_task(login.log_in("wrong", "192.0.2.7")) for _ in range(5)]
-        while sum(login._delays._waiting.values()) < len(guesses):
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(20.0):  # all are looked at, and all wait
+            while sum(login._delays._waiting.values()) < len(guesses):
+                await asyncio.sleep(0.01)
         handed = await asyncio.wait_for(login.log_in("correct horse", "192.0.2.7"), 5.0)
         still = sum(not guess.done() for guess in guesses)
         for guess in guesses:
