@@ -107,7 +107,12 @@ def test_a_crowd_of_guesses_is_cut_short_and_holds_up_nobody_who_comes_once(monk
 
 def test_who_goes_away_while_waiting_keeps_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
-    monkeypatch.setattr(PasswordHash, "matches", lambda *_: time.sleep(0.02) or True)
+
+    def match(*_: object) -> bool:
+        time.sleep(0.02)
+        return True
+
+    monkeypatch.setattr(PasswordHash, "matches", match)
 
     async def leave(after_s: float) -> str | None:
         login = Login(KEPT)
