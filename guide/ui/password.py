@@ -118,7 +118,7 @@ class Turns:
             self._pass_on()
 
     async def _wait(self, address: str) -> bool:
-        turn = asyncio.get_running_loop().create_future()
+        turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting = [one for one in self._waiting if not one[1].cancelled()] + [(address, turn)]
         if len(self._waiting) > MOST_TRIES:
             self._take(max(self._crowds().values()), is_oldest=True).set_result(False)

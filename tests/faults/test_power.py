@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from guide.domain import Alert, SettledLabel
+from guide.record import spool
 from guide.record.percepts import PERCEPTS_FILE, PerceptWriter, read_percepts
 from guide.record.spool import Spool, read_entries, spool_files
 from guide.record.sqlite import DATABASE
@@ -44,12 +47,12 @@ def record(folder: Path) -> Disk:
 
 def test_a_power_cut_leaves_all_that_was_promised_in_the_spool(tmp_path: Path) -> None:
     chance = random.Random(1)
-    with noted_disk(tmp_path / "before") as disk, Spool(tmp_path / "before", SESSION) as spool:
+    with noted_disk(tmp_path / "before") as disk, Spool(tmp_path / "before", SESSION) as written:
         for number in range(TRANSACTIONS):
             rows: list[SettledLabel | Alert] = [SettledLabel(float(number), 1, 0.9)]
             if number % 4 == 0:
                 rows.append(Alert(number, 0.0, "missed", 1, None, "alarm", "x" * 2_000))
-            spool.write(SESSION, rows, number, 0.0, 0.0)
+            written.write(SESSION, rows, number, 0.0, 0.0)
             if number % 4 == 0:
                 disk.promise(number)
     for number in range(CUTS):
@@ -58,6 +61,26 @@ def test_a_power_cut_leaves_all_that_was_promised_in_the_spool(tmp_path: Path) -
         kept = [entry[2] for path in spool_files(folder) for entry, _ in read_entries(path)]
         assert kept == list(range(len(kept))), "whole lines, in their order"
         assert len(kept) > promised
+
+
+def test_the_names_of_a_spool_are_flushed_before_anything_is_promised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is flushed and whose name is not may be gone: that is the folder's to keep."""
+    monkeypatch.setattr(spool, "FILE_LINES", 5)
+    named: set[str] = set()
+    flush = os.fsync
+
+    def note(file: int) -> None:
+        flush(file)
+        named.update(os.listdir(file))
+
+    monkeypatch.setattr(os, "fsync", note)
+    with Spool(tmp_path, SESSION) as written:
+        for number in range(20):
+            written.write(SESSION, [Alert(number, 0.0, "missed", 1, None, "alarm", "x")], number, 0.0, 0.0)
+            assert {path.name for path in spool_files(tmp_path)} <= named
+        assert len(spool_files(tmp_path)) > 2
 
 
 def test_a_power_cut_at_any_moment_loses_nothing_that_was_promised(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ class Faults(logging.Handler):
 
 
 def note_writing(event: str, arguments: tuple[object, ...]) -> None:
-    """Notes each path that is opened for writing, made, renamed or removed."""
-    if not is_listening[1]:
+    """Notes each path opened for writing, made, renamed or removed; a descriptor was noted when it was opened."""
+    if not is_listening[1] or (event == "open" and isinstance(arguments[0], int)):
         return
     is_opened = event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITING
     if is_opened or event in CHANGES:

@@ -20,10 +20,10 @@ from guide.record import shipping
 from guide.record.elan import to_elan
 from guide.record.keeping import Keeping, write_keeping
 from guide.record.page import MARKS, clock, to_html
-from guide.record.retention import DAY_S, drop_old_pictures
+from guide.record.retention import drop_old_pictures
 from guide.record.session_report import AlertHistory, SessionReport, taken_back, to_plain
 from guide.record.sqlite import DATABASE
-from guide.record.store import Store
+from guide.record.store import DAY_S, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
 from guide.record.values import SessionState, StoredPicture, StoredSession

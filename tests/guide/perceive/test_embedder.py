@@ -80,6 +80,22 @@ def test_a_network_that_swells_is_refused(tmp_path: Path, is_folded: bool) -> No
         OnnxHead(tmp_path / "head.onnx", "cpu").embed(np.ones((1, 4), np.float32))
 
 
+@pytest.mark.parametrize("place", ["../outside.bin", "{}/outside.bin", "link.bin"])
+def test_a_network_whose_weights_lie_outside_its_folder_is_refused(tmp_path: Path, place: str) -> None:
+    (tmp_path / "outside.bin").write_bytes(np.arange(4, dtype=np.float32).tobytes())
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle" / "link.bin").symlink_to("../outside.bin")
+    weights = TensorProto(name="secret", data_type=TensorProto.FLOAT, dims=[4], data_location=TensorProto.EXTERNAL)
+    weights.external_data.add(key="location", value=place.format(tmp_path))
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in ("inputs", "embedding")]
+    node = helper.make_node("Add", ["inputs", "secret"], ["embedding"])
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:], [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    (tmp_path / "bundle" / "head.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(BundleError, match="cannot be read as a network"):
+        OnnxHead(tmp_path / "bundle" / "head.onnx", "cpu")
+
+
 def test_a_trunk_without_its_outputs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="has no pooled"):
         OnnxTrunk(write_model(tmp_path / "trunk.onnx", {"map": 2}), "cpu")

@@ -12,12 +12,12 @@ from guide.errors import OutputError
 from guide.record import retention
 from guide.record.keeping import Keeping, write_keeping
 from guide.record.lock import SessionLock
-from guide.record.retention import DAY_S, REPORT, drop_old_pictures, tidying
+from guide.record.retention import REPORT, drop_old_pictures, tidying
 from guide.record.schema import NEWEST
 from guide.record.shipping import shipping
 from guide.record.spool import Spool
 from guide.record.sqlite import DATABASE
-from guide.record.store import Store
+from guide.record.store import DAY_S, Store
 from guide.record.values import SessionFacts, StoredPicture
 from tests.guide.record.test_writer import until
 from tests.postgres import Cluster
