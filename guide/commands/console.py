@@ -10,7 +10,7 @@ from textwrap import fill
 
 from rich.console import Console
 
-from guide.ingest.base import FrameSource, SourceNotice
+from guide.ingest.base import BY_HAND, FrameSource, SourceNotice
 from guide.ingest.live import LiveSource
 from guide.ingest.mailbox import SourceHealth
 
@@ -92,7 +92,7 @@ class SourceConsole:
 
     def frame_processed(self, at: float, rate: float) -> None:
         """Counts the frame taken at `at`, in a loop that should process `rate` frames a second."""
-        if self.source is None:
+        if self.source is None or self.source.name == BY_HAND:
             return
         self._throughput = self._throughput or ThroughputReport(rate)
         self._processed += 1
@@ -101,7 +101,7 @@ class SourceConsole:
             self._print(f"  {at:6.1f} s  ~ {line}", "dim")
 
     def end(self) -> None:
-        if self.source is not None:
+        if self.source is not None and self.source.name != BY_HAND:
             health = self.source.health()
             counts = f"{health.received} frames came, {self._processed} were processed, {health.dropped} were dropped"
             self._print(f"  {self.source.name}: {counts} for newer ones")

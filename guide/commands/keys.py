@@ -134,7 +134,7 @@ def reading_keys(operator: OperatorKeys, say: Callable[[str], None], descriptor:
 
     Nothing happens where there is no terminal, or it belongs to another program, as for one started with `&`.
     """
-    if not _is_ours(descriptor):
+    if not is_at_terminal(descriptor):
         yield
         return
     earlier = termios.tcgetattr(descriptor)
@@ -149,11 +149,11 @@ def reading_keys(operator: OperatorKeys, say: Callable[[str], None], descriptor:
         stop.set()
         thread.join(JOIN_S)
         with contextlib.suppress(termios.error):  # the terminal was closed
-            if _is_ours(descriptor):
+            if is_at_terminal(descriptor):
                 termios.tcsetattr(descriptor, termios.TCSADRAIN, earlier)
 
 
-def _is_ours(descriptor: int) -> bool:
+def is_at_terminal(descriptor: int = 0) -> bool:
     """Whether this is a terminal in whose foreground we run: changing it otherwise would stop the program."""
     try:
         return os.isatty(descriptor) and os.tcgetpgrp(descriptor) == os.getpgrp()
@@ -163,7 +163,7 @@ def _is_ours(descriptor: int) -> bool:
 
 def _listen(operator: OperatorKeys, say: Callable[[str], None], descriptor: int, stop: threading.Event) -> None:
     while not stop.is_set():
-        if not _is_ours(descriptor):
+        if not is_at_terminal(descriptor):
             stop.wait(POLL_S)
             continue
         try:

@@ -112,21 +112,33 @@ def _show(found: tuple[StoredSession, ...], options: SessionsOptions, console: C
         record = "no session yet. Record one with: python -m guide watch SOURCE --record"
         console.print("no session fits: leave out a filter." if is_filtered else record, markup=False, soft_wrap=True)
         return
+    rows = [_cells(one) for one in found]
+    shown = [name for name in rows[0] if name != "person" or any(row[name] for row in rows)]  # room for the others
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("session", "length", "state", "source", "person", "bundle", "alerts"):
+    for name in shown:
         is_free = name in ("source", "person", "bundle")
         justify: Literal["left", "right"] = "right" if name in ("length", "alerts") else "left"
         table.add_column(name, overflow="fold", no_wrap=not is_free, justify=justify)
-    for one in found:
-        facts = one.facts
-        source = facts.source if "://" in facts.source else Path(facts.source).name
-        names = (source, facts.person, Path(facts.bundle).name)
-        cells = (one.id, f"{one.at:.0f} s", one.state, *names, str(one.alerts))
-        table.add_row(*(Text(cell) for cell in cells))  # names are the user's: brackets in them are no markup
+    for row in rows:
+        table.add_row(*(Text(row[name]) for name in shown))  # names are the user's: brackets in them are no markup
     console.print(table)
     folder = "" if options.data == SessionsOptions().data else f" --data {shlex.quote(str(options.data))}"
     folder += "" if options.records is None else " --records ADDRESS"  # which may hold a password
     console.print(f"next: python -m guide report {found[-1].id}{folder}", markup=False, soft_wrap=True)
+
+
+def _cells(session: StoredSession) -> dict[str, str]:
+    facts = session.facts
+    source = facts.source if "://" in facts.source else Path(facts.source).name
+    return {
+        "session": session.id,
+        "length": f"{session.at:.0f} s",
+        "state": session.state,
+        "source": source,
+        "person": facts.person,
+        "bundle": Path(facts.bundle).name,
+        "alerts": str(session.alerts),
+    }
 
 
 def _delete(store: Store, options: SessionsOptions, console: Console) -> None:

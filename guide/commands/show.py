@@ -54,12 +54,13 @@ def _parts(view: BundleView, rules: Rules) -> Iterator[str | Table]:
             for one in view.steps
         ],
     )
-    yield "\nOrders, the most frequent first"
-    yield _table(("times", "order"), [(str(one.count), _order(one)) for one in view.orderings[:MOST_ORDERS]])
+    if view.orderings:
+        yield "\nOrders, the most frequent first"
+        yield _table(("times", "order"), [(str(one.count), _order(one)) for one in view.orderings[:MOST_ORDERS]])
     if len(view.orderings) > MOST_ORDERS:
         yield f"and {len(view.orderings) - MOST_ORDERS} more"
     yield "\nRules: what comes before what"
-    edges = [(one.first, one.then, f"{one.support} of {one.total}", one.when_broken) for one in view.edges]
+    edges = [(one.first, one.then, one.seen_so, one.when_broken) for one in view.edges]
     yield _table(("first", "then", "seen so", "when broken"), edges) if edges else "none: any order was seen"
     yield "\nQuality and origin"
     yield _table(("", ""), view.facts)

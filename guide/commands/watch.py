@@ -22,7 +22,7 @@ from rich.console import Console
 from guide import wire
 from guide.bundle import read_bundle
 from guide.commands.console import SourceConsole, ending_on_signals, print_line
-from guide.commands.keys import OperatorKeys, reading_keys
+from guide.commands.keys import OperatorKeys, is_at_terminal, reading_keys
 from guide.domain import UNSURE_BELOW, Alert, Guidance, Question, Resolution, StepEvent, Update
 from guide.errors import InputError, OutputError
 from guide.ingest.base import NO_PICTURES, FrameSource
@@ -143,6 +143,11 @@ def watch(options: WatchOptions, source_console: SourceConsole) -> tuple[Session
     """A session on the bundle, who may act on it, and the updates of the source."""
     bundle = read_bundle(options.bundle)
     is_by_hand = options.source == NO_PICTURES
+    if is_by_hand and (options.jsonl or not is_at_terminal()):
+        raise InputError(
+            "without pictures the key d says that a step is done, but nobody can press it here: run it at a terminal "
+            "without --jsonl, or use the page Live with the source No camera."
+        )
     networks = Networks() if is_by_hand else start_networks(bundle, options.device, precision=options.live.precision)
     session = Session(bundle, networks, options.live)
     operator = OperatorKeys(session, options.recording.person)

@@ -157,7 +157,7 @@ def _draw_orders(view: BundleView) -> None:
             {
                 "first": edge.first,
                 "then": edge.then,
-                "seen so": f"{edge.support} of {edge.total}" if edge.total else "",
+                "seen so": edge.seen_so,
                 "when broken": edge.when_broken,
             }
             for edge in view.edges

@@ -17,6 +17,7 @@ from guide.ui.shell import page_link
 from guide.ui.state.folders import plain
 from guide.ui.state.live import LiveView, view_live
 from guide.ui.state.live_alerts import AlertView
+from guide.ui.state.live_words import sentence
 
 MOST_CARDS = 3
 SNOOZE_S = 60.0
@@ -157,7 +158,7 @@ def draw_head(actions: SessionActions, view: LiveView) -> None:
             st.button("End", icon=":material/stop:", key="ask_end", shortcut=None if actions.asked else _key("quit"),
                       on_click=actions.ask, args=("end",))  # fmt: skip
     if trouble:
-        st.warning(plain(trouble))
+        st.warning(plain(sentence(trouble)))
     if actions.asked and not view.is_over:
         _draw_asked(actions, view)
 

@@ -14,7 +14,7 @@ import streamlit as st
 from guide.errors import InputError
 from guide.ui.login import COOKIE
 from guide.ui.password import HOW, current_login
-from guide.ui.state.folders import HOW_LONG, HOW_TO_MAKE_ONE, plain
+from guide.ui.state.folders import HOW_TO_MAKE_ONE, HOW_TO_SEE_THE_DEMO, plain
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 STYLE = Path(__file__).with_name("shell.css")
@@ -59,12 +59,11 @@ def go_to(name: str, query: Mapping[str, str] | None = None, **chosen: object) -
 def tell_no_procedure(exported: Path, is_damaged: bool = False) -> None:
     """That nothing has been learned yet, or nothing that can be used, and how to come by a procedure."""
     lack = "no other procedure in {}" if is_damaged else "no procedure in {} yet"
-    st.info(f"There is {lack.format(plain(str(exported)))}. To see one, run this in a terminal:")
+    st.info(f"There is {lack.format(plain(str(exported)))}.")
+    page_link("learn", "Learn from recordings of your own task", ":material/school:")
+    st.markdown(HOW_TO_SEE_THE_DEMO)
     st.code(HOW_TO_MAKE_ONE, language=None)
-    st.markdown(HOW_LONG)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Look again", icon=":material/refresh:")
-        page_link("learn", "Learn from recordings of your own task", ":material/school:")
+    st.button("Look again", icon=":material/refresh:")
 
 
 def badge(label: str, colour: str) -> str:

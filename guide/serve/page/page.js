@@ -195,7 +195,7 @@ function showEnd(title, why, kind) {
   stop();
   showLink("ended", kind);
   showNotice(why);
-  for (const id of ["turn", "end", "video", "ahead", "sure", "bar"]) at(id).hidden = true;
+  for (const id of ["end", "camera", "ahead", "sure", "bar"]) at(id).hidden = true;
   at("anew").hidden = false;
   at("nowword").textContent = "Ended";
   at("now").textContent = title;

@@ -77,6 +77,11 @@ class EdgeView:
     total: int
     when_broken: str
 
+    @property
+    def seen_so(self) -> str:
+        """How many demonstrations did it so; nothing where a person wrote the order down."""
+        return f"{self.support} of {self.total}" if self.total else ""
+
 
 @dataclass(frozen=True, slots=True)
 class BundleView:

@@ -12,7 +12,9 @@ from pathlib import Path
 EXPORTED_VARIABLE, DEFAULT_EXPORTED = "CNC_EXPORTED", "exported"
 RECORDINGS_VARIABLE, DEFAULT_RECORDINGS = "CNC_RECORDINGS", "recordings"
 HOW_TO_MAKE_ONE = "make demo-bundle"  # what `make dashboard` does first; that would start a second dashboard
-HOW_LONG = "It draws a small task, learns it and puts it there, which takes several minutes. Then look again."
+HOW_TO_SEE_THE_DEMO = (
+    "Or see the demo: this command draws a small task and learns it, which takes several minutes. Then look again."
+)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&/^=\"'@])")
 
 

@@ -17,7 +17,7 @@ FAULTS: Mapping[str, str] = {
     "out_of_order": "Two steps in the wrong order",
     "repeated": "A step is done twice",
     "unknown": "Something strange is done (seldom found)",
-    "none": "No fault was planted",
+    "none": "Nothing goes wrong",
 }
 
 

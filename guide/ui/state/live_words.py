@@ -75,7 +75,17 @@ def notice_of(health: Plain, is_lost: bool = False) -> str:
     if health["recording"] not in ("ok", "off"):
         return str(health["recording"])
     told = [one for one in health["notices"][-1:] if not (is_lost and one.get("kind") in ("lost", "gone"))]
-    return str(told[-1]["text"]) if told else ""
+    return sentence(str(told[-1]["text"])) if told else ""
+
+
+def sentence(text: str) -> str:
+    """What the server says, as it stands on the page by itself.
+
+    >>> sentence("headset:line 2 has not sent anything yet; waiting for it.")
+    'Line 2 has not sent anything yet; waiting for it.'
+    """
+    words = text.removeprefix("headset:")
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def without_step(state: Plain) -> str:
@@ -99,8 +109,7 @@ def lost_words(state: Plain) -> str:
     """Why a source gives no pictures any more, if so: what was seen last says nothing on what is done now."""
     notices = [one for one in state["health"]["notices"] if one.get("kind") in ("lost", "reopened", "gone")]
     is_lost = bool(notices) and notices[-1]["kind"] != "reopened" and state["health"]["processed"] > 0
-    words = str(notices[-1]["text"]).removeprefix("headset:") if is_lost else ""
-    return f"{words[:1].upper()}{words[1:]}"
+    return sentence(str(notices[-1]["text"])) if is_lost else ""
 
 
 def is_all_done(state: Plain) -> bool:

@@ -70,6 +70,18 @@ def names(printed: str) -> list[str]:
     return [json.loads(line)["session"] for line in printed.splitlines()]
 
 
+def test_names_stay_whole_where_a_terminal_has_room_for_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with Store(tmp_path / "alone") as store:  # of nobody in particular
+        store.begin(SessionFacts(FIRST, 9e8, "", "exported/demo", source="live/02_missed.mp4", procedure=PROCEDURE))
+    entry(SessionsOptions, sessions.main, args=["--data", str(tmp_path / "alone")])
+    heads, row, *_ = capsys.readouterr().out.splitlines()
+    assert heads.split() == ["session", "length", "state", "source", "bundle", "alerts"]
+    assert row.split()[-3:] == ["02_missed.mp4", "demo", "0"]
+
+
 def test_they_are_listed_and_those_left_open_are_closed(run: Callable[..., str]) -> None:
     said = run("--list")
     assert FIRST in said

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from guide.commands.show import ShowOptions, main
+from guide.commands.steps import StepsOptions
+from guide.commands.steps import main as write_list
 from guide.errors import BundleError
 from tests.guide.ui.conftest import write_bundle
 
@@ -29,3 +31,18 @@ def test_it_shows_what_was_learned(
 def test_a_damaged_bundle_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="is no bundle"):
         main(ShowOptions(tmp_path / "nowhere"))
+
+
+def test_a_written_list_is_not_shown_as_if_it_had_been_seen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    (tmp_path / "list.txt").write_text("lay mat\nopen case\nwipe dust (optional)\n")
+    write_list(StepsOptions(tmp_path / "list.txt", out=tmp_path / "box"))
+    capsys.readouterr()
+    main(ShowOptions(tmp_path / "box"))
+    told = capsys.readouterr().out
+    assert "0 of 0" not in told
+    assert "Orders" not in told
+    [rule] = [line.split() for line in told.splitlines() if line.startswith("1 lay mat") and "open case" in line]
+    assert rule == ["1", "lay", "mat", "2", "open", "case", "alert", "(given)"]

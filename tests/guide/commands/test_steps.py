@@ -76,6 +76,16 @@ def test_bad_lists_are_one_sentence_and_code_2(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("more", [(), ("--jsonl",)])
+def test_where_nobody_can_press_a_key_the_way_out_is_said(
+    pump: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: tuple[str, ...]
+) -> None:
+    with pytest.raises(SystemExit) as ended:  # it would go on for ever
+        run(monkeypatch, "watch", "none", "--bundle", pump, *more)
+    assert ended.value.code == 2
+    assert "the page Live" in capsys.readouterr().err
+
+
 def test_a_person_is_guided_by_the_key_that_says_done(pump: Path, tmp_path: Path) -> None:
     data = tmp_path / "sessions"
     seat = Seat(
@@ -94,6 +104,7 @@ def test_a_person_is_guided_by_the_key_that_says_done(pump: Path, tmp_path: Path
         seat.press("qq")
         seat.wait_for("issed: close cover")
         seat.wait_for("recorded as")
+        assert "frames came" not in seat.said  # there is no camera to tell of
     finally:
         seat.close()
     replay = open_replay(ReplayOptions("last", data=data))

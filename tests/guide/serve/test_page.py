@@ -14,6 +14,7 @@ import pytest
 from guide.domain import Image
 from guide.ingest.source import open_source
 from guide.serve.picture import decode
+from guide.serve.tokens import camera_token
 from guide.settings import LiveSettings
 from tests.dashboard import serious_findings
 from tests.live_task import SHOWN, make_live_task
@@ -46,7 +47,10 @@ def write_y4m(path: Path, images: list[Image]) -> Path:
 
 @contextmanager
 def phone(served: Served, camera: Path) -> Iterator[Any]:
-    """The page on a phone-sized screen, not started yet; faults of its script fail the test."""
+    """The page on a phone-sized screen, as the address that the server prints opens it, not started yet.
+
+    Faults of its script fail the test.
+    """
     if not CHROMIUM.exists():
         pytest.skip("there is no Chromium here")
     arguments = ["--no-sandbox", "--disable-background-networking", "--use-fake-device-for-media-stream",
@@ -57,7 +61,7 @@ def phone(served: Served, camera: Path) -> Iterator[Any]:
         page = browser.new_page(viewport={"width": 412, "height": 915})
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: _require_own(request.url, served, faults))
-        page.goto(f"http://127.0.0.1:{served.port}/?token={TOKEN}&client=browser")
+        page.goto(f"http://127.0.0.1:{served.port}/?token={camera_token(TOKEN)}&client=browser")
         yield page
         browser.close()
     assert faults == []
@@ -115,6 +119,9 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
         assert all("please" in one for one in said)
         page.wait_for_function("document.querySelector('#loud img')?.naturalWidth > 0")
         page.wait_for_function("document.querySelector('#how')?.naturalWidth > 0")
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert shown(page, "header")["height"] < 80  # one row: what is below is what counts
+        page.set_viewport_size({"width": 412, "height": 915})
         assert shown(page, "#loud")["area"] > max(shown(page, part)["area"] for part in ("#step", "#video", "#all"))
         assert shown(page, "#loud h2")["letters"] > shown(page, "#now")["letters"]
         page.locator("#steps li.missed", has_text=missed).wait_for()

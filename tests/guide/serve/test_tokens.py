@@ -87,6 +87,18 @@ def test_the_phones_token_opens_its_page_and_no_session(served: Served) -> None:
     assert served.ask("/sessions", token=token).status == 403
 
 
+def test_the_phones_page_shows_the_pictures_of_its_own_session(served: Served) -> None:
+    page = served.ask(f"/?token={camera_token(TOKEN)}", token=None)
+    cookie = {"Cookie": page.headers["set-cookie"].partition(";")[0]}  # the browser brings it with every picture
+    with served.connect("phone", token=camera_token(TOKEN)) as headset:
+        hello = headset.wait_for("hello")
+        step = next(one["step"] for one in hello["steps"] if one["stills"])
+        still = f"/sessions/{hello['session']}/stills/{step}/1"
+        assert served.ask(f"{still}?look={hello['look']}", token=None, headers=cookie).status == 200
+        assert served.ask(f"{still}?look=other", token=None, headers=cookie).status == 403
+        headset.finish()
+
+
 def test_a_revoked_token_opens_nothing_any_more(served: Served) -> None:
     token = add_token(served.data / FILE, "short-lived", "watch")
     assert served.ask("/sessions", token=token).status == 200

@@ -53,6 +53,10 @@ def test_nothing_serious_is_found_while_somebody_is_guided(app: App) -> None:
     assert serious_findings(page) == []
     page.set_viewport_size({"width": 1280, "height": 800})
     assert serious_findings(page) == []
+    page.get_by_role("button", name="Acknowledge").first.click()
+    expect(page.locator(".guide-alert", has_text="seen").first).to_be_visible()
+    settle(page)
+    assert serious_findings(page) == []  # what was answered stands back, but can be read
     page.context.close()
 
 

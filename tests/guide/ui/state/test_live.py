@@ -213,7 +213,7 @@ def test_the_strip_of_health() -> None:
     [
         ({"reason": "no GPU was found"}, "no GPU was found"),
         ({"recording": "the disk is full"}, "the disk is full"),
-        ({"notices": [{"text": "camera lost"}, {"text": "camera is back"}]}, "camera is back"),
+        ({"notices": [{"text": "camera lost"}, {"text": "headset:line 2 is back"}]}, "Line 2 is back"),
     ],
 )
 def test_what_is_wrong_is_said(more: dict[str, Any], words: str) -> None:
@@ -377,8 +377,8 @@ def test_a_lost_camera_hides_no_other_trouble_and_is_told_when_all_is_over() -> 
     health = {**HEALTH, "notices": [gone]}
     assert view(health=health).notice == ""  # it stands in the place of the step
     assert view(health={**health, "recording": "the disk is full."}).notice == "the disk is full."
-    assert view(health={**health, "notices": [gone, {**gone, "kind": "recording", "text": "late."}]}).notice == "late."
-    assert view(health=health, state="finished").notice == gone["text"]
+    assert view(health={**health, "notices": [gone, {**gone, "kind": "recording", "text": "late."}]}).notice == "Late."
+    assert view(health=health, state="finished").notice == "Helmet did not come back within 60 s."
 
 
 def test_what_a_person_called_not_done_is_not_shown_as_done_last() -> None:
