@@ -17,8 +17,8 @@ from guide.errors import InputError, OutputError
 from guide.record import picture_address
 from guide.record.lock import LOCK, SessionLock
 from guide.record.picture_address import PictureAddress
-from guide.record.retention import DAY_S, drop_old_pictures, move_pictures
-from guide.record.store import Store
+from guide.record.retention import drop_old_pictures, move_pictures
+from guide.record.store import DAY_S, Store
 from guide.record.values import SessionFacts, StoredPicture
 from tests.postgres import Cluster
 
