@@ -19,6 +19,7 @@ import uvicorn
 from guide.errors import InputError, OutputError
 from guide.fleet.forward import Place
 from guide.fleet.logs import log_as_json
+from guide.record.picture_address import VARIABLE as PICTURES
 from guide.serve.options import ServeOptions
 
 try:
@@ -85,9 +86,12 @@ class Cluster:
         number = 1 + max((int(name.removeprefix(PREFIX)) for name in self._actors), default=0)
         name = f"{PREFIX}{number}"
         host = LOCAL if self._address is None else None
+        # Pictures go where the gateway says; a node may have been started without knowing.
+        environment = {name: os.environ[name] for name in (PICTURES,) if os.environ.get(name)}
         actor = ray.remote(_Server).options(
             name=name, namespace=NAMESPACE, lifetime="detached", max_restarts=-1, scheduling_strategy="SPREAD",
             num_cpus=self._options.threads, num_gpus=self._options.scale.gpus, max_concurrency=2,
+            runtime_env={"env_vars": environment} if environment else None,
         )  # fmt: skip
         self._actors[name] = actor.remote(name, self._serve, self._options, host)
         return name
