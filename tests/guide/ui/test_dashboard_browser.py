@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.dashboard import ROOT, browse, end, keep_screenshot, serve
+from tests.dashboard import browse, end, serve
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -51,15 +50,3 @@ def test_a_server_that_does_not_end_is_killed_and_named() -> None:
     assert b"time.sleep" in server.stderr.read() or server.returncode == -signal.SIGABRT
     server.stdout.close()
     server.stderr.close()
-
-
-@pytest.mark.skipif(os.environ.get("CNC_SCREENSHOTS") != "1", reason="CNC_SCREENSHOTS=1 takes the screenshots")
-def test_screenshot(tmp_path: Path) -> None:
-    """Leaves docs/dashboard.png, a picture of the demo bundle."""
-    if not (ROOT / "exported" / "demo" / "manifest.json").is_file():
-        pytest.skip("the screenshot shows exported/demo, which is not built: run make demo first.")
-    with serve(tmp_path, CNC_EXPORTED="exported") as address, browse() as page:
-        page.goto(f"{address}/bundles")
-        expect(page.get_by_role("heading", name="Learned procedures")).to_be_visible()
-        page.wait_for_function("document.images.length && [...document.images].every(each => each.naturalWidth > 0)")
-        keep_screenshot(page, "dashboard")
