@@ -116,7 +116,7 @@ def words_of(settings: type) -> dict[str, str]:
     """What stands under each field of a dataclass.
 
     >>> words_of(LiveSettings)["window_frames"]
-    'Frames that are labelled together.'
+    'Newest frames that are labelled together.'
     """
     body = ast.parse(inspect.getsource(settings)).body[0]
     assert isinstance(body, ast.ClassDef)
