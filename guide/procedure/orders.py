@@ -114,9 +114,15 @@ class Orders:
 
     @cached_property
     def needs(self) -> Floats:
-        """The chance (S, S) that the column is begun while the row is not done, by how close they came."""
+        """The chance (S, S) that the column is begun while the row is not done, by how close they came.
+
+        What a step needs needs what that needs: a chain of needs is as sure as its weakest link.
+        """
         columns = [breach_risk(*self._before(column)) for column in range(len(self.steps))]
-        return np.stack(columns, 1) if columns else np.zeros((0, 0))
+        risks = np.stack(columns, 1) if columns else np.zeros((0, 0))
+        for link in range(len(risks)):
+            risks = np.minimum(risks, np.maximum(risks[:, link, None], risks[link]))
+        return risks
 
     def lacking(self, step: int, done: Collection[int], most: float = 1.0) -> list[Lacking]:
         """What came before `step` and is not done, as far as the risk is at most so high; the surest first.
@@ -131,9 +137,10 @@ class Orders:
         is_open[[column, *known]] = False
         before, closeness = self._before(column)
         is_kin = np.isfinite(self.places[np.isfinite(self.places[:, column])][:, known]).all(1)
-        found = [*self._always(before, closeness, is_open, most)]
+        found = [*self._always(self.needs[:, column], before, is_open, most)]
         if not is_kin.all():
-            found += self._always(before[is_kin], closeness[is_kin], is_open, most, is_kin=True)
+            kin = before[is_kin], closeness[is_kin]
+            found += self._always(breach_risk(*kin), kin[0], is_open, most, is_kin=True)
         found += self._either(before, closeness, is_open, most)
         found.sort(key=lambda one: (one.risk, -one.total, one.step))
         return [*{one.step: one for one in reversed(found)}.values()][::-1]
@@ -158,9 +165,8 @@ class Orders:
         return {}
 
     def _always(
-        self, before: Floats, closeness: Floats, is_open: NDArray[np.bool_], most: float, is_kin: bool = False
+        self, risks: Floats, before: Floats, is_open: NDArray[np.bool_], most: float, is_kin: bool = False
     ) -> Iterator[Lacking]:
-        risks = breach_risk(before, closeness)
         for place in np.flatnonzero(is_open & (risks <= most)):
             support = int(before[:, place].sum())
             yield Lacking(self.steps[place], float(risks[place]), support, len(before), is_kin)
