@@ -125,7 +125,7 @@ class Orders:
         return risks
 
     def lacking(self, step: int, done: Collection[int], most: float = 1.0) -> list[Lacking]:
-        """What came before `step` and is not done, as far as the risk is at most so high; the surest first.
+        """What came before `step` and is not done, at a risk of at most so much: the surest first, two ways last.
 
         What is as sure throughout is given as such.
         """
@@ -143,7 +143,8 @@ class Orders:
             found += self._always(breach_risk(*kin), kin[0], is_open, most, is_kin=True)
         found += self._either(before, closeness, is_open, most)
         found.sort(key=lambda one: (one.risk, -one.total, one.step))
-        return [*{one.step: one for one in reversed(found)}.values()][::-1]
+        surest = {one.step: one for one in reversed(found)}
+        return sorted(surest.values(), key=lambda one: (one.instead is not None, one.risk, -one.total, one.step))
 
     def kin(self, step: int, done: Collection[int]) -> tuple[int, int]:
         """How many demonstrations did all that was done so far, and how many of those did the step as well."""
@@ -171,9 +172,7 @@ class Orders:
             support = int(before[:, place].sum())
             yield Lacking(self.steps[place], float(risks[place]), support, len(before), is_kin)
 
-    def _either(
-        self, before: Floats, closeness: Floats, is_open: NDArray[np.bool_], most: float
-    ) -> Iterator[Lacking]:
+    def _either(self, before: Floats, closeness: Floats, is_open: NDArray[np.bool_], most: float) -> Iterator[Lacking]:
         """Pairs of steps one of which always came first, and never both."""
         total = len(before)
         rest = np.flatnonzero(is_open & (before.sum(0) >= FEWEST_INSTEAD))

@@ -30,7 +30,7 @@ from guide.procedure.replay import standing_alerts
 from guide.procedure.tracker import Tracker
 
 NEVER = -1.0
-# Cut-offs on risk at which rules may ask, and rules of variants alarm.
+# Cut-offs on risk at which rules may ask.
 RISKS = (
     NEVER,
     0.0,

@@ -25,7 +25,7 @@ from offline.study.sequences import to_line
 
 GRAPHS = "task_graphs"
 ENDS = ("START", "END")
-WIDTH = 140  # columns that the table needs
+WIDTH = 160  # columns that the table needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,10 @@ def run(config: Config) -> None:
     if strange := [number for number in chosen if number not in recipes]:
         raise InputError(f"{config.folder} has no recipe {strange[0]}, it has {[*recipes]}: choose some of them.")
     rows = [_row(config, number) for number in chosen]
-    table = Table("recipe", "learnt from / checked", "F1 correct", "F1 mistake", "average", "plain rule", "never flag", "precision",
-                  "recall", "false alarms", "missed F1", "graph F1")  # fmt: skip
+    table = Table(
+        "recipe", "learnt from / checked", "F1 correct", "F1 mistake", "average", "plain rule", "never flag",
+        "precision", "recall", "false alarms", "missed F1", "graph F1",
+    )  # fmt: skip
     for (learnt, checked), name, values in rows:
         table.add_row(name, f"{learnt} / {checked}", *map(_shown, values))
     columns = [[value for value in each if value is not None] for each in zip(*(row[2] for row in rows), strict=True)]
