@@ -47,7 +47,8 @@ def weigh(
     found = step_statistics(demonstrations, [step.number for step in steps])
     statistics = tuple(one for one in found if one.present)
     orders = Orders(tuple(first_order(visits) for visits in demonstrations))
-    counted = {**_presence(statistics, steps, len(demonstrations), has_variants), **_pairs(orders, steps)}
+    pairs = _needs(orders, steps) if has_variants else _pairs(orders, steps)
+    counted = {**_presence(statistics, steps, len(demonstrations), has_variants), **pairs}
     return Evidence(
         statistics,
         orders,
@@ -106,6 +107,14 @@ def _pairs(orders: Orders, steps: Sequence[KeyStep]) -> dict[Rule, float]:
             need = orders.need_risk[orders.column[first], orders.column[then]]
             found[Rule("needs", then, first)] = float(need)
     return found
+
+
+def _needs(orders: Orders, steps: Sequence[KeyStep]) -> dict[Rule, float]:
+    """Risks of doing one step without another, where that was hardly ever done."""
+    optional = {step.number for step in steps if step.is_optional}
+    pairs = np.argwhere(orders.needs < 0.5).tolist()
+    found = {(orders.steps[one], orders.steps[other]): float(orders.needs[one, other]) for one, other in pairs}
+    return {Rule("needs", then, first): risk for (first, then), risk in found.items() if first not in optional}
 
 
 def _edges(orders: Orders) -> dict[Edge, float]:

@@ -148,8 +148,8 @@ def _came_first(procedure: Procedure, fault: Fault) -> str:
         support = procedure.precedence(fault.lacking, fault.early).support
         return f'"{lacking}" came first in {support} of {held.present if held else 0} that did "{early}"'
     either = "" if because.instead is None else f' or "{procedure.name(because.instead)}"'
-    those = "" if because.given is None else f'"{procedure.name(because.given)}" and then '
-    return f'"{lacking}"{either} came first in {because.support} of {because.total} that did {those}"{early}"'
+    those = " and all that was done before" if because.is_kin else ""
+    return f'"{lacking}"{either} came first in {because.support} of {because.total} that did "{early}"{those}'
 
 
 def out_of_order(procedure: Procedure, fault: Fault, is_sure: bool) -> Finding:

@@ -18,11 +18,10 @@ MOST_RISK = 0.05  # what one right recording in twenty does is no fault
 
 
 class Breach(NamedTuple):
-    """One cause: the least risk of the rules that are broken: on a step alone, on a pair, and in some variants only."""
+    """One cause: the least risk of the rules that are broken: on a step alone, and on what goes with what."""
 
     alone: float = np.inf
     pair: float = np.inf
-    variant: float = np.inf
 
 
 class Fold(NamedTuple):
@@ -129,14 +128,13 @@ class _Judge:
     def _lacking(self, done: Sequence[int], step: int) -> dict[int, Breach]:
         """What the step needs and is not done."""
         closed = {step, *done}
-        found = {first: Breach(pair=risk) for first, risk in self._needs.get(step, {}).items() if first not in closed}
-        for one in self.orders.lacking(step, done, MOST_RISK) if self.has_variants else ():
-            found[one.step] = _least([found.get(one.step, Breach()), Breach(variant=one.risk)])
-        return found
+        if self.has_variants:
+            return {one.step: Breach(pair=one.risk) for one in self.orders.lacking(step, done, MOST_RISK)}
+        return {first: Breach(pair=risk) for first, risk in self._needs.get(step, {}).items() if first not in closed}
 
     def _strange(self, done: Sequence[int], step: int) -> Breach:
         """Whether the step is of another variant."""
-        return Breach(variant=kin_risk(*self.orders.kin(step, done))) if self.has_variants and done else Breach()
+        return Breach(pair=kin_risk(*self.orders.kin(step, done))) if self.has_variants and done else Breach()
 
     def _risk(self, kind: RuleKind, step: int, before: int | None = None) -> float:
         return self._risks.get(Rule(kind, step, before), np.inf)

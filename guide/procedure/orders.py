@@ -1,9 +1,10 @@
 """What must come first: what demonstrations had begun by the time they began a step.
 
-Each rule is learnt from all demonstrations that hold the step, whatever else they hold: another step came first in all
-of them; or in all that had done a third step by then, which tells the variants of a task apart; or one of two steps did
-that are never both done before. And a step that none of those did that did all that was done so far belongs to another
-variant. A risk is the chance that a right recording does otherwise: a count, shrunk towards what is seen elsewhere.
+Each rule is learnt from all demonstrations that hold the step, whatever else they hold, and once more from those that
+did all that was done so far as well: they are of the same variant of the task. Another step came first in all of them,
+or one of two steps did that are never both done before. And a step that none of those did that did all that was done
+so far belongs to another variant. A risk is the chance that a right recording does otherwise. It rests on how often two
+steps came close to each other: far apart, something else may have kept them in order.
 """
 
 from __future__ import annotations
@@ -16,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 PRIOR_BREACHES, PRIOR_TOTAL = 0.05, 0.35  # of every count: most pairs of steps hold nearly always or hardly ever
-PRIOR_CONTEXT = 2.0  # demonstrations that what holds in all of them counts for, in those that had done a third step
 PRIOR_GAP = 0.5  # demonstrations that the gap between two steps counts for
 PRIOR_SPREAD = 0.5  # places by which a gap is taken to vary before two demonstrations have shown how much it does
 FEWEST_INSTEAD = 2  # demonstrations that must have taken either of two ways
@@ -33,8 +32,8 @@ class Lacking:
     risk: float
     support: int
     total: int
-    given: int | None = None
-    """Only those count that had done this step as well."""
+    is_kin: bool = False
+    """Only those count that had done all that was done so far as well."""
     instead: int | None = None
     """Or this one came first."""
 
@@ -75,7 +74,7 @@ class Orders:
     def first(self) -> Floats:
         """In how many demonstrations (S, S) the row came before the column, which they hold."""
         count = len(self.steps)
-        return np.stack([self._before(column).sum(0) for column in range(count)], 1) if count else np.zeros((0, 0))
+        return np.stack([self._before(column)[0].sum(0) for column in range(count)], 1) if count else np.zeros((0, 0))
 
     @cached_property
     def doubt(self) -> Floats:
@@ -113,11 +112,22 @@ class Orders:
         np.fill_diagonal(risk, 1.0)
         return risk
 
-    def lacking(self, step: int, done: Collection[int], most: float = 1.0) -> list[Lacking]:
-        """What came before `step` and is not done, as far as the risk is at most so high; the surest first.
+    @cached_property
+    def needs(self) -> Floats:
+        """The chance (S, S) that the column is begun while the row is not done, by how close they came.
 
-        What holds throughout is given as such, also where a variant would make it surer, and two ways only where no
-        single step was needed.
+        What a step needs needs what that needs: a chain of needs is as sure as its weakest link.
+        """
+        columns = [breach_risk(*self._before(column)) for column in range(len(self.steps))]
+        risks = np.stack(columns, 1) if columns else np.zeros((0, 0))
+        for link in range(len(risks)):
+            risks = np.minimum(risks, np.maximum(risks[:, link, None], risks[link]))
+        return risks
+
+    def lacking(self, step: int, done: Collection[int], most: float = 1.0) -> list[Lacking]:
+        """What came before `step` and is not done, at a risk of at most so much: the surest first, two ways last.
+
+        What is as sure throughout is given as such.
         """
         if step not in self.column:
             return []
@@ -125,14 +135,16 @@ class Orders:
         known = [self.column[one] for one in done if one in self.column and one != step]
         is_open = np.ones(len(self.steps), np.bool_)
         is_open[[column, *known]] = False
-        rest = np.flatnonzero(is_open)
-        before = self._before(column)
-        found: dict[int, Lacking] = {}
-        for one in (*self._always(column, rest, most), *self._given(column, before, known, rest, most)):
-            found.setdefault(one.step, one)
-        for one in () if found else self._either(column, before, rest, most):
-            found.setdefault(one.step, one)
-        return sorted(found.values(), key=lambda one: (one.risk, -one.total, one.step))
+        before, closeness = self._before(column)
+        is_kin = np.isfinite(self.places[np.isfinite(self.places[:, column])][:, known]).all(1)
+        found = [*self._always(self.needs[:, column], before, is_open, most)]
+        if not is_kin.all():
+            kin = before[is_kin], closeness[is_kin]
+            found += self._always(breach_risk(*kin), kin[0], is_open, most, is_kin=True)
+        found += self._either(before, closeness, is_open, most)
+        found.sort(key=lambda one: (one.risk, -one.total, one.step))
+        surest = {one.step: one for one in reversed(found)}
+        return sorted(surest.values(), key=lambda one: (one.instead is not None, one.risk, -one.total, one.step))
 
     def kin(self, step: int, done: Collection[int]) -> tuple[int, int]:
         """How many demonstrations did all that was done so far, and how many of those did the step as well."""
@@ -140,55 +152,44 @@ class Orders:
         both = is_kin & np.isfinite(self.places[:, self.column[step]])
         return int(is_kin.sum()), int(both.sum())
 
-    def _before(self, column: int) -> Floats:
-        """What (M, S) each demonstration that holds the column had begun before it."""
-        own = self.places[:, column]
-        is_held = np.isfinite(own)
-        return (self.places[is_held] < own[is_held, None]).astype(np.float64)
+    def _before(self, column: int) -> tuple[Floats, Floats]:
+        """What (M, S) each demonstration that holds the column had begun before it, and how close: 1 / places."""
+        if column not in self._begun:
+            own = self.places[:, column]
+            is_held = np.isfinite(own)
+            gaps = own[is_held, None] - self.places[is_held]
+            self._begun[column] = (gaps > 0).astype(np.float64), np.where(gaps > 0, 1 / np.maximum(gaps, 1), 0.0)
+        return self._begun[column]
 
-    def _always(self, column: int, rest: Places, most: float) -> Iterator[Lacking]:
-        for place in rest[self.need_risk[rest, column] <= most]:
-            yield self._found(place, self.need_risk[place, column], self.first[place, column], self.held[column])
+    @cached_property
+    def _begun(self) -> dict[int, tuple[Floats, Floats]]:
+        return {}
 
-    def _given(self, column: int, before: Floats, known: list[int], rest: Places, most: float) -> Iterator[Lacking]:
-        """The same among demonstrations that had done one of the known steps, the one that makes it surest."""
-        rest = rest[before[:, rest].any(0)]
-        if not known or not len(rest):
-            return
-        support, total = before[:, known].T @ before[:, rest], before[:, known].sum(0)[:, None]
-        lacking = self.held[column] - self.first[rest, column]
-        usual = (lacking + PRIOR_BREACHES) / (self.held[column] + PRIOR_TOTAL)
-        expected = PRIOR_CONTEXT * usual + PRIOR_GAP * self.doubt[rest, column]
-        risk = (total - support + expected) / (total + PRIOR_CONTEXT + PRIOR_GAP)
-        surest = risk.argmin(0)
-        for place in np.flatnonzero(risk.min(0) <= most):
-            row = surest[place]
-            given = self.steps[known[row]]
-            yield self._found(rest[place], risk[row, place], support[row, place], total[row, 0], given)
+    def _always(
+        self, risks: Floats, before: Floats, is_open: NDArray[np.bool_], most: float, is_kin: bool = False
+    ) -> Iterator[Lacking]:
+        for place in np.flatnonzero(is_open & (risks <= most)):
+            support = int(before[:, place].sum())
+            yield Lacking(self.steps[place], float(risks[place]), support, len(before), is_kin)
 
-    def _either(self, column: int, before: Floats, rest: Places, most: float) -> Iterator[Lacking]:
+    def _either(self, before: Floats, closeness: Floats, is_open: NDArray[np.bool_], most: float) -> Iterator[Lacking]:
         """Pairs of steps one of which always came first, and never both."""
         total = len(before)
-        rest = rest[before[:, rest].sum(0) >= FEWEST_INSTEAD]
-        ways = before[:, rest]
+        rest = np.flatnonzero(is_open & (before.sum(0) >= FEWEST_INSTEAD))
+        ways, close = before[:, rest], closeness[:, rest].sum(0)
         counts = ways.sum(0)
         is_either = np.triu((ways.T @ ways == 0) & (counts[:, None] + counts == total), 1)
         for one, other in np.argwhere(is_either):
-            doubt = max(self.doubt[rest[one], column], self.doubt[rest[other], column])
-            risk = (PRIOR_BREACHES + PRIOR_GAP * doubt) / (total + PRIOR_TOTAL + PRIOR_GAP)
+            risk = PRIOR_BREACHES / (close[one] + close[other] + PRIOR_TOTAL)
             if risk <= most:
-                yield self._found(rest[one], risk, total, total, instead=self.steps[rest[other]])
+                instead = self.steps[rest[other]]
+                yield Lacking(self.steps[rest[one]], float(risk), total, total, instead=instead)
 
-    def _found(
-        self,
-        place: int,
-        risk: float,
-        support: float,
-        total: float,
-        given: int | None = None,
-        instead: int | None = None,
-    ) -> Lacking:
-        return Lacking(self.steps[place], float(risk), int(support), int(total), given, instead)
+
+def breach_risk(before: Floats, closeness: Floats) -> Floats:
+    """The chance (S,) that each step is not done before another, by what demonstrations (M, S) did before that."""
+    breaches = len(before) - before.sum(0)
+    return np.asarray((breaches + PRIOR_BREACHES) / (breaches + closeness.sum(0) + PRIOR_TOTAL))
 
 
 def kin_risk(total: int, both: int) -> float:

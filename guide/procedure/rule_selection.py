@@ -30,7 +30,7 @@ from guide.procedure.replay import standing_alerts
 from guide.procedure.tracker import Tracker
 
 NEVER = -1.0
-# Cut-offs on risk at which rules may ask, and rules of variants alarm.
+# Cut-offs on risk at which rules may ask.
 RISKS = (
     NEVER,
     0.0,
@@ -40,7 +40,9 @@ RISKS = (
 ASKED_RISK = 0.15  # beyond it nothing is a rule
 FACTORS = (2.0, 3.0, 5.0)  # times the longest visit seen, or into the shortest; from bold to timid
 QUESTION_RATE = 0.25  # questions per right recording, out of the rules too weak for an alert
-WORTH = 2.0  # false alarms a recording that are borne where they let all faults be found instead of none
+# False alarms a recording that are borne where they let all faults be found instead of none: live, and on true steps,
+# where a third of the faults that are made are about order, but most mistakes.
+WORTH, WORTH_TRUE = 2.0, 4.0
 # False alarms that few recordings may have hidden: half a one, live for each kind of rule, so that two demonstrations
 # without any just meet the default rate where steps are true.
 PRIOR_ALARMS = 0.5
@@ -67,15 +69,14 @@ class Cutoffs:
 
     alone: float = NEVER
     pair: float = NEVER
-    variant: float = NEVER
     asked: float = NEVER
     long_factor: float | None = None
     short_factor: float | None = None
     is_unknown_flagged: bool = True
 
     @property
-    def kinds(self) -> tuple[float, float, float]:
-        return self.alone, self.pair, self.variant
+    def kinds(self) -> tuple[float, float]:
+        return self.alone, self.pair
 
     def limit(self, rule: Rule) -> float:
         return self.pair if rule.is_pair else self.alone
@@ -155,14 +156,8 @@ class _Choice:
         self._new_steps = sum(fold.new_steps() for fold in folds)
 
     def cutoffs(self) -> Cutoffs:
-        """What was never done comes first, then variants, all other rules, durations and questions.
-
-        So many rules of variants hold by chance that only those which find something are taken; what costs nothing of
-        the others is.
-        """
+        """What was never done comes first, then all other rules, durations and questions."""
         chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
-        variants = [replace(chosen, variant=risk) for risk in RISKS]
-        chosen = self._best(variants, lambda one: -one.variant) or chosen
         limits = product(self._limits(0), self._limits(1))
         both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]
         chosen = self._best(both, lambda one: one.alone + one.pair) or chosen
@@ -182,8 +177,8 @@ class _Choice:
     def with_one_more(self, cutoffs: Cutoffs, demonstrations: int) -> Cutoffs:
         """The same rules hold where the demonstration left out teaches as well: that lowers their risks."""
         lower = (demonstrations - PRIOR_GAP) / (demonstrations + PRIOR_GAP)
-        alone, pair, variant = (risk * lower if risk > 0 else risk for risk in cutoffs.kinds)
-        return replace(cutoffs, alone=alone, pair=pair, variant=variant)
+        alone, pair = (risk * lower if risk > 0 else risk for risk in cutoffs.kinds)
+        return replace(cutoffs, alone=alone, pair=pair)
 
     def _limits(self, kind: int) -> list[float]:
         """Cut-offs for a kind of rule: none, just below each false alarm, and all."""
@@ -196,7 +191,8 @@ class _Choice:
     def gain(self, cutoffs: Cutoffs) -> float:
         """What the share of faults that is found is worth, less the false alarms a recording."""
         found = CHANCES[self.chance] * _told(self._faults, cutoffs) / max(len(self._faults), 1)
-        return round(WORTH * found - _told(self._alarms, cutoffs) / len(self._folds), 9)
+        worth = WORTH_TRUE if self._weight is None else WORTH
+        return round(worth * found - _told(self._alarms, cutoffs) / len(self._folds), 9)
 
     def _is_within(self, cutoffs: Cutoffs) -> bool:
         alarms, count = self._count(cutoffs), len(self._folds)
@@ -210,7 +206,7 @@ class _Choice:
         return _told(self._alarms, cutoffs) + limits + (self._new_steps if cutoffs.is_unknown_flagged else 0)
 
     def _asked(self, cutoffs: Cutoffs) -> int:
-        alone, pair = (max(risk, cutoffs.asked) for risk in cutoffs.kinds[:2])
+        alone, pair = (max(risk, cutoffs.asked) for risk in cutoffs.kinds)
         asking = replace(cutoffs, alone=alone, pair=pair)
         return _told(self._alarms, asking) - _told(self._alarms, cutoffs)
 
@@ -228,9 +224,11 @@ class _Decided:
         required = {rule.step for rule, verdict in verdicts.items() if rule.kind == "missed" and verdict == "alarms"}
         verdicts = self._without_circles(
             {rule: verdict for rule, verdict in verdicts.items() if rule.kind != "needs" or rule.before not in required}
+            if not self._evidence.has_variants
+            else verdicts
         )
         found = Rules(
-            variant_risk=cutoffs.variant if cutoffs.variant > NEVER else None,
+            variant_risk=cutoffs.pair if self._evidence.has_variants and cutoffs.pair > NEVER else None,
             shortest_s=_limits(statistics, cutoffs.short_factor, is_long=False),
             longest_s=_limits(statistics, cutoffs.long_factor, is_long=True),
             patience_s=max(LEAST_PATIENCE_S, 2 * self._evidence.pause_s),
@@ -314,7 +312,7 @@ def _ends(rehearsals: Rehearsals) -> dict[int, Belief]:
 
 
 def _array(breaches: Iterable[Breach]) -> Floats:
-    return np.array(list(breaches), np.float64).reshape(-1, 3)
+    return np.array(list(breaches), np.float64).reshape(-1, 2)
 
 
 def _told(breaches: Floats, cutoffs: Cutoffs) -> int:

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from guide.procedure.flags import lacking_in_variant, other_variant
 from guide.procedure.model import Procedure
+from guide.procedure.orders import Orders
 
 Blame: TypeAlias = Literal["both", "early"]
 
@@ -32,12 +33,14 @@ def judge(procedure: Procedure, steps: Sequence[int], blame: Blame = "both") -> 
             wrong |= {after} if blame == "early" else {before} if first[before] == last else {after, before}
     left_out = set(missing(procedure, steps))
     lacking = {step: _lacking(procedure, steps[:index], step) for step, index in first.items()}
+    stops_short = not left_out <= set[int]().union(*lacking.values())
     for step, index in first.items():
-        is_open = index == last and not _is_an_end(procedure, step)
-        # Where a sequence stops short of an end, nobody can know that what only its last step needs was left out.
+        # Where a sequence stops short, nobody can know that what only its last step needs was left out.
         earlier = set[int]().union(*(lacking[other] for other in first if other != step))
-        excused = left_out & earlier if is_open else left_out
-        if lacking[step] - excused or other_variant(procedure, steps[:index], step) is not None:
+        excused = left_out & earlier if index == last and stops_short else left_out
+        if lacking[step] - excused:
+            wrong |= {step, *(_late(procedure.orders, step, steps[index:]) if blame == "both" else ())}
+        if other_variant(procedure, steps[:index], step) is not None:
             wrong.add(step)
     return [
         step in wrong if index == first[step] else _is_again(procedure, steps, index, step in wrong)
@@ -51,9 +54,15 @@ def _lacking(procedure: Procedure, done: Sequence[int], step: int) -> set[int]:
     return {*procedure.rules.needed_by(step), *variant} - procedure.rules.fulfilled(done)
 
 
-def _is_an_end(procedure: Procedure, step: int) -> bool:
-    """Whether some demonstration ends with the step."""
-    return any((move.first, move.then) == (step, 0) for move in procedure.transitions)
+def _late(orders: Orders, early: int, later: Sequence[int]) -> set[int]:
+    """The steps that came first wherever both were done, and now come after one that was done too early."""
+    known = [step for step in later if step in orders.column] if early in orders.column else []
+    return {
+        step
+        for step in known
+        if orders.first[orders.column[step], orders.column[early]]
+        and not orders.first[orders.column[early], orders.column[step]]
+    }
 
 
 def _is_again(procedure: Procedure, steps: Sequence[int], index: int, is_redone: bool) -> bool:

@@ -20,11 +20,12 @@ from guide.procedure.scores import check, learn_names, never_flag, score, score_
 from guide.procedure.sequences import NamedSequence, parse_sequences
 from offline.study.datasets.captaincook import list_recipes, read_sequences
 from offline.study.datasets.sequence import TaskSequences, read_json
+from offline.study.plain_rule import PlainRule
 from offline.study.sequences import to_line
 
 GRAPHS = "task_graphs"
 ENDS = ("START", "END")
-WIDTH = 140  # columns that the table needs
+WIDTH = 160  # columns that the table needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,10 @@ def run(config: Config) -> None:
     if strange := [number for number in chosen if number not in recipes]:
         raise InputError(f"{config.folder} has no recipe {strange[0]}, it has {[*recipes]}: choose some of them.")
     rows = [_row(config, number) for number in chosen]
-    table = Table("recipe", "learnt from / checked", "F1 correct", "F1 mistake", "average", "never flag", "precision",
-                  "recall", "false alarms", "missed F1", "graph F1")  # fmt: skip
+    table = Table(
+        "recipe", "learnt from / checked", "F1 correct", "F1 mistake", "average", "plain rule", "never flag",
+        "precision", "recall", "false alarms", "missed F1", "graph F1",
+    )  # fmt: skip
     for (learnt, checked), name, values in rows:
         table.add_row(name, f"{learnt} / {checked}", *map(_shown, values))
     columns = [[value for value in each if value is not None] for each in zip(*(row[2] for row in rows), strict=True)]
@@ -94,9 +97,12 @@ def _row(config: Config, number: int) -> tuple[tuple[int, int], str, list[float 
     taught = {one.id for one in clean}
     procedure = learn_names(clean, config.rate)
     checked = [check(procedure, one) for one in _named(task) if one.id not in taught]
+    plain = PlainRule(clean)
     ours, never = score(checked), score([never_flag(one) for one in checked])
+    by_rule = score([plain.check(one) for one in checked])
     graph = config.folder / GRAPHS / f"{''.join(task.name.lower().split())}.json"
-    shares = [ours.f1_correct, ours.f1_mistake, ours.f1_average, never.f1_average, ours.precision, ours.recall]
+    shares = [ours.f1_correct, ours.f1_mistake, ours.f1_average, by_rule.f1_average, never.f1_average]
+    shares += [ours.precision, ours.recall]
     values = [*(100 * share for share in shares), ours.false_alarms_per_sequence, 100 * score_missed(checked).f1]
     found = 100 * graph_f1(procedure, read_graph(graph)) if graph.is_file() else None
     return (len(clean), len(checked)), f"{number} {task.name}", [*values, found]

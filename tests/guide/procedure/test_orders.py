@@ -30,16 +30,22 @@ def test_what_all_that_did_a_step_did_before_it_is_needed_whatever_else_they_did
     found = Orders(((1, 2), (1, 2, 3), (4, 1, 2), (3, 4), (4, 3)))
     assert risk_of(found, "need_risk", 1, 2) < 0.05
     (lacking,) = found.lacking(2, [4], 0.05)
-    assert (lacking.step, lacking.support, lacking.total, lacking.given, lacking.instead) == (1, 3, 3, None, None)
+    assert (lacking.step, lacking.support, lacking.total, lacking.is_kin, lacking.instead) == (1, 3, 3, False, None)
     assert found.lacking(2, [1], 0.05) == []
     assert found.lacking(9, [1], 0.05) == [], "a step that nobody did"
 
 
 def test_what_holds_in_one_variant_is_needed_there() -> None:
     found = Orders(((1, 2, 4, 5), (1, 2, 4, 5), (1, 2, 4, 5)) * 4 + ((3, 5),) * 12)
-    surest = found.lacking(5, [1], 0.1)
-    assert {(one.step, one.given, one.support, one.total) for one in surest} == {(2, 1, 12, 12), (4, 1, 12, 12)}
+    surest = found.lacking(5, [1], 0.1)[0]
+    assert (surest.step, surest.is_kin, surest.support, surest.total) == (4, True, 12, 12)
     assert found.lacking(5, [3], 0.1) == []
+
+
+def test_an_order_is_surer_the_closer_the_steps_came() -> None:
+    near, far = Orders(((1, 2, 3, 4),) * 8), Orders(((1, 3, 4, 2), (1, 4, 3, 2)) * 4)
+    assert risk_of(near, "needs", 1, 2) < risk_of(far, "needs", 1, 2)
+    assert risk_of(near, "needs", 1, 4) == risk_of(near, "needs", 3, 4), "by the chain between them"
 
 
 def test_either_of_two_that_are_never_both_done_is_needed() -> None:
@@ -64,9 +70,10 @@ def test_counts_are_those_of_brute_force(demonstrations: list[tuple[int, ...]], 
     found = Orders(tuple(demonstrations))
     for one in found.lacking(step, done):
         those = [order[: order.index(step)] for order in demonstrations if step in order]
-        if one.given is not None:
-            those = [before for before in those if one.given in before]
-            assert one.given in done
+        if one.is_kin:
+            those = [
+                order[: order.index(step)] for order in demonstrations if {step, *done & {*found.steps}} <= {*order}
+            ]
         ways = {one.step, one.instead}
         assert one.total == len(those)
         assert one.support == sum(bool(ways & set(before)) for before in those)
@@ -84,3 +91,13 @@ def test_risks_are_chances_and_never_sure_of_both_directions(demonstrations: lis
         assert 0 <= there <= 1
         assert max(there, back) >= 0.4
         assert 0 < risk_of(found, "need_risk", first, then) <= 1
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(orders)
+def test_needs_go_in_chains(demonstrations: list[tuple[int, ...]]) -> None:
+    """What a step needs is needed by all that needs the step, as surely as the weaker of the two."""
+    found = Orders(tuple(demonstrations))
+    for first, link, then in permutations(found.steps, 3):
+        weaker = max(risk_of(found, "needs", first, link), risk_of(found, "needs", link, then))
+        assert risk_of(found, "needs", first, then) <= weaker

@@ -46,7 +46,7 @@ def test_a_recipe_has_its_row(folder: Path, capsys: pytest.CaptureFixture[str]) 
     run(Config(folder))
     row = next(line for line in capsys.readouterr().out.splitlines() if "Mug Pizza" in line)
     assert [cell.strip() for cell in row.split("│")[1:-1]] == [
-        "3 Mug Pizza", "4 / 1", "100.0", "100.0", "100.0", "25.0", "100.0", "100.0", "0.00", "0.00", "100.0",
+        "3 Mug Pizza", "4 / 1", "100.0", "100.0", "100.0", "66.7", "25.0", "100.0", "100.0", "0.00", "0.00", "100.0",
     ]  # fmt: skip
 
 
