@@ -242,6 +242,7 @@ class State(_Facts):
     actions: list[Taken]
     ending: Annotated[Ending | None, Meta(description="Null while it runs.")]
     language: Annotated[str, Meta(description="Of the voice; empty is the browser's own.")]
+    watching: Annotated[str, Meta(description="What is warned of when it is left out; empty where every step is.")]
     health: Fares
     steps: list[Step] | UnsetType = UNSET
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from guide.commands.entry import entry
 from guide.errors import InputError
-from guide.procedure.learn import FALSE_ALARM_RATE
+from guide.procedure.rule_selection import FALSE_ALARM_RATE
 from guide.procedure.scores import check, learn_names, score
 from offline.study.variants.world import KINDS, World, make_world, named
 

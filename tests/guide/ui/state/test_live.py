@@ -75,7 +75,7 @@ def state(**more: Any) -> dict[str, Any]:
         "progress": PROGRESS,
         "timeline": [visit(1, 0.0, 4.0), visit(2, 5.0, None)],
         "alerts": [], "question": None, "questions": [], "actions": [], "paused": False, "health": HEALTH,
-        "ending": None, "language": "",
+        "ending": None, "language": "", "watching": "",
         "steps": [{"step": one, "name": name, "say": name, "optional": one == 4, "stills": 2}
                   for one, name in NAMES.items()],
     }  # fmt: skip
