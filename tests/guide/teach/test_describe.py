@@ -62,7 +62,7 @@ def test_a_step_without_frames_is_no_prototype(demonstrations: Demonstrations) -
 
 def test_three_recordings_lead_to_questions_alone() -> None:
     rules = describe(make_demonstrations(), make_labels(), STEPS).procedure.rules
-    assert rules.required == rules.single == rules.edges == ()
+    assert (rules.required, rules.single, rules.edges) == ((), (), ())
     assert rules.asked_steps == (1, 2, 3)
     assert {(1, 2), (2, 1)}.isdisjoint(rules.asked_edges)  # the first two are done either way round
 

@@ -124,6 +124,11 @@ def test_without_a_step_the_page_says_what_it_waits_for(more: dict[str, Any], wo
     assert view(step=None, **more).now.name == words
 
 
+def test_what_is_not_watched_is_told() -> None:
+    words = "Warns when step 1 is left out, does not watch 2. More labelled recordings make it surer."
+    assert (view(watching=words).watching, view().watching) == (words, "")
+
+
 def test_the_timeline_tells_done_current_missed_and_to_come() -> None:
     shown = view(alerts=[alert(about=3)])
     assert [(item.step, item.standing, item.words) for item in shown.timeline] == [
