@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from guide.procedure.explain import watching
 from guide.teach.describe import Learned
 from offline import paper
 from offline.config import NATIVE_FPS, PresetName, Recipe
@@ -50,7 +51,7 @@ def print_resumed(folders: Sequence[Path], console: Console) -> None:
 
 def print_learned(learned: Learned, console: Console) -> None:
     procedure = learned.procedure
-    for note in learned.notes:
+    for note in (*learned.notes, *filter(None, [watching(procedure)])):
         console.print(f"note: {note}", soft_wrap=True)
     seen = {segment.step for segments in learned.segments for segment in segments}
     unseen = f" of {len(procedure.steps)}" if len(seen) < len(procedure.steps) else ""

@@ -19,7 +19,7 @@ from guide.errors import BundleError
 from guide.ingest.base import NO_PICTURES
 from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
-from guide.procedure.explain import explain
+from guide.procedure.explain import explain, watching
 from guide.procedure.model import Procedure
 from guide.session import Networks, Session, has_networks, is_list, start_networks
 from guide.settings import LiveSettings, Precision
@@ -79,8 +79,9 @@ def _rules(procedure: Procedure) -> list[str]:
     if not rules:
         return ["this bundle does not say why its rules alarm: review it (python -m guide review) to learn them again"]
     counts = Counter(one.verdict for one in rules)
+    words = watching(procedure)
     total = f"rules: {counts['alarms']} alarm, {counts['asks']} ask, {counts['silent'] + counts['off']} are silent"
-    return [total, *(f"  {one.verdict:7s} {one.rule}: {one.reason}" for one in rules)]
+    return [*([words] if words else []), total, *(f"  {one.verdict:7s} {one.rule}: {one.reason}" for one in rules)]
 
 
 def measure_latency_ms(session: Session, bundle: Bundle) -> float:

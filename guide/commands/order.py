@@ -11,8 +11,8 @@ from typing import Any
 
 from guide.domain import Alert, Precedence
 from guide.errors import InputError
-from guide.procedure.learn import FALSE_ALARM_RATE
 from guide.procedure.model import Procedure
+from guide.procedure.rule_selection import FALSE_ALARM_RATE
 from guide.procedure.scores import Checked, Scores, check, learn_names, never_flag, score, score_missed, unseen_names
 from guide.procedure.sequences import NamedSequence, parse_sequences
 from guide.procedure.verdicts import Blame

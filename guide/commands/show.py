@@ -19,6 +19,7 @@ from guide.procedure.reading import from_plain
 from guide.ui.state.bundles import BundleView, DamagedBundle, OrderingView, view_bundle
 
 MOST_ORDERS = 5
+LEFT_OUT = {"alarms": "alert", "asks": "question", "silent": "nothing"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def _parts(view: BundleView, rules: Rules) -> Iterator[str | Table]:
                 one.label,
                 one.seen.removesuffix(" demonstrations"),
                 one.lasts,
-                _when_left_out(one.number, rules),
+                LEFT_OUT[rules.when_left_out(one.number)],
                 ", ".join(one.marks),
             )
             for one in view.steps
@@ -66,10 +67,6 @@ def _parts(view: BundleView, rules: Rules) -> Iterator[str | Table]:
     yield _table(("", ""), view.facts)
     yield from (f"note: {note}" for note in view.notes)
     yield f"\nnext: {view.watch}"
-
-
-def _when_left_out(step: int, rules: Rules) -> str:
-    return "alert" if step in rules.required else "question" if step in rules.asked_steps else "nothing"
 
 
 def _order(ordering: OrderingView) -> str:

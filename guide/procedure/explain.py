@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from guide.procedure.model import Procedure, Rule, StepStatistics, Verdict
+from guide.procedure.rule_selection import FEWEST_TO_WARN
+
+SURER = "More labelled recordings make it surer"
 
 _RANK: dict[Verdict, int] = {"alarms": 0, "asks": 1, "silent": 2, "off": 3}
 
@@ -28,6 +31,41 @@ def explain(procedure: Procedure) -> tuple[Explained, ...]:
     if not decided:
         return ()
     return tuple(sorted([*decided, *_limits(procedure), _unknown(procedure)], key=lambda one: _RANK[one.verdict]))
+
+
+def watching(procedure: Procedure) -> str:
+    """Which steps are warned of when they are left out, which are asked about and which are not watched, and a remedy.
+
+    Nothing where every step that is always done is warned of, or nothing was learned from recordings.
+
+    >>> from guide.domain import KeyStep
+    >>> from guide.procedure.model import Rules
+    >>> steps = tuple(KeyStep(number, str(number)) for number in (1, 2, 3, 4))
+    >>> watching(Procedure(steps, 8, rules=Rules(required=(1, 3), asked_steps=(4,))))
+    'Warns when step 1 or 3 is left out, asks about 4, does not watch 2. More labelled recordings make it surer.'
+    """
+    wanted = [step.number for step in procedure.steps if not step.is_optional]
+    warned, asked, rest = (
+        [step for step in wanted if procedure.rules.when_left_out(step) == verdict]
+        for verdict in ("alarms", "asks", "silent")
+    )
+    if not procedure.demonstrations or len(warned) == len(wanted):
+        return ""
+    parts = [f"Warns when step {_listed(warned, 'or')} is left out" if warned else "Warns of no step that is left out"]
+    parts += [f"asks about {_listed(asked, 'and')}"] if asked else []
+    parts += [f"does not watch {_listed(rest, 'and')}"] if rest else []
+    more = FEWEST_TO_WARN - procedure.demonstrations
+    remedy = f"Record {more} more: it warns from {FEWEST_TO_WARN} recordings on" if more > 0 else SURER
+    return f"{', '.join(parts)}. {remedy}."
+
+
+def _listed(steps: Sequence[int], word: str) -> str:
+    """Numbers as they stand in a sentence.
+
+    >>> _listed([1, 4, 6], "or")
+    '1, 4 or 6'
+    """
+    return f" {word} ".join(part for part in (", ".join(map(str, steps[:-1])), str(steps[-1])) if part)
 
 
 def _words(procedure: Procedure, rule: Rule) -> str:

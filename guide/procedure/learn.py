@@ -13,11 +13,9 @@ from guide.procedure.orderings import ordering_of_segments, rank_orderings
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import count_precedence, count_transitions
 from guide.procedure.replay import standing_alerts
-from guide.procedure.rule_selection import Rehearsals, choose_rules, silence_limits
+from guide.procedure.rule_selection import FALSE_ALARM_RATE, Rehearsals, choose_rules, silence_limits
 from guide.procedure.tracker import Tracker
 from guide.procedure.visits import first_order, visits_of
-
-FALSE_ALARM_RATE = 0.2  # per recording: one needless alert in five sessions
 
 
 def learn_procedure(

@@ -219,6 +219,13 @@ class Rules:
         steps = set(done)
         return steps.union(*(pair for pair in self.alternatives if not steps.isdisjoint(pair)))
 
+    def when_left_out(self, step: int) -> Verdict:
+        """Whether leaving the step out alarms, leads to a question or to nothing."""
+        if step in self.required or self.needing(step):
+            return "alarms"
+        is_asked = step in self.asked_steps or step in self._indexed["asked_needs", 0]
+        return "asks" if is_asked else "silent"
+
     def required_but(self, done: Iterable[int]) -> tuple[int, ...]:
         """What must be done and is not."""
         found = self.fulfilled(done)

@@ -3,9 +3,9 @@
 Every rule has a risk, the chance that a right recording breaks it, or seems to (`evidence.py`). Each demonstration is
 right, so what the others say against it, or the tracker says of its rehearsal by rules of the others, is a false alarm;
 and each is made wrong in several ways (`folds.py`). Rules are taken in the order of their risk up to where they find
-most for their false alarms, as long as those stay within the rate; live, where that lets more rules alarm, they do so
-only when it is nearly sure that they were broken. Rules a little riskier may ask, as long as that is rare; the rest are
-silent.
+most for their false alarms, as long as those expected of the next recording stay within the rate. Live, the next
+recording counts as one more rehearsal, with a false alarm: then one cut-off holds the rate whatever the task is
+(conformal risk control). Rules a little riskier may ask, as long as that is rare; the rest are silent.
 """
 
 from __future__ import annotations
@@ -43,15 +43,12 @@ QUESTION_RATE = 0.25  # questions per right recording, out of the rules too weak
 # False alarms a recording that are borne where they let all faults be found instead of none: live, and on true steps,
 # where a third of the faults that are made are about order, but most mistakes.
 WORTH, WORTH_TRUE = 2.0, 4.0
-# False alarms that few recordings may have hidden: half a one, live for each kind of rule, so that two demonstrations
-# without any just meet the default rate where steps are true.
-PRIOR_ALARMS = 0.5
-# Of the false alarms in rehearsals so many are to be expected later: a rule that one of few broke alarms no more. With
-# labels that were carried over, rehearsals are quieter than recordings of strangers: labels agree with what is seen.
-REHEARSED = 0.5
-REHEARSED_CARRIED = 0.75
-# How probable it must be that a rule was broken before it alarms, and the share of faults that is then still told.
-CHANCES = {0.6: 1.0, 0.99: 0.8}
+FALSE_ALARM_RATE = 0.2  # per recording: one needless alert in five sessions
+FEWEST_TO_WARN = round(1 / FALSE_ALARM_RATE) - 1  # rehearsals, none of them with a false alarm, that prove that rate
+PRIOR_ALARMS = 0.5  # that few recordings may have hidden: two true ones without any just meet the default rate
+# False alarms that one of a rehearsal stands for where labels were carried over: all recordings had a part in them, so
+# rehearsals are quieter than recordings of strangers. The least that held the rate where it was tried.
+CARRIED = 1.25
 MOST_SHARE = 0.05  # of the rehearsals in which a limit on time, or on what is known, may be wrong
 LEAST_PATIENCE_S = 30.0
 
@@ -110,46 +107,51 @@ def choose_rules(
     folds = folds_of(demonstrations, steps, are_true, ends)
     if not folds:
         return _Decided(evidence, CURIOUS, len(demonstrations), ends).rules()
-    choices = [_Choice(folds, rate)]
     if ends:
-        weight = REHEARSED_CARRIED if is_carried else REHEARSED
-        seen = {chance: [_told_of(fold, chance, told) for fold in folds] for chance in CHANCES}
-        choices = [_Choice(each, rate, weight, chance) for chance, each in seen.items()]
-    chosen = [(choice, choice.cutoffs()) for choice in choices]
-    choice, cutoffs = max(chosen, key=lambda pair: pair[0].gain(pair[1]))
+        folds = [_told_of(fold, told) for fold in folds]
+    choice = _Choice(folds, rate, (CARRIED if is_carried else 1.0) if ends else None)
+    cutoffs = choice.cutoffs()
     return replace(
         _Decided(evidence, choice.with_one_more(cutoffs, len(demonstrations)), len(demonstrations), ends).rules(),
-        alert_chance=choice.chance,
         false_alarms=choice.false_alarms(cutoffs),
         questions=choice.questions(cutoffs),
     )
 
 
-def _told_of(fold: Fold, chance: float, told: Callable[[Rules, int], Sequence[Alert]]) -> Fold:
+def _told_of(fold: Fold, told: Callable[[Rules, int], Sequence[Alert]]) -> Fold:
     """The fold with the false alarms that every rule of the others raises in its rehearsal."""
     every = Cutoffs(ASKED_RISK, ASKED_RISK, is_unknown_flagged=False)
     rules = _Decided(fold.others, every, len(fold.others.orders.demonstrations), {}).rules()
-    alerts = told(replace(rules, alert_chance=chance, patience_s=None), fold.number)
+    alerts = told(replace(rules, patience_s=None), fold.number)
     return fold._replace(alarms=[breach_of(one, fold.others) for one in alerts])
 
 
-def expected(alarms: float, recordings: int, prior: float = PRIOR_ALARMS) -> float:
+def expected(alarms: float, recordings: int) -> float:
     """False alarms to expect per recording after so many in `recordings`: few of them prove little.
 
-    >>> expected(0, 2, prior=0.5), expected(1, 7, prior=0.5)
-    (0.2, 0.2)
+    >>> expected(0, 2)
+    0.2
     """
-    return (alarms + prior) / (recordings + 0.5)
+    return (alarms + PRIOR_ALARMS) / (recordings + PRIOR_ALARMS)
+
+
+def expected_live(alarms: float, rehearsals: int, weight: float = 1.0) -> float:
+    """The same live, where a cut-off is set by `rehearsals`: the next recording is one more, and may have the worst.
+
+    `weight` is how many false alarms one of a rehearsal stands for.
+
+    >>> expected_live(0, 4), expected_live(1, 9), expected_live(0, 4, weight=1.25)
+    (0.2, 0.2, 0.25)
+    """
+    return weight * (alarms + 1) / (rehearsals + 1)
 
 
 class _Choice:
     """The cut-offs that folds speak for."""
 
-    def __init__(
-        self, folds: Sequence[Fold], rate: float, weight: float | None = None, chance: float = min(CHANCES)
-    ) -> None:
-        """`weight` is what false alarms in rehearsals count; none where steps are true."""
-        self._folds, self._rate, self._weight, self.chance = folds, rate, weight, chance
+    def __init__(self, folds: Sequence[Fold], rate: float, weight: float | None) -> None:
+        """`weight` is how many false alarms one of a rehearsal stands for; none where steps are true."""
+        self._folds, self._rate, self._weight = folds, rate, weight
         self._alarms = _array(breach for fold in folds for breach in fold.alarms)
         faults = _array(breach for fold in folds for breach in fold.faults)
         self._faults = faults[(faults <= ASKED_RISK).any(1)]  # what nobody could know is none
@@ -158,7 +160,9 @@ class _Choice:
     def cutoffs(self) -> Cutoffs:
         """What was never done comes first, then all other rules, durations and questions."""
         chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
-        limits = product(self._limits(0), self._limits(1))
+        # Live one cut-off for both: each that is free may hide a false alarm of its own.
+        alike = ((limit, limit) for limit in self._limits(0, 1))
+        limits = product(self._limits(0), self._limits(1)) if self._weight is None else alike
         both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]
         chosen = self._best(both, lambda one: one.alone + one.pair) or chosen
         for name in ("long_factor", "short_factor"):
@@ -180,9 +184,9 @@ class _Choice:
         alone, pair = (risk * lower if risk > 0 else risk for risk in cutoffs.kinds)
         return replace(cutoffs, alone=alone, pair=pair)
 
-    def _limits(self, kind: int) -> list[float]:
-        """Cut-offs for a kind of rule: none, just below each false alarm, and all."""
-        risks = np.unique(self._alarms[:, kind])
+    def _limits(self, *kinds: int) -> list[float]:
+        """Cut-offs for kinds of rules together: none, just below each false alarm, and all."""
+        risks = np.unique(self._alarms[:, list(kinds)].min(1))
         return [NEVER, *(float(risk) * (1 - 1e-6) for risk in risks[risks <= MOST_RISK]), MOST_RISK]
 
     def _best(self, tries: Iterable[Cutoffs], tie: Callable[[Cutoffs], float]) -> Cutoffs | None:
@@ -190,7 +194,7 @@ class _Choice:
 
     def gain(self, cutoffs: Cutoffs) -> float:
         """What the share of faults that is found is worth, less the false alarms a recording."""
-        found = CHANCES[self.chance] * _told(self._faults, cutoffs) / max(len(self._faults), 1)
+        found = _told(self._faults, cutoffs) / max(len(self._faults), 1)
         worth = WORTH_TRUE if self._weight is None else WORTH
         return round(worth * found - _told(self._alarms, cutoffs) / len(self._folds), 9)
 
@@ -198,8 +202,7 @@ class _Choice:
         alarms, count = self._count(cutoffs), len(self._folds)
         if self._weight is None:
             return expected(alarms, count) <= self._rate
-        kinds = max(sum(risk > NEVER for risk in cutoffs.kinds), 1)
-        return expected(self._weight * alarms, count, PRIOR_ALARMS * kinds) <= self._rate
+        return cutoffs == Cutoffs() or expected_live(alarms, count, self._weight) <= self._rate
 
     def _count(self, cutoffs: Cutoffs) -> int:
         limits = sum(_out_of_limits(fold, cutoffs) for fold in self._folds)
@@ -277,7 +280,7 @@ class _Decided:
     def _seemed(self, rule: Rule) -> str:
         if not self._ends:
             return ""
-        broken = sum(chance_broken(rule, belief) >= min(CHANCES) for belief in self._ends.values())
+        broken = sum(chance_broken(rule, belief) >= Rules.alert_chance for belief in self._ends.values())
         return f", seemed broken in {broken} of {len(self._ends)} rehearsals"
 
 

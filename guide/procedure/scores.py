@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from guide.domain import UNKNOWN, Alert, KeyStep, Segment
-from guide.procedure.learn import FALSE_ALARM_RATE, learn_procedure
+from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Procedure
 from guide.procedure.replay import follow, standing_alerts
+from guide.procedure.rule_selection import FALSE_ALARM_RATE
 from guide.procedure.sequences import NamedSequence
 from guide.procedure.verdicts import Blame, judge, missing
 from guide.procedure.visits import visits_of

@@ -243,6 +243,9 @@ class State(_Facts):
     actions: list[Taken]
     ending: Annotated[Ending | None, Meta(description="Null while it runs.")]
     language: Annotated[str, Meta(description="Of the voice; empty means the browser's own.")]
+    watching: Annotated[
+        str, Meta(description="Which steps raise alerts when missed; empty where all required ones do.")
+    ]
     health: Fares
     steps: list[Step] | UnsetType = UNSET
 

@@ -7,6 +7,7 @@ from typing import Any
 from guide import wire
 from guide.domain import BACKGROUND, UNSURE_BELOW, Alert, Guidance, Question, SettledLabel
 from guide.procedure.attended import AttendedTracker
+from guide.procedure.explain import watching
 from guide.procedure.model import Procedure
 from guide.procedure.state import State
 from guide.procedure.wording import REASONS, TITLES, advice_of, title_of
@@ -32,6 +33,7 @@ def state_object(session: Session) -> Plain:
         "paused": tracker.attended.is_paused,
         "ending": None,
         "language": session.procedure.language,
+        "watching": watching(session.procedure),
     }
 
 

@@ -15,7 +15,7 @@ from guide.label.energy import LinkSettings
 from guide.label.prototypes import Prototypes
 from guide.procedure.events import Event
 from guide.procedure.learn import learn_procedure
-from guide.procedure.model import Procedure, Rules
+from guide.procedure.model import Procedure
 from guide.task_model import histories_of, labeller_of
 from guide.teach.after_effects import Sample, learn_after_effects
 from guide.teach.annotations import labels_to_segments
@@ -113,7 +113,7 @@ def describe(
         procedure=procedure,
         prototypes=replace(taught.prototypes, confidence=trust),
         links=links,
-        notes=(*notes, *timid_note(procedure.rules)),
+        notes=tuple(notes),
         effects=effects.effects,
     )
 
@@ -150,17 +150,6 @@ def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
         tuple(one for one in each if one.duration >= least[one.step] or one == best[one.step])
         for each, best in zip(segments, longest, strict=True)
     ]
-
-
-def timid_note(rules: Rules) -> tuple[str, ...]:
-    """A note where most of what was learned is not alarmed: whoever made the bundle can do something about it."""
-    could, can = len(rules.decisions), sum(one.verdict == "alarms" for one in rules.decisions)
-    if 2 * can >= could:
-        return ()
-    return (
-        f"{can} of {could} rules about missing steps and order raise alarms; the others at most ask, since some "
-        "recordings break them or seem to. More recordings or labels help; Review, tab Order, gives each rule's reason",
-    )
 
 
 def _longest(segments: Sequence[Segment]) -> dict[int, Segment]:

@@ -261,6 +261,8 @@ def draw_alerts(actions: SessionActions) -> None:
     if not view.alerts and view.question is None:
         is_green = not view.is_over or view.ending == "complete"
         (st.success if is_green else st.info)("No alert.", icon=":material/check_circle:" if is_green else None)
+    if view.watching:
+        st.caption(view.watching)
     _draw_newest(actions, view)
     _draw_all_if_acted()
 

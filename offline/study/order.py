@@ -13,9 +13,9 @@ from rich.table import Table
 
 from guide.commands.entry import entry
 from guide.errors import InputError
-from guide.procedure.learn import FALSE_ALARM_RATE
 from guide.procedure.model import Procedure
 from guide.procedure.precedence import Edge, reduce_edges
+from guide.procedure.rule_selection import FALSE_ALARM_RATE
 from guide.procedure.scores import check, learn_names, never_flag, score, score_missed
 from guide.procedure.sequences import NamedSequence, parse_sequences
 from offline.study.datasets.captaincook import list_recipes, read_sequences

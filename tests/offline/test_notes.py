@@ -7,9 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from guide.procedure.model import Decision, Rule, Rules
+from guide.domain import KeyStep
+from guide.procedure.explain import watching
+from guide.procedure.model import Procedure, Rules
 from guide.teach.collection import Collection
-from guide.teach.describe import timid_note
 from offline.keysteps.base import unused
 from offline.keysteps.choose import choose_k
 from offline.keysteps.correspond import CorrespondAndCut
@@ -27,8 +28,7 @@ ROWS = [np.random.default_rng(seed).normal(size=(40, 4)).astype(np.float32) for 
 def notes() -> list[str]:
     """One of each kind, made by what makes them in learning."""
     one, two = np.array([0.5, 0.6, 0.55]), np.array([0.7, 0.75, 0.8])
-    rules = Rules(decisions=(Decision(Rule("missed", 1), "asks", ""), Decision(Rule("missed", 2), "alarms", ""),
-                             Decision(Rule("missed", 3), "asks", "")))  # fmt: skip
+    rules = Rules(required=(2,), asked_steps=(1,))
     return [
         *collapse_notes(np.full((20, 4), 0.25), FuzzySettings()),
         *unused([np.array([0, 0, 2])], 3),
@@ -36,7 +36,7 @@ def notes() -> list[str]:
         *(choose_k(Collection.at_rate(rows, 2.0), 0, numbers).reason
           for rows, numbers in ((ROWS[:1], [4]), (ROWS, [4]), (ROWS, [4, 5]))),
         *(gain_in_words(gain) for gain in (None, Gain(one, two), Gain(two, one))),
-        *timid_note(rules),
+        watching(Procedure((KeyStep(1, "cut"), KeyStep(2, "fold"), KeyStep(3, "glue")), 8, rules=rules)),
     ]  # fmt: skip
 
 

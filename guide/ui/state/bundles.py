@@ -16,6 +16,7 @@ from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import KeyStep, Precedence
 from guide.errors import GuideError, InputError, OutputError
 from guide.ingest.base import NO_PICTURES
+from guide.procedure.explain import watching
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.record.timeline import colour
@@ -174,7 +175,7 @@ def _view(bundle: Bundle, procedure: Procedure) -> BundleView:
         ),
         edges=tuple(_edge(procedure, steps, pair) for pair in procedure.graph),
         graph=_graph(steps.values(), procedure.graph),
-        notes=tuple(str(note) for note in _list(bundle.facts.get("notes"))),
+        notes=(*(str(note) for note in _list(bundle.facts.get("notes"))), *filter(None, [watching(procedure)])),
         facts=_facts(bundle, procedure),
         watch=f"python -m guide watch {'VIDEO' if procedure.demonstrations else NO_PICTURES} --bundle "
         f"{shlex.quote(str(bundle.folder))}",

@@ -149,6 +149,8 @@ class LiveView:
     """The alert that takes the place of the current step: the gravest that nobody has answered yet."""
     language: str = ""
     """Of the voice; empty is the browser's own."""
+    watching: str = ""
+    """Which steps are warned of when they are left out, where that is not every one."""
     replay_request: Mapping[str, object] | None = None
     """What to ask for to play the recording again; none of cameras and streams."""
 
@@ -208,6 +210,7 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         remark=ending_words(state) if is_over else lost,
         mark=state_fingerprint(state),
         language=str(state["language"]),
+        watching=str(state["watching"]),
         replay_request=None if state["health"]["is_live"] or state["client"] is not None else _replay_request(state),
     )
 

@@ -13,9 +13,9 @@ from rich.table import Table
 
 from guide.commands.entry import entry
 from guide.errors import InputError
-from guide.procedure.learn import FALSE_ALARM_RATE
 from guide.procedure.model import Procedure
 from guide.procedure.orders import Orders
+from guide.procedure.rule_selection import FALSE_ALARM_RATE
 from guide.procedure.scores import Checked, check, learn_names, never_flag, score
 from offline.study.plain_rule import PlainRule
 from offline.study.variants.world import KINDS, SHAPES, World, make_world, named

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guide.domain import Alert, Belief, KeyStep, Segment
+from guide.domain import Belief, KeyStep, Segment
 from guide.procedure.events import Confirmed, Ended, Event, Finished, Reviewed
-from guide.procedure.explain import explain
+from guide.procedure.explain import explain, watching
 from guide.procedure.learn import learn_procedure
-from guide.procedure.model import Decision, Rule, Rules
-from guide.procedure.rule_selection import choose_rules, expected
+from guide.procedure.model import Decision, Procedure, Rule, Rules
+from guide.procedure.rule_selection import choose_rules, expected, expected_live
 from guide.procedure.tracker import Tracker
 from guide.procedure.visits import Visit, visits_of
 
@@ -140,19 +140,43 @@ def test_quiet_rehearsals_let_every_rule_alarm() -> None:
     assert "seemed broken in 0 of 6 rehearsals" in decision(rules, Rule("missed", 1)).reason
 
 
-def test_few_rehearsals_prove_one_kind_of_rule() -> None:
-    rules = learn([rehearsal()] * 4)
-    assert rules.required == rules.single == (1, 2, 3, 4, 5)  # most faults that are made are about these
-    assert rules.edges == ()
-    assert learn([rehearsal()] * 4, is_carried=True).edges == ()
-    assert len(learn([rehearsal()] * 10, is_carried=True).edges) == 10
+def test_fewer_than_four_rehearsals_prove_nothing_however_quiet_they_are() -> None:
+    few, enough = learn([rehearsal()] * 3), learn([rehearsal()] * 4)
+    assert (few.required, few.single, few.edges) == ((), (), ())
+    assert few.asked_steps == (1, 2, 3, 4, 5)
+    assert enough.required == (1, 2, 3, 4, 5)
+    assert enough.edges
+    assert learn([rehearsal()] * 5, is_carried=True).required == (), "carried labels make rehearsals quiet"
+    assert learn([rehearsal()] * 6, is_carried=True).required == (1, 2, 3, 4, 5)
+
+
+def test_what_is_warned_of_is_said_in_a_sentence_and_what_helps() -> None:
+    def words(rules: Rules, demonstrations: int = 8) -> str:
+        return watching(Procedure(STEPS, demonstrations, rules=rules))
+
+    assert words(Rules(required=(1, 2, 3, 4, 5))) == ""
+    assert words(Rules(required=(1, 4), needs=((5, 4),), asked_steps=(2,))) == (
+        "Warns when step 1, 4 or 5 is left out, asks about 2, does not watch 3. More labelled recordings make it surer."
+    )
+    assert words(Rules(asked_steps=(1, 2, 3, 4, 5)), demonstrations=3) == (
+        "Warns of no step that is left out, asks about 1, 2, 3, 4 and 5. Record 1 more: it warns from 4 recordings on."
+    )
+    assert words(Rules(), demonstrations=0) == "", "a written list is followed by hand"
+
+
+def test_a_false_alarm_counts_one_and_the_next_recording_another() -> None:
+    """One in eight rehearsals is more than the rate of .2 allows, one in nine just meets it."""
+    once = rehearsal({2: 0.9})
+    assert learn([once, *[rehearsal()] * 7]).false_alarms == 0.0
+    assert learn([once, *[rehearsal()] * 7]).required != (1, 2, 3, 4, 5)
+    assert expected_live(1, 8) > 0.2 >= expected_live(1, 9)
 
 
 def test_a_step_that_a_rehearsal_does_not_make_out_is_not_alarmed() -> None:
-    rules = learn([rehearsal(), rehearsal({2: 0.9}), *[rehearsal()] * 6])
+    rules = learn([rehearsal(), rehearsal({2: 0.9}), *[rehearsal()] * 8])
     assert rules.required == (1, 3, 4, 5)
     assert decision(rules, Rule("missed", 2)).reason.startswith(
-        "done in 8 of 8 demonstrations, seemed broken in 1 of 8 rehearsals; risk 11 %"
+        "done in 10 of 10 demonstrations, seemed broken in 1 of 10 rehearsals; risk 9 %"
     )
 
 
@@ -171,19 +195,11 @@ def without(step: int, chance: float) -> list[Event]:
     return [Reviewed(130.0, seen), Finished(131.0)]
 
 
-def test_where_rehearsals_are_doubtful_only_what_is_nearly_sure_is_told() -> None:
-    """Every rehearsal seems to leave out another step: rules hold if they alarm only when that is nearly sure."""
+def test_where_every_rehearsal_is_doubtful_nothing_is_warned_of_when_it_is_left_out() -> None:
+    """Every rehearsal seems to leave out another step: nobody can say which of them is made out."""
     doubtful = learn([without(step, 0.7) for step in range(1, 6)])
-    assert doubtful.alert_chance == 0.99
-    assert learn([rehearsal()] * 5).alert_chance == 0.6
-    procedure = replace(learn_procedure([DONE] * 5, STEPS), rules=replace(doubtful, required=(1, 2, 3, 4, 5)))
-
-    def alerts(chance: float) -> list[Alert]:
-        tracker = Tracker(procedure)
-        return [said for event in without(3, chance) for said in tracker.apply(event) if isinstance(said, Alert)]
-
-    assert not alerts(0.97)
-    assert alerts(0.995)
+    assert doubtful.required == ()
+    assert learn([rehearsal()] * 5).required == (1, 2, 3, 4, 5)
 
 
 def test_a_need_is_one_cause_with_the_step_that_lacks() -> None:
@@ -208,18 +224,15 @@ def test_limits_on_time_that_rehearsals_break_are_lifted() -> None:
 
 def test_expected_false_alarms_know_that_few_recordings_prove_little() -> None:
     assert expected(0, 2) == pytest.approx(0.2)
-    assert expected(0, 4, prior=1.0) > 0.2 > expected(0, 5, prior=1.0)
+    assert expected_live(0, 3) > 0.2 >= expected_live(0, 4)
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    st.lists(st.dictionaries(st.integers(1, 5), st.floats(0.0, 1.0), max_size=3), min_size=2, max_size=9),
-    st.booleans(),
-)
-def test_left_out_rehearsals_stay_within_the_rate(chances: list[dict[int, float]], is_carried: bool) -> None:
-    rules = learn([rehearsal(each) for each in chances], is_carried)
-    counts = 0.75 if is_carried else 0.5
-    assert rules.false_alarms * len(chances) * counts <= 0.2 * (len(chances) + 0.5)
+@given(st.lists(st.dictionaries(st.integers(1, 5), st.floats(0.0, 1.0), max_size=3), min_size=2, max_size=12))
+def test_left_out_rehearsals_stay_within_the_rate(chances: list[dict[int, float]]) -> None:
+    rules = learn([rehearsal(each) for each in chances])
+    alarming = [one for one in rules.decisions if one.verdict == "alarms"]
+    assert not alarming or rules.false_alarms * len(chances) + 1 <= 0.2 * (len(chances) + 1) + 1e-9
     told = {one.rule: one.verdict for one in rules.decisions}
     assert {step for step in range(1, 6) if told.get(Rule("missed", step)) == "alarms"} == set(rules.required)
     assert all(one.reason for one in rules.decisions)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,13 +60,11 @@ def test_a_step_without_frames_is_no_prototype(demonstrations: Demonstrations) -
     assert 4 not in learned.procedure.rules.required
 
 
-def test_the_small_task_has_its_rules() -> None:
+def test_three_recordings_lead_to_questions_alone() -> None:
     rules = describe(make_demonstrations(), make_labels(), STEPS).procedure.rules
-    assert (rules.required, rules.single) == ((1, 2, 3), (1, 2, 3))
-    assert set(rules.edges) <= {(1, 3), (2, 3)}  # the first two are done either way round
-    assert {(1, 2), (2, 1)}.isdisjoint((*rules.edges, *rules.asked_edges))
-    carried = describe(make_demonstrations(), make_labels(), STEPS, is_carried=True).procedure.rules
-    assert (carried.required, carried.edges) == ((1, 2, 3), ())  # few recordings prove one kind of rule
+    assert (rules.required, rules.single, rules.edges) == ((), (), ())
+    assert rules.asked_steps == (1, 2, 3)
+    assert {(1, 2), (2, 1)}.isdisjoint(rules.asked_edges)  # the first two are done either way round
 
 
 def test_how_much_is_done_is_told_and_rises(demonstrations: Demonstrations) -> None:
@@ -131,18 +128,12 @@ def eight_recordings(hard: float = 0.0, last: int = 20) -> tuple[Demonstrations,
 FIVE = [KeyStep(number, f"step {number}") for number in range(1, 6)]
 
 
-def test_where_most_rules_do_not_alarm_a_note_says_so(demonstrations: Demonstrations) -> None:
-    assert describe(demonstrations, TRUTH, STEPS, ("a note",)).notes == ("a note",)
-    alone = replace(demonstrations, items=demonstrations.items[:1])
-    [note] = describe(alone, TRUTH[:1], STEPS).notes  # a single demonstration never alarms
-    assert note.startswith("0 of")
-
-
-def test_a_step_that_a_rehearsal_does_not_see_is_not_alarmed() -> None:
+def test_one_false_alarm_in_eight_rehearsals_is_too_many() -> None:
+    """The next recording may as well lack another step that is there."""
     shown, labels = eight_recordings()
     assert describe(shown, labels, FIVE).procedure.rules.required == (1, 2, 3, 4, 5)
     shown, labels = eight_recordings(hard=1.0)
-    assert describe(shown, labels, FIVE).procedure.rules.required == (1, 2, 4, 5)
+    assert describe(shown, labels, FIVE).procedure.rules.required == ()
 
 
 def test_a_session_expects_what_rehearsals_expected() -> None:

@@ -75,7 +75,7 @@ def state(**more: Any) -> dict[str, Any]:
         "progress": PROGRESS,
         "timeline": [visit(1, 0.0, 4.0), visit(2, 5.0, None)],
         "alerts": [], "question": None, "questions": [], "actions": [], "paused": False, "health": HEALTH,
-        "ending": None, "language": "",
+        "ending": None, "language": "", "watching": "",
         "steps": [{"step": one, "name": name, "say": name, "optional": one == 4, "stills": 2}
                   for one, name in NAMES.items()],
     }  # fmt: skip
@@ -122,6 +122,11 @@ def test_the_mood_of_the_current_step(more: dict[str, Any], mood: str) -> None:
 )
 def test_without_a_step_the_page_says_what_it_waits_for(more: dict[str, Any], words: str) -> None:
     assert view(step=None, **more).now.name == words
+
+
+def test_what_is_not_watched_is_told() -> None:
+    words = "Warns when step 1 is left out, does not watch 2. More labelled recordings make it surer."
+    assert (view(watching=words).watching, view().watching) == (words, "")
 
 
 def test_the_timeline_tells_done_current_missed_and_to_come() -> None:
