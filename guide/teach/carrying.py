@@ -23,7 +23,7 @@ from guide.label.history_model import TO_BACKGROUND
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.teach.collection import Collection, Found
 from guide.teach.lesson import Floats, Lesson, LessonSettings, teach
-from guide.teach.reorder import stretches
+from guide.teach.reorder import is_lead_in, stretches
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 
@@ -44,6 +44,11 @@ class Task(NamedTuple):
     step_s: float
     rate: float
 
+    @property
+    def background(self) -> int | None:
+        """Its column, where people left gaps."""
+        return self.steps.index(BACKGROUND) if BACKGROUND in self.steps else None
+
 
 @dataclass(frozen=True, slots=True)
 class Carrying:
@@ -62,7 +67,7 @@ class Carrying:
     independent: float = 1.5
     """How many independent witnesses the features' smoothing holds: more than live, since these look both ways."""
     has_lead_in: bool = True
-    """Whether waiting before the first step is read as a step of its own: a step like it would take it in."""
+    """Whether background before the first step looks as it does by itself."""
     settings: LessonSettings = field(default_factory=LessonSettings)
 
     def carry(self, collection: Collection, given: Sequence[Given]) -> Found:
@@ -73,11 +78,9 @@ class Carrying:
         every = [labels for labels in given if labels is not None]
         if len(every) == len(given):
             return Found(tuple(every))
-        lead_in = 1 + max(int(labels.max()) for labels in every)
-        shown = [_with_lead_in(labels, lead_in) for labels in given] if self.has_lead_in else given
         few = fewer(collection, len(np.unique(np.concatenate(every))), seed=0, keep=known)
-        task, view = self.task_of(few, shown)
-        settled = self.settle(task, thinned(few, shown))
+        task, view = self.task_of(few, given)
+        settled = self.settle(task, thinned(few, given))
         carried = dict(zip(few.numbers, settled, strict=True))
         if few.others:
             lesson = self.lesson(task, settled)
@@ -85,10 +88,9 @@ class Carrying:
                 one = few.collection([number])
                 row = view.rows((one.features or one.embeddings)[0], one.times[0])
                 carried[number] = self.label(task, lesson, row)
-        for number in range(len(given)):
-            found = few.all_frames(number, carried[number])
-            carried[number] = np.where(found == lead_in, BACKGROUND, found)
-        return Found(tuple(carried[number] if own is None else own for number, own in enumerate(given)))
+        return Found(
+            tuple(few.all_frames(number, carried[number]) if own is None else own for number, own in enumerate(given))
+        )
 
     def task_of(self, few: Fewer, given: Sequence[Given]) -> tuple[Task, View]:
         """What is carried over, whoever of the labelled ones teaches."""
@@ -157,11 +159,15 @@ class Carrying:
         )
 
     def _sums(self, task: Task, labels: Sequence[Given]) -> list[ClassSums | None]:
-        steps, columns = np.array(task.steps), np.arange(len(task.steps))
         return [
-            None if own is None else ClassSums.of(rows, np.searchsorted(steps, own), columns)
+            None if own is None else ClassSums.of(rows, self._looks(task, own), np.arange(len(task.steps) + 1))
             for rows, own in zip(task.rows, labels, strict=True)
         ]
+
+    def _looks(self, task: Task, labels: Labels) -> Labels:
+        """The column (T,) of each label, and for the lead-in the one after all steps."""
+        columns = np.searchsorted(task.steps, labels)
+        return np.where(is_lead_in(labels), len(task.steps), columns) if self.has_lead_in else columns
 
     def _lesson(
         self, task: Task, sums: Sequence[ClassSums | None], labels: Sequence[Given], teachers: Sequence[int]
@@ -169,24 +175,12 @@ class Carrying:
         """What those of the `teachers` teach that have labels; background may lie anywhere."""
         taught = [(one, own) for one, own in ((sums[n], labels[n]) for n in teachers) if one is not None]
         columns = [np.searchsorted(task.steps, _must(own)) for _, own in taught]
-        lesson = teach([one for one, _ in taught], columns, self.settings)
-        return lesson.anywhere(task.steps.index(BACKGROUND)) if BACKGROUND in task.steps else lesson
+        return teach([one for one, _ in taught], columns, self.settings, task.background)
 
 
 def thinned(few: Fewer, given: Sequence[Given]) -> list[Given]:
     """The labels that people gave for those recordings that stand for all, in fewer frames."""
     return [None if (own := given[number]) is None else few.thin(own) for number in few.numbers]
-
-
-def _with_lead_in(labels: Given, lead_in: int) -> Given:
-    """The same with the background before the first step as a step of its own.
-
-    >>> _with_lead_in(np.array([0, 0, 1, 0]), 2)
-    array([2, 2, 1, 0])
-    """
-    if labels is None or not (labels > BACKGROUND).any():
-        return labels
-    return np.where(np.arange(len(labels)) < (labels > BACKGROUND).argmax(), lead_in, labels)
 
 
 def visited(labels: Labels) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
-from guide.domain import Labels
+from guide.domain import BACKGROUND, Labels
 
 SHORTEST_VISIT = 0.4  # of what a step usually takes: any stretch of its label that is shorter is a slip of the labels
 
@@ -25,6 +25,19 @@ def stretches(labels: Labels) -> list[NDArray[np.int64]]:
     [[0, 1], [2], [3]]
     """
     return [part.astype(np.int64) for part in np.split(np.arange(len(labels)), np.flatnonzero(np.diff(labels)) + 1)]
+
+
+def is_lead_in(labels: Labels) -> NDArray[np.bool_]:
+    """Which frames (T,) are background before the first step: nothing has been done yet.
+
+    The workplace is as the first step finds it, so waiting looks like that step, and whoever leaves the step out would
+    seem to do it by waiting.
+
+    >>> is_lead_in(np.array([0, 0, 1, 0])).tolist()
+    [True, True, False, False]
+    """
+    is_step = labels > BACKGROUND
+    return np.asarray((np.cumsum(is_step) == 0) & is_step.any())
 
 
 def turned(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -95,18 +95,24 @@ def test_idle_time_at_the_beginning_stays_idle_time() -> None:
     assert min(float((each[:18] == 0).mean()) for each in found[2:]) > 0.8
 
 
-def test_waiting_that_looks_like_the_first_step_is_not_taken_for_it() -> None:
-    """Before the first step the workplace is as bare as during it, and idle time later looks otherwise."""
-    collection, truth = make([[0, 1, 0, 2, 0, 4]] * 4)
-    bare = 0.8 * (DIRECTIONS[1] - DIRECTIONS[0]) * (np.arange(len(truth[0])) < 20)[:, None]
-    rows = [(each + bare)[12:].astype(np.float32) for each in collection.embeddings]
-    given = [truth[0][12:], truth[1][12:], None, None]
+def test_waiting_as_long_as_it_likes_is_not_taken_for_the_first_step() -> None:
+    """Before the first step the workplace is nearly as during it, and idle time later looks otherwise."""
+    waits = (4, 6, 40, 30)
+    truth = [np.repeat([0, 1, 0, 2, 0, 4], [wait, 20, 20, 20, 20, 20]) for wait in waits]
+    rows = [
+        DIRECTIONS[own] + np.random.default_rng(number).normal(size=(len(own), 16)) for number, own in enumerate(truth)
+    ]
+    bare = 0.8 * (DIRECTIONS[1] - DIRECTIONS[0])
+    for each, wait in zip(rows, waits, strict=True):
+        each[:wait] += bare
+    collection = Collection.at_rate([each.astype(np.float32) for each in rows], RATE)
 
     def taken(carrying: Carrying) -> float:
-        found = carrying.carry(Collection.at_rate(rows, RATE), given).labels
-        return max(float((each[:8] != 0).mean()) for each in found[2:])
+        found = carrying.carry(collection, [truth[0], truth[1], None, None]).labels
+        return max(float((each[:wait] != 0).mean()) for each, wait in zip(found[2:], waits[2:], strict=True))
 
-    assert taken(Carrying()) < 0.5 < taken(Carrying(has_lead_in=False))
+    assert taken(Carrying()) < 0.3
+    assert taken(Carrying(has_lead_in=False)) > 0.6
 
 
 def test_a_step_is_done_as_often_as_the_labelled_ones_show() -> None:
