@@ -23,7 +23,7 @@ from guide.label.history_model import TO_BACKGROUND
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.teach.collection import Collection, Found
 from guide.teach.lesson import Floats, Lesson, LessonSettings, teach
-from guide.teach.reorder import is_lead_in, stretches
+from guide.teach.reorder import LEAD_IN, stretches, with_lead_in
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 
@@ -45,9 +45,9 @@ class Task(NamedTuple):
     rate: float
 
     @property
-    def background(self) -> int | None:
-        """Its column, where people left gaps."""
-        return self.steps.index(BACKGROUND) if BACKGROUND in self.steps else None
+    def columns(self) -> Labels:
+        """The label that each column of a lesson teaches: the lead-in, and the steps."""
+        return np.array((LEAD_IN, *self.steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Carrying:
     def label(self, task: Task, lesson: Lesson, rows: Floats) -> Labels:
         """The labels (T,) of rows (T, d) frame by frame, not read as a history."""
         columns = lesson.label(rows, self.settings.change * task.step_s * task.rate, self.settings)
-        return np.array(task.steps)[columns]
+        return np.maximum(task.columns, BACKGROUND)[columns]
 
     def settle(self, task: Task, given: Sequence[Given]) -> list[Labels]:
         """Labels (T,) of all recordings from those of some, which keep theirs."""
@@ -123,13 +123,16 @@ class Carrying:
                     teachers = [other for other in range(len(given)) if other != number]
                     teachers += [other for other in known for _ in range(self.say - 1)]
                     lesson = self._lesson(task, sums, before, teachers)
-                    current[number] = self.read(task.rows[number], task.times[number], lesson, model)
+                    current[number] = self.read(task, number, lesson, model)
         return [_must(each) for each in current]
 
-    def read(self, rows: Floats, times: Times, lesson: Lesson, model: HistoryModel) -> Labels:
-        """The labels (T,) of the rows (T, d) of one recording by what others teach."""
+    def read(self, task: Task, number: int, lesson: Lesson, model: HistoryModel) -> Labels:
+        """The labels (T,) of one recording by what others teach."""
+        times, plan = task.times[number], lesson.plan(task.rows[number], self.settings)
+        if BACKGROUND in task.steps:  # the lead-in is background
+            plan[:, 1 + task.steps.index(BACKGROUND)] += plan[:, 0]
         histories = Histories(model, _tick_s(times))
-        for chances, at in zip(lesson.plan(rows, self.settings), times, strict=True):
+        for chances, at in zip(plan[:, 1:], times, strict=True):
             histories.push(1.0 - chances, float(at))
         found = np.zeros(len(times), np.int64)
         for step, start, _ in histories.likeliest(is_over=True):
@@ -159,23 +162,24 @@ class Carrying:
         )
 
     def _sums(self, task: Task, labels: Sequence[Given]) -> list[ClassSums | None]:
+        every = np.arange(len(task.columns))
         return [
-            None if own is None else ClassSums.of(rows, self._looks(task, own), np.arange(len(task.steps) + 1))
+            None if own is None else ClassSums.of(rows, self._columns(task, own), every)
             for rows, own in zip(task.rows, labels, strict=True)
         ]
 
-    def _looks(self, task: Task, labels: Labels) -> Labels:
-        """The column (T,) of each label, and for the lead-in the one after all steps."""
-        columns = np.searchsorted(task.steps, labels)
-        return np.where(is_lead_in(labels), len(task.steps), columns) if self.has_lead_in else columns
+    def _columns(self, task: Task, labels: Labels) -> Labels:
+        """The column (T,) of each label."""
+        return np.searchsorted(task.columns, with_lead_in(labels) if self.has_lead_in else labels)
 
     def _lesson(
         self, task: Task, sums: Sequence[ClassSums | None], labels: Sequence[Given], teachers: Sequence[int]
     ) -> Lesson:
         """What those of the `teachers` teach that have labels; background may lie anywhere."""
         taught = [(one, own) for one, own in ((sums[n], labels[n]) for n in teachers) if one is not None]
-        columns = [np.searchsorted(task.steps, _must(own)) for _, own in taught]
-        return teach([one for one, _ in taught], columns, self.settings, task.background)
+        columns = [self._columns(task, _must(own)) for _, own in taught]
+        lesson = teach([one for one, _ in taught], columns, self.settings)
+        return lesson.anywhere(1 + task.steps.index(BACKGROUND)) if BACKGROUND in task.steps else lesson
 
 
 def thinned(few: Fewer, given: Sequence[Given]) -> list[Given]:

@@ -8,7 +8,7 @@ steps that people do in different orders keep a wide one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,15 +56,11 @@ class LessonSettings:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What labelled recordings teach: how each column looks, when it is done, and how much of the time it takes.
+    """What labelled recordings teach: how each column looks, when it is done, and how much of the time it takes."""
 
-    Background has two looks, that of the lead-in being one after all columns: what looks like either is background.
-    """
-
-    learned: Discriminant  # of columns 0..C-1, and C for the lead-in
+    learned: Discriminant
     places: Floats  # (PLACES, C), logarithms
     shares: Floats  # (C,)
-    background: int | None = None  # its column, where there is one
 
     def label(self, rows: Floats, change: float, settings: LessonSettings) -> Labels:
         """The labels (T,) of a recording's rows (T, d); `change` is what a change of label costs, in frames."""
@@ -72,30 +68,27 @@ class Lesson:
 
     def plan(self, rows: Floats, settings: LessonSettings) -> Floats:
         """How probable each column is by its look, its place and its share of the time, (T, C)."""
-        score = _score(rows, self.learned, len(self.shares) + 1) / settings.temperature
-        score, lead_in = score[:, :-1], score[:, -1]
-        if self.background is not None:
-            score[:, self.background] = np.logaddexp(score[:, self.background], lead_in)
+        score = _score(rows, self.learned, len(self.shares))
         place = self.places[np.minimum(np.arange(len(score)) * PLACES // len(score), PLACES - 1)]
-        cost = -score - settings.place_weight * place
+        cost = -score / settings.temperature - settings.place_weight * place
         return transport(cost, self.shares, settings.softness, settings.share_weight)
 
+    def anywhere(self, column: int) -> Lesson:
+        """The same with a column that may be done at any time: its place says nothing."""
+        places = self.places.copy()
+        places[:, column] = 0.0
+        return replace(self, places=places)
 
-def teach(
-    sums: Sequence[ClassSums], labels: Sequence[Labels], settings: LessonSettings, background: int | None = None
-) -> Lesson:
+
+def teach(sums: Sequence[ClassSums], labels: Sequence[Labels], settings: LessonSettings) -> Lesson:
     """The lesson of recordings by the sums of their rows and their labels (T,) in columns 0..C-1.
 
-    The sums are of these columns and of the lead-in, which is C. A place speaks only against a step, or idle time at
-    the beginning would be the first one; `background` may lie anywhere.
+    A place speaks only against a step: or idle time at the beginning would be the first one.
     """
-    columns = len(sums[0].numbers) - 1
+    columns = len(sums[0].numbers)
     shares = np.mean([np.bincount(each, minlength=columns) / len(each) for each in labels], axis=0) + LEAST_SHARE
     places = np.minimum(_places(labels, columns, settings.place_width), 0.0)
-    if background is not None:
-        places[:, background] = 0.0
-    learned = ClassSums.total(sums).discriminant(settings.shrinkage)
-    return Lesson(learned, places, shares / shares.sum(), background)
+    return Lesson(ClassSums.total(sums).discriminant(settings.shrinkage), places, shares / shares.sum())
 
 
 def transport(cost: Floats, shares: Floats, softness: float, share_weight: float) -> Floats:

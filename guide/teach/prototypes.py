@@ -19,10 +19,9 @@ from guide.label.discriminant import ClassSums, Discriminant
 from guide.label.membership import squared_distances
 from guide.label.prototypes import Floats, Prototypes, Unaries, log_memberships, mean_nearest
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.reorder import elsewhere, is_lead_in, shuffled, turned
+from guide.teach.reorder import elsewhere, shuffled, turned, with_lead_in
 
 SHRINKAGE = 0.3  # how far the covariance within steps is drawn towards a sphere
-LEAD_IN = -2  # the number of the lead-in's prototype while it is told from that of other background
 MOST_REHEARSALS = 40  # demonstrations that are judged by the others; of more some, from the first to the last
 WAYS = 5  # to show a demonstration again: turned round, shuffled, and before three other workplaces
 SHUFFLES = 3  # other orders in which a demonstration left out is named
@@ -64,7 +63,7 @@ def learn_prototypes(
 
     There is one for every number, and one more for the background before the first step.
     """
-    shown = [np.where(is_lead_in(each) & has_lead_in, LEAD_IN, each) for each in labels]
+    shown = [with_lead_in(each) for each in labels] if has_lead_in else labels
     numbers = np.unique(np.concatenate([np.unique(each) for each in shown])).astype(np.int64)
     places = chosen(len(demonstrations.items), MOST_REHEARSALS)
     items, own = [demonstrations.items[n] for n in places], [labels[n] for n in places]
