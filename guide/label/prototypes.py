@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import UNKNOWN, Labels
+from guide.domain import BACKGROUND, UNKNOWN, Labels
 from guide.errors import BundleError
 from guide.label.clock_prior import ClockPrior
 from guide.label.confidence import Calibration
@@ -38,7 +38,7 @@ class Prototypes:
     [[0.88, 0.12], [0.5, 0.5]]
     """
 
-    numbers: Labels  # (C,) step numbers, 0 for background
+    numbers: Labels  # (C,) step numbers in rising order; 0 for background, which may have several prototypes
     centres: Floats  # (C, D), in the embedding
     metric: Floats  # (D, D): distances are those of embeddings times this
     temperature: float
@@ -53,15 +53,15 @@ class Prototypes:
     @property
     def steps(self) -> tuple[int, ...]:
         """The labels that costs are given for: the steps, background where it is one of them, and unknown activity."""
-        return (*(int(number) for number in self.numbers), UNKNOWN)
+        return (*(int(number) for number in np.unique(self.numbers)), UNKNOWN)
 
     def distances(self, embeddings: NDArray[Any]) -> Floats:
         """Squared distances (T, C) of embeddings (T, D) to each prototype."""
         return squared_distances(np.asarray(embeddings, np.float64) @ self.metric, self.centres @ self.metric)
 
     def memberships(self, embeddings: NDArray[Any]) -> Floats:
-        """How much embeddings (T, D) belong to each prototype, (T, C); rows sum to 1."""
-        return memberships_of(self.distances(embeddings), self.temperature)
+        """How much embeddings (T, D) belong to each step and to background, (T, S); rows sum to 1."""
+        return memberships_of(self.distances(embeddings), self.temperature, self.numbers)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """What goes into the bundle."""
@@ -84,7 +84,7 @@ class Prototypes:
             sizes, trends = np.array([temperature, far]), np.array([slope, offset])
             if not ((sizes > _SMALLEST) & (sizes < _LARGEST) & (np.abs(trends) < _LARGEST)).all():
                 raise ValueError(f"a temperature of {temperature}, a limit of {far}, a slope of {slope} from {offset}")
-            clock = ClockPrior.from_arrays(arrays, len(numbers)) if "clock" in arrays else None
+            clock = ClockPrior.from_arrays(arrays, len(np.unique(numbers))) if "clock" in arrays else None
             trust = Calibration(slope, offset)
             return Prototypes(numbers.astype(np.int64), centres, metric, temperature, far, clock, trust)
         except (KeyError, TypeError, ValueError) as cause:
@@ -98,22 +98,29 @@ def _require_shapes(numbers: NDArray[Any], centres: Floats, metric: Floats) -> N
     fits = numbers.ndim == 1 and centres.ndim == 2 and len(numbers) == len(centres) > 0
     if not fits or metric.shape != (centres.shape[1],) * 2 or numbers.dtype.kind not in "iu":
         raise ValueError(f"numbers {numbers.shape}, centres {centres.shape} and metric {metric.shape}")
-    if len(set(numbers.tolist())) != len(numbers) or numbers.min() < 0 or numbers.max() > _LARGEST:
-        raise ValueError("step numbers, each of them once and from 0 up,")
+    steps = numbers[numbers > BACKGROUND]
+    is_rising = (np.diff(numbers) >= 0).all() and (np.diff(steps) > 0).all()
+    if not is_rising or numbers.min() < 0 or numbers.max() > _LARGEST:
+        raise ValueError("step numbers from 0 up in rising order, each step once,")
     if not ((np.abs(centres) < _LARGEST).all() and (np.abs(metric) < _LARGEST).all()):
         raise ValueError("a number that is not finite, or out of all proportion,")
 
 
-def memberships_of(distances: Floats, temperature: float) -> Floats:
-    """Memberships (T, C) that follow from squared distances (T, C)."""
-    return np.asarray(np.exp(log_memberships(distances, temperature)))
+def memberships_of(distances: Floats, temperature: float, numbers: Labels) -> Floats:
+    """Memberships (T, S) in the different `numbers` of prototypes (C,), by squared distances (T, C) to these."""
+    return np.asarray(np.exp(log_memberships(distances, temperature, numbers)))
 
 
-def log_memberships(distances: Floats, temperature: float) -> Floats:
-    """The logarithms of memberships (T, C) that follow from squared distances (T, C)."""
+def log_memberships(distances: Floats, temperature: float, numbers: Labels) -> Floats:
+    """The logarithms of these memberships.
+
+    >>> np.exp(log_memberships(np.array([[1.0, 1.0, 1.0]]), 1.0, np.array([0, 0, 1]))).round(2).tolist()
+    [[0.67, 0.33]]
+    """
     scores = -0.5 * distances / temperature
     scores = scores - scores.max(1, keepdims=True)
-    return np.asarray(scores - np.log(np.exp(scores).sum(1, keepdims=True)))
+    scores = scores - np.log(np.exp(scores).sum(1, keepdims=True))
+    return np.asarray(np.logaddexp.reduceat(scores, np.unique(numbers, return_index=True)[1], axis=1))
 
 
 class Unaries:
@@ -143,7 +150,7 @@ class Unaries:
 
     def weigh(self, distances: Floats, at: float) -> Floats:
         """The same from a frame's squared distances (1, C) to the prototypes."""
-        memberships = memberships_of(distances, self.prototypes.temperature)[0]
+        memberships = memberships_of(distances, self.prototypes.temperature, self.prototypes.numbers)[0]
         unknown = self._unknown(float(np.sqrt(distances.min())), at)
         return np.asarray(1.0 - np.append(memberships * (1.0 - unknown), unknown))
 

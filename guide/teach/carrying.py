@@ -23,7 +23,7 @@ from guide.label.history_model import TO_BACKGROUND
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.teach.collection import Collection, Found
 from guide.teach.lesson import Floats, Lesson, LessonSettings, teach
-from guide.teach.reorder import stretches
+from guide.teach.reorder import LEAD_IN, stretches, with_lead_in
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 
@@ -44,6 +44,11 @@ class Task(NamedTuple):
     step_s: float
     rate: float
 
+    @property
+    def columns(self) -> Labels:
+        """The label that each column of a lesson teaches: the lead-in, and the steps."""
+        return np.array((LEAD_IN, *self.steps))
+
 
 @dataclass(frozen=True, slots=True)
 class Carrying:
@@ -62,7 +67,7 @@ class Carrying:
     independent: float = 1.5
     """How many independent witnesses the features' smoothing holds: more than live, since these look both ways."""
     has_lead_in: bool = True
-    """Whether waiting before the first step is read as a step of its own: a step like it would take it in."""
+    """Whether background before the first step looks as it does by itself."""
     settings: LessonSettings = field(default_factory=LessonSettings)
 
     def carry(self, collection: Collection, given: Sequence[Given]) -> Found:
@@ -73,11 +78,9 @@ class Carrying:
         every = [labels for labels in given if labels is not None]
         if len(every) == len(given):
             return Found(tuple(every))
-        lead_in = 1 + max(int(labels.max()) for labels in every)
-        shown = [_with_lead_in(labels, lead_in) for labels in given] if self.has_lead_in else given
         few = fewer(collection, len(np.unique(np.concatenate(every))), seed=0, keep=known)
-        task, view = self.task_of(few, shown)
-        settled = self.settle(task, thinned(few, shown))
+        task, view = self.task_of(few, given)
+        settled = self.settle(task, thinned(few, given))
         carried = dict(zip(few.numbers, settled, strict=True))
         if few.others:
             lesson = self.lesson(task, settled)
@@ -85,10 +88,9 @@ class Carrying:
                 one = few.collection([number])
                 row = view.rows((one.features or one.embeddings)[0], one.times[0])
                 carried[number] = self.label(task, lesson, row)
-        for number in range(len(given)):
-            found = few.all_frames(number, carried[number])
-            carried[number] = np.where(found == lead_in, BACKGROUND, found)
-        return Found(tuple(carried[number] if own is None else own for number, own in enumerate(given)))
+        return Found(
+            tuple(few.all_frames(number, carried[number]) if own is None else own for number, own in enumerate(given))
+        )
 
     def task_of(self, few: Fewer, given: Sequence[Given]) -> tuple[Task, View]:
         """What is carried over, whoever of the labelled ones teaches."""
@@ -107,7 +109,7 @@ class Carrying:
     def label(self, task: Task, lesson: Lesson, rows: Floats) -> Labels:
         """The labels (T,) of rows (T, d) frame by frame, not read as a history."""
         columns = lesson.label(rows, self.settings.change * task.step_s * task.rate, self.settings)
-        return np.array(task.steps)[columns]
+        return np.maximum(task.columns, BACKGROUND)[columns]
 
     def settle(self, task: Task, given: Sequence[Given]) -> list[Labels]:
         """Labels (T,) of all recordings from those of some, which keep theirs."""
@@ -121,13 +123,16 @@ class Carrying:
                     teachers = [other for other in range(len(given)) if other != number]
                     teachers += [other for other in known for _ in range(self.say - 1)]
                     lesson = self._lesson(task, sums, before, teachers)
-                    current[number] = self.read(task.rows[number], task.times[number], lesson, model)
+                    current[number] = self.read(task, number, lesson, model)
         return [_must(each) for each in current]
 
-    def read(self, rows: Floats, times: Times, lesson: Lesson, model: HistoryModel) -> Labels:
-        """The labels (T,) of the rows (T, d) of one recording by what others teach."""
+    def read(self, task: Task, number: int, lesson: Lesson, model: HistoryModel) -> Labels:
+        """The labels (T,) of one recording by what others teach."""
+        times, plan = task.times[number], lesson.plan(task.rows[number], self.settings)
+        if BACKGROUND in task.steps:  # the lead-in is background
+            plan[:, 1 + task.steps.index(BACKGROUND)] += plan[:, 0]
         histories = Histories(model, _tick_s(times))
-        for chances, at in zip(lesson.plan(rows, self.settings), times, strict=True):
+        for chances, at in zip(plan[:, 1:], times, strict=True):
             histories.push(1.0 - chances, float(at))
         found = np.zeros(len(times), np.int64)
         for step, start, _ in histories.likeliest(is_over=True):
@@ -157,36 +162,29 @@ class Carrying:
         )
 
     def _sums(self, task: Task, labels: Sequence[Given]) -> list[ClassSums | None]:
-        steps, columns = np.array(task.steps), np.arange(len(task.steps))
+        every = np.arange(len(task.columns))
         return [
-            None if own is None else ClassSums.of(rows, np.searchsorted(steps, own), columns)
+            None if own is None else ClassSums.of(rows, self._columns(task, own), every)
             for rows, own in zip(task.rows, labels, strict=True)
         ]
+
+    def _columns(self, task: Task, labels: Labels) -> Labels:
+        """The column (T,) of each label."""
+        return np.searchsorted(task.columns, with_lead_in(labels) if self.has_lead_in else labels)
 
     def _lesson(
         self, task: Task, sums: Sequence[ClassSums | None], labels: Sequence[Given], teachers: Sequence[int]
     ) -> Lesson:
         """What those of the `teachers` teach that have labels; background may lie anywhere."""
         taught = [(one, own) for one, own in ((sums[n], labels[n]) for n in teachers) if one is not None]
-        columns = [np.searchsorted(task.steps, _must(own)) for _, own in taught]
+        columns = [self._columns(task, _must(own)) for _, own in taught]
         lesson = teach([one for one, _ in taught], columns, self.settings)
-        return lesson.anywhere(task.steps.index(BACKGROUND)) if BACKGROUND in task.steps else lesson
+        return lesson.anywhere(1 + task.steps.index(BACKGROUND)) if BACKGROUND in task.steps else lesson
 
 
 def thinned(few: Fewer, given: Sequence[Given]) -> list[Given]:
     """The labels that people gave for those recordings that stand for all, in fewer frames."""
     return [None if (own := given[number]) is None else few.thin(own) for number in few.numbers]
-
-
-def _with_lead_in(labels: Given, lead_in: int) -> Given:
-    """The same with the background before the first step as a step of its own.
-
-    >>> _with_lead_in(np.array([0, 0, 1, 0]), 2)
-    array([2, 2, 1, 0])
-    """
-    if labels is None or not (labels > BACKGROUND).any():
-        return labels
-    return np.where(np.arange(len(labels)) < (labels > BACKGROUND).argmax(), lead_in, labels)
 
 
 def visited(labels: Labels) -> list[int]:

@@ -19,7 +19,7 @@ from guide.label.discriminant import ClassSums, Discriminant
 from guide.label.membership import squared_distances
 from guide.label.prototypes import Floats, Prototypes, Unaries, log_memberships, mean_nearest
 from guide.teach.demonstrations import Demonstration, Demonstrations
-from guide.teach.reorder import elsewhere, shuffled, turned
+from guide.teach.reorder import elsewhere, shuffled, turned, with_lead_in
 
 SHRINKAGE = 0.3  # how far the covariance within steps is drawn towards a sphere
 MOST_REHEARSALS = 40  # demonstrations that are judged by the others; of more some, from the first to the last
@@ -53,13 +53,21 @@ class Taught(NamedTuple):
 
 
 def learn_prototypes(
-    demonstrations: Demonstrations, labels: Sequence[Labels], seed: int = 0, ways: int = WAYS
+    demonstrations: Demonstrations,
+    labels: Sequence[Labels],
+    seed: int = 0,
+    ways: int = WAYS,
+    has_lead_in: bool = True,
 ) -> Taught:
-    """The prototypes of demonstrations with labels (T,), each shown again in so many ways; one for every number."""
-    numbers = np.unique(np.concatenate([np.unique(each) for each in labels])).astype(np.int64)
+    """The prototypes of demonstrations with labels (T,), each shown again in so many ways.
+
+    There is one for every number, and one more for the background before the first step.
+    """
+    shown = [with_lead_in(each) for each in labels] if has_lead_in else labels
+    numbers = np.unique(np.concatenate([np.unique(each) for each in shown])).astype(np.int64)
     places = chosen(len(demonstrations.items), MOST_REHEARSALS)
     items, own = [demonstrations.items[n] for n in places], [labels[n] for n in places]
-    total, sums = _taught(_sums(demonstrations, labels, numbers, np.random.default_rng(seed), ways), set(places))
+    total, sums = _taught(_sums(demonstrations, shown, numbers, np.random.default_rng(seed), ways), set(places))
     distances = []
     for one, each in zip(items, sums, strict=True):
         others = total.less(each) if len(demonstrations.items) > 1 else total
@@ -67,7 +75,7 @@ def learn_prototypes(
     temperature = min(TEMPERATURES, key=lambda t: _surprise(distances, own, numbers, t))
     far = HEADROOM * max(float(mean_nearest(each, one.times).max()) for each, one in zip(distances, items, strict=True))
     background = max(BACKGROUNDS, key=lambda share: _fairness(distances, own, numbers, temperature, share))
-    clock = learn_clock_prior(labels, demonstrations.times, numbers, background)
+    clock = learn_clock_prior(labels, demonstrations.times, _known(numbers), background)
     learned = replace(
         _prototypes(total.discriminant(SHRINKAGE), temperature, min(max(far, _TINY), FARTHEST)), clock=clock
     )
@@ -116,7 +124,7 @@ def costs_of(prototypes: Prototypes, distances: Floats, times: Times) -> Floats:
 
 def _prototypes(learned: Discriminant, temperature: float, far: float) -> Prototypes:
     centres = np.column_stack([learned.centres, np.zeros(len(learned.centres))])
-    return Prototypes(learned.numbers, centres, _metric(learned), temperature, far)
+    return Prototypes(np.maximum(learned.numbers, BACKGROUND), centres, _metric(learned), temperature, far)
 
 
 def _metric(learned: Discriminant) -> Floats:
@@ -143,7 +151,8 @@ def _surprise(distances: Sequence[Floats], labels: Sequence[Labels], numbers: La
     """How improbable the true labels are on the whole, where the others know them."""
     total = 0.0
     for each, own in zip(distances, labels, strict=True):
-        found = log_memberships(each, temperature)[np.arange(len(own)), np.searchsorted(numbers, own)]
+        found = log_memberships(each, temperature, np.maximum(numbers, BACKGROUND))
+        found = found[np.arange(len(own)), np.searchsorted(_known(numbers), own)]
         total -= float(found[np.isfinite(found)].sum())
     return total
 
@@ -152,14 +161,20 @@ def _fairness(
     distances: Sequence[Floats], labels: Sequence[Labels], numbers: Labels, temperature: float, background: float
 ) -> float:
     """The share of frames that are named right, each step and background counting the same."""
-    handicap = np.where(numbers == BACKGROUND, np.log(background), 0.0)
-    right, count = np.zeros(len(numbers)), np.zeros(len(numbers))
+    known = _known(numbers)
+    handicap = np.where(known == BACKGROUND, np.log(background), 0.0)
+    right, count = np.zeros(len(known)), np.zeros(len(known))
     for each, own in zip(distances, labels, strict=True):
-        columns = np.searchsorted(numbers, own)
-        named = (log_memberships(each, temperature) + handicap).argmax(1)
-        right += np.bincount(columns[named == columns], minlength=len(numbers))
-        count += np.bincount(columns, minlength=len(numbers))
+        columns = np.searchsorted(known, own)
+        named = (log_memberships(each, temperature, np.maximum(numbers, BACKGROUND)) + handicap).argmax(1)
+        right += np.bincount(columns[named == columns], minlength=len(known))
+        count += np.bincount(columns, minlength=len(known))
     return float(np.mean(right[count > 0] / count[count > 0]))
+
+
+def _known(numbers: Labels) -> Labels:
+    """The different labels that prototypes of these numbers stand for: the lead-in is background."""
+    return np.unique(np.maximum(numbers, BACKGROUND))
 
 
 def _taught(sums: Iterable[ClassSums], places: Collection[int]) -> tuple[ClassSums, list[ClassSums]]:

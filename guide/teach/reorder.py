@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
-from guide.domain import Labels
+from guide.domain import BACKGROUND, Labels
 
+LEAD_IN = -2  # the background before the first step, where it is told from the rest
 SHORTEST_VISIT = 0.4  # of what a step usually takes: any stretch of its label that is shorter is a slip of the labels
 
 
@@ -25,6 +26,20 @@ def stretches(labels: Labels) -> list[NDArray[np.int64]]:
     [[0, 1], [2], [3]]
     """
     return [part.astype(np.int64) for part in np.split(np.arange(len(labels)), np.flatnonzero(np.diff(labels)) + 1)]
+
+
+def with_lead_in(labels: Labels) -> Labels:
+    """The same (T,) with background before the first step told from all other background: nothing has been done yet.
+
+    The workplace is as the first step finds it, so waiting looks like that step, and whoever leaves the step out would
+    seem to do it by waiting.
+
+    >>> with_lead_in(np.array([0, 0, 1, 0])).tolist()
+    [-2, -2, 1, 0]
+    """
+    is_step = labels > BACKGROUND
+    is_before = (np.cumsum(is_step) == 0) & bool(is_step.any())
+    return np.where(is_before, LEAD_IN, labels)
 
 
 def turned(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:

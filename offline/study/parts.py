@@ -161,7 +161,7 @@ def _recognition(task: LabelledTask, seed: int) -> Scores:
 
     def accuracy(ways: int) -> float:
         prototypes = learn_prototypes(demonstrations, others.truth, ways=ways).prototypes
-        steps = prototypes.numbers
+        steps = np.array(prototypes.steps)
         named = [steps[prototypes.memberships(each).argmax(1)] for each in seen]
         return float(np.mean([step_frames(truth[o], own).accuracy for o, own in zip(orders, named, strict=True)]))
 

@@ -48,13 +48,23 @@ def test_memberships_are_the_closed_form_written_out(seed: int, temperature: flo
 @settings(derandomize=True, deadline=None)
 @given(numbers_in(np.float64, (4, 3), elements=st.floats(0, 1e12)), st.floats(1e-3, 1e3))
 def test_memberships_sum_to_1_however_far_all_is(distances: NDArray[np.float64], temperature: float) -> None:
-    np.testing.assert_allclose(memberships_of(distances, temperature).sum(1), 1.0)
+    np.testing.assert_allclose(memberships_of(distances, temperature, np.arange(3)).sum(1), 1.0)
 
 
 def test_a_prototype_that_nobody_has_takes_no_part() -> None:
-    found = memberships_of(np.array([[1.0, np.inf, 3.0]]), 1.0)[0]
+    found = memberships_of(np.array([[1.0, np.inf, 3.0]]), 1.0, np.arange(3))[0]
     assert found[1] == 0.0
     assert found.sum() == pytest.approx(1.0)
+
+
+def test_background_has_the_memberships_of_all_its_prototypes() -> None:
+    apart, together = some(numbers=(1, 2, 3, 4)), some(numbers=(0, 0, 3, 4))
+    embeddings = np.random.default_rng(1).normal(0, 3, (5, WIDTH))
+    one, both = apart.memberships(embeddings), together.memberships(embeddings)
+    np.testing.assert_allclose(both, np.column_stack([one[:, 0] + one[:, 1], one[:, 2:]]))
+    assert together.steps == (0, 3, 4, -1)
+    unaries = Unaries(together)
+    assert unaries.push(embeddings[0], 0.0).shape == (4,)
 
 
 @settings(derandomize=True, deadline=None, max_examples=30)

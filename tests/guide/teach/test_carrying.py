@@ -95,18 +95,19 @@ def test_idle_time_at_the_beginning_stays_idle_time() -> None:
     assert min(float((each[:18] == 0).mean()) for each in found[2:]) > 0.8
 
 
-def test_waiting_that_looks_like_the_first_step_is_not_taken_for_it() -> None:
-    """Before the first step the workplace is as bare as during it, and idle time later looks otherwise."""
-    collection, truth = make([[0, 1, 0, 2, 0, 4]] * 4)
-    bare = 0.8 * (DIRECTIONS[1] - DIRECTIONS[0]) * (np.arange(len(truth[0])) < 20)[:, None]
-    rows = [(each + bare)[12:].astype(np.float32) for each in collection.embeddings]
-    given = [truth[0][12:], truth[1][12:], None, None]
-
-    def taken(carrying: Carrying) -> float:
-        found = carrying.carry(Collection.at_rate(rows, RATE), given).labels
-        return max(float((each[:8] != 0).mean()) for each in found[2:])
-
-    assert taken(Carrying()) < 0.5 < taken(Carrying(has_lead_in=False))
+def test_the_lead_in_is_told_from_other_background_and_is_background() -> None:
+    shown = [np.repeat([4, 1, 0, 2, 0, 3], 20), np.repeat([4, 2, 0, 1, 0, 3], 20)]  # 4 is how the lead-in looks
+    truth = [np.where(own == 4, 0, own) for own in shown]
+    noise = [np.random.default_rng(seed).normal(size=(120, 6)) for seed in range(2)]
+    rows = [LOOKS[own] + each for own, each in zip(shown, noise, strict=True)]
+    task = Task(rows, [np.arange(120) / RATE] * 2, (0, 1, 2, 3), STEP_S, RATE)
+    carrying = Carrying()
+    lesson, model = carrying.lesson(task, truth), carrying.model(task, truth, [0, 1])
+    plan = lesson.plan(rows[0], carrying.settings)
+    assert plan[:20, 0].mean() > 0.5 > plan[20:, 0].mean()
+    assert right([carrying.read(task, 0, lesson, model)], truth[:1])[0] > 0.9
+    plain = Carrying(has_lead_in=False)
+    assert plain.lesson(task, truth).plan(rows[0], plain.settings)[:, 0].max() < 0.01
 
 
 def test_a_step_is_done_as_often_as_the_labelled_ones_show() -> None:
@@ -169,9 +170,9 @@ def test_steps_that_look_alike_are_told_by_their_place() -> None:
     model = replace(model, before=np.zeros((3, 3), bool), needed=no, single=no)  # no order, and no step is done once
     lesson = carrying.lesson(task, truth)
     assert lesson.places.max() <= 0.0  # a place speaks against a step and never for it
-    assert float((carrying.read(rows[0], task.times[0], lesson, model) == truth[0]).mean()) > 0.9
+    assert float((carrying.read(task, 0, lesson, model) == truth[0]).mean()) > 0.9
     turned = replace(lesson, places=lesson.places[::-1])
-    assert float((carrying.read(rows[0], task.times[0], turned, model) == truth[0][::-1]).mean()) > 0.9
+    assert float((carrying.read(task, 0, turned, model) == truth[0][::-1]).mean()) > 0.9
 
 
 def test_one_labelled_recording_binds_as_much_as_two() -> None:

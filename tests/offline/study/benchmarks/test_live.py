@@ -31,7 +31,7 @@ def test_the_plain_way_sees_what_a_session_sees(frames_task: Learned) -> None:
     prototypes = Prototypes.from_arrays(bundle.arrays("prototypes.npz"))
     for frame in frames_of(None, 5.0, 3, lambda at: True):
         nearest = prototypes.memberships(perceiver.see(frame).embedding[None]).argmax()
-        assert plain.see(frame, past=0) == prototypes.numbers[nearest]
+        assert plain.see(frame, past=0) == prototypes.steps[nearest]
     assert plain.see(replace(frame, at=9.0), past=30) in prototypes.numbers
 
 

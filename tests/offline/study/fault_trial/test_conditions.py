@@ -53,5 +53,5 @@ def test_unaries_are_one_minus_memberships_of_each_frame() -> None:
     found = unaries_of(lesson, task.recordings[0])
     assert found.shape == (len(task.recordings[0]), 5)
     np.testing.assert_allclose((1.0 - found).sum(1), 1.0)
-    named = lesson.learned.prototypes.numbers[found.argmin(1)]
+    named = np.array(lesson.learned.prototypes.steps)[found.argmin(1)]
     assert (named == task.truth[0]).mean() > 0.8
