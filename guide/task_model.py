@@ -97,7 +97,8 @@ def _visits(procedure: Procedure, place: Mapping[int, int]) -> VisitCounts:
     counts = np.zeros((procedure.demonstrations, len(place)), np.int64)
     for one in procedure.statistics:
         if one.step in place:
-            counts[: one.present, place[one.step]] = one.counts
+            own = one.counts[: procedure.demonstrations]
+            counts[: len(own), place[one.step]] = own
     ruled = {rule.step for rule in procedure.rules.usual("repeated")}
     return VisitCounts.learn(counts).freed(np.array([step not in ruled for step in place]))
 

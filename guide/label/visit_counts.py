@@ -20,6 +20,7 @@ Flags = NDArray[np.bool_]
 # EgoProceL's 16 tasks: `python -m offline.study.statistics DIR` prints them.
 EGOPROCEL = np.array([0.182, 0.457, 0.534, 0.608])
 TASKS_WORTH = 1.0  # steps that EgoProceL counts for beside those of the task, for each number of visits
+MOST = 12  # visits that are told apart
 HARDLY = 1e-6  # dearer than any price
 STEPS_WORTH = 1.0  # and recordings that the task's other steps count for beside those that hold the step
 
@@ -50,7 +51,7 @@ class VisitCounts:
     @staticmethod
     def learn(counts: Sequence[Sequence[int]] | Ints) -> VisitCounts:
         """From how often each recording (R, C) holds each step."""
-        found = np.asarray(counts, np.int64)
+        found = np.minimum(np.asarray(counts, np.int64), MOST)
         numbers = 1 + np.arange(max(int(found.max(initial=0)), 1) + 1)
         prior = _prior(len(numbers))
         # (C, M): the recordings in which the step came at least so often, and more often
