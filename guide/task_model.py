@@ -100,7 +100,8 @@ def _visits(procedure: Procedure, place: Mapping[int, int]) -> VisitCounts:
             own = one.counts[: procedure.demonstrations]
             counts[: len(own), place[one.step]] = own
     ruled = {rule.step for rule in procedure.rules.usual("repeated")}
-    return VisitCounts.learn(counts).freed(np.array([step not in ruled for step in place]))
+    usual = [procedure.usual_visits(step) for step in place]
+    return VisitCounts.learn(counts, usual).freed(np.array([step not in ruled for step in place]))
 
 
 def _spread(procedure: Procedure) -> float:

@@ -30,14 +30,14 @@ class VisitCounts:
     """What is known of C steps.
 
     >>> counts = VisitCounts.learn([[1, 3], [1, 3], [1, 3]])
-    >>> counts.more.round(2).tolist(), counts.usual.tolist()
-    ([[0.11, 0.86, 0.13, 0.61], [0.86, 0.97, 0.03, 0.61]], [1, 3])
+    >>> counts.more.round(2).tolist()
+    [[0.11, 0.86, 0.13, 0.61], [0.86, 0.97, 0.03, 0.61]]
     """
 
     more: Floats
     """The chance (C, M) that a step that came 1..M times comes once more; after M it stays as it is."""
     usual: Ints
-    """How often each step (C,) comes where it comes equally often in all that hold it, else 1."""
+    """How often each step (C,) comes where a rule says so, else 1: more and fewer visits can be asked for."""
 
     def __post_init__(self) -> None:
         if self.more.ndim != 2 or self.usual.shape != self.more.shape[:1] or (self.usual < 1).any():
@@ -49,8 +49,8 @@ class VisitCounts:
         return VisitCounts(np.full((columns, 2), HARDLY), np.ones(columns, np.int64))
 
     @staticmethod
-    def learn(counts: Sequence[Sequence[int]] | Ints) -> VisitCounts:
-        """From how often each recording (R, C) holds each step."""
+    def learn(counts: Sequence[Sequence[int]] | Ints, usual: Sequence[int] = ()) -> VisitCounts:
+        """From how often each recording (R, C) holds each step, and how often it is to come."""
         found = np.minimum(np.asarray(counts, np.int64), MOST)
         numbers = 1 + np.arange(max(int(found.max(initial=0)), 1) + 1)
         prior = _prior(len(numbers))
@@ -58,7 +58,7 @@ class VisitCounts:
         reached, passed = ((found[:, :, None] >= numbers + one).sum(0) for one in (0, 1))
         pooled = (passed.sum(0) + TASKS_WORTH * prior) / (reached.sum(0) + TASKS_WORTH)
         more = (passed + STEPS_WORTH * pooled) / (reached + STEPS_WORTH)
-        return VisitCounts(more, np.array([usual_visits(column[column > 0]) for column in found.T], np.int64))
+        return VisitCounts(more, np.minimum(np.array(usual or [1] * found.shape[1], np.int64), len(numbers)))
 
     def freed(self, is_free: Flags) -> VisitCounts:
         """The same with some steps (C,) come back to as readily as in other tasks, or more readily where seen so."""
@@ -72,18 +72,8 @@ class VisitCounts:
     @property
     def most(self) -> int:
         """Visits beyond which nothing changes."""
-        return self.more.shape[1]
+        return int(self.more.shape[1])
 
 
 def _prior(most: int) -> Floats:
     return EGOPROCEL[np.minimum(np.arange(most), len(EGOPROCEL) - 1)]
-
-
-def usual_visits(counts: Sequence[int] | Ints) -> int:
-    """How often a step comes, by the recordings that hold it: as often as in all of them, once where they differ.
-
-    >>> usual_visits([2, 2, 2]), usual_visits([2, 3]), usual_visits([])
-    (2, 1, 1)
-    """
-    different = {int(one) for one in counts}
-    return different.pop() if len(different) == 1 else 1

@@ -12,6 +12,7 @@ from guide.domain import KeyStep, Ordering, Precedence
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import Edge, close_edges, reduce_edges, strict_edges, without_circles
 
+FEWEST_EQUAL = 3  # demonstrations that must visit a step equally often before that means anything
 LANGUAGE_TAG = r"^([A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4})?$"  # as browsers write languages: de, pt-BR
 
 
@@ -46,8 +47,13 @@ class StepStatistics:
 
     @property
     def usual_visits(self) -> int:
-        """How often the step is visited where that is always equally often, else once."""
-        return counts[0] if (counts := self.counts) and counts[0] == counts[-1] else 1
+        """How often the step is visited where that is always equally often, else once.
+
+        >>> [StepStatistics(1, 3, 3, 3, (2.0,) * 5, visits=visits).usual_visits for visits in ((0, 3), (0, 2, 1))]
+        [2, 1]
+        """
+        is_always_so = sum(count > 0 for count in self.visits) == 1 and self.present >= FEWEST_EQUAL
+        return self.most_visits if is_always_so else 1
 
     @property
     def unusual(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from guide.label.visit_counts import EGOPROCEL, VisitCounts, usual_visits
+from guide.label.visit_counts import EGOPROCEL, VisitCounts
 
 
 def test_what_nobody_has_seen_is_as_in_other_tasks() -> None:
@@ -29,7 +29,6 @@ def test_a_step_done_three_times_by_all_is_likely_to_come_twice_more_and_not_a_f
 
 def test_a_step_done_two_or_five_times_may_come_as_often_as_one_likes() -> None:
     found = VisitCounts.learn([[1, 2], [1, 5], [1, 3], [1, 4]])
-    assert found.usual.tolist() == [1, 1]
     assert found.more[1, :4].min() > 0.4
 
 
@@ -44,11 +43,6 @@ def test_steps_of_which_nothing_is_ruled_are_come_back_to_as_elsewhere() -> None
     freed = found.freed(np.array([False, True]))
     assert freed.more[0].tolist() == found.more[0].tolist()
     assert freed.more[1, 0] == EGOPROCEL[0]
-
-
-@pytest.mark.parametrize(("counts", "usual"), [([], 1), ([1, 1], 1), ([3, 3, 3], 3), ([3, 3, 2], 1)])
-def test_a_step_comes_as_often_as_all_agree(counts: list[int], usual: int) -> None:
-    assert usual_visits(counts) == usual
 
 
 def test_visits_that_make_no_sense_are_refused() -> None:

@@ -301,7 +301,9 @@ def test_a_look_back_that_goes_on_from_the_last_says_what_a_fresh_one_says(
 
 
 @pytest.mark.parametrize(("chance", "told"), [(0.9, [("missed", 4)]), (0.2, [])])
-def test_a_visit_too_few_is_told_at_the_end_as_far_as_it_is_believed(chance: float, told: list[tuple[str, int]]) -> None:
+def test_a_visit_too_few_is_told_at_the_end_as_far_as_it_is_believed(
+    chance: float, told: list[tuple[str, int]]
+) -> None:
     seen = StepStatistics(4, 8, 8, 2, (1.0, 2.0, 3.0, 4.0, 5.0), visits=(0, 8))
     tracker = Tracker(replace(TASK, statistics=(seen,)))
     done = replace(belief([1, 2, 3, 4, 5]), fewer=((4, chance),))

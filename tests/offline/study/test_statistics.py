@@ -39,7 +39,7 @@ def test_the_ratios_by_hand() -> None:
 
 
 def test_how_often_steps_come_once_more_by_hand() -> None:
-    """Step 1 comes once (a pause is no second time) and three times, step 2 once: one of three again, that one again."""
+    """Of five steps of recordings one comes once more, and then again; a pause is no second time."""
     a = StepSequence("a", 10.0, (Segment(1, 0.0, 2.0), Segment(1, 3.0, 5.0), Segment(2, 6.0, 8.0)))
     turns = tuple(Segment(step, float(at), at + 0.5) for at, step in enumerate((1, 3, 1, 4, 1)))
     steps = tuple(KeyStep(number, str(number)) for number in range(1, 5))
