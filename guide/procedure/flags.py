@@ -188,7 +188,8 @@ def seldom_done(procedure: Procedure, state: State) -> tuple[int, ...]:
 
 
 def _done_too_seldom(procedure: Procedure, state: State, step: int) -> Finding:
-    evidence = f"seen {state.times(step)} times until the end: {_how_often(procedure, step)}"
+    times = state.times(step)
+    evidence = f"seen {'once' if times == 1 else f'{times} times'} until the end: {_how_often(procedure, step)}"
     return Finding("missed", step, "alarm", evidence)
 
 

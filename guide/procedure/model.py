@@ -53,7 +53,7 @@ class StepStatistics:
         [2, 1]
         """
         is_always_so = sum(count > 0 for count in self.visits) == 1 and self.present >= FEWEST_EQUAL
-        return self.most_visits if is_always_so else 1
+        return len(self.visits) if is_always_so else 1
 
     @property
     def unusual(self) -> int:

@@ -107,10 +107,10 @@ class Told:
         return most * int(needed) + sum(min(max(one, 0.0), most) for one in due)
 
     def has_more_than_usual(self, column: int) -> bool:
-        return min(self.visits[column], 3) > self.model.visits.usual[column]
+        return bool(min(self.visits[column], 3) > self.model.visits.usual[column])
 
     def has_fewer_than_usual(self, column: int) -> bool:
-        return 0 < self.visits[column] < self.model.visits.usual[column]
+        return bool(0 < self.visits[column] < self.model.visits.usual[column])
 
     def is_early(self, first: int, then: int) -> bool:
         return then in self.begun and first not in self.begun[: self.begun.index(then)]
