@@ -129,11 +129,16 @@ class Belief:
     lacking: tuple[tuple[int, float], ...] = ()
     """How probably each step has not been done."""
     again: tuple[tuple[int, float], ...] = ()
-    """How probably a step was come back to after another."""
+    """How probably a step was done more often than it comes: was come back to, where it comes once."""
     swapped: tuple[tuple[tuple[int, int], float], ...] = ()
     """How probably the second of two steps was begun before the first, and the first after that."""
     since: float = -math.inf
     """Nothing is said of what was done until then: the course was begun anew."""
+    fewer: tuple[tuple[int, float], ...] = ()
+    """How probably a step was done, but less often than it comes."""
+
+    def chance_fewer(self, step: int) -> float:
+        return dict(self.fewer).get(step, 0.0)
 
     def chance_lacking(self, step: int) -> float:
         return dict(self.lacking).get(step, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -13,6 +14,7 @@ from guide.label.energy import LinkSettings
 from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.labeller import Labeller
 from guide.label.steps import StepSettings, StepTrack
+from guide.label.visit_counts import VisitCounts
 from guide.label.window import WindowCut, WindowSettings
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.procedure.model import Procedure
@@ -50,14 +52,14 @@ def histories_of(
     for _, then, first in procedure.rules.usual("out_of_order"):
         if first in place and then in place:
             before[place[first], place[then]] = True
-    needed, single = ({rule.step for rule in procedure.rules.usual(kind)} for kind in ("missed", "repeated"))
+    needed = {rule.step for rule in procedure.rules.usual("missed")}
     model = HistoryModel(
         steps,
         np.array([usual[step] for step in steps]),
         _spread(procedure),
         before,
         np.array([step in needed for step in steps]),
-        np.array([step in single for step in steps]),
+        _visits(procedure, place),
         INDEPENDENT / smoothing_s,
         expectations(priors),
         effect_weight=LOOKED * SMOOTHED_STEPS / smoothing_s if "after_effects" in priors else 0.0,
@@ -84,10 +86,22 @@ def expectations(priors: tuple[Prior, ...]) -> Expectations:
     """What the usual course counts for, less the kinds that are switched off."""
     full = Expectations()
     if "done" not in priors:
-        full = replace(full, repeat=0.0, again=0.0, lacking=0.0)
+        full = replace(full, repeat=0.0, lacking=0.0)
     if "order" not in priors:
         full = replace(full, order=0.0)
     return replace(full, is_timed="duration" in priors)
+
+
+def _visits(procedure: Procedure, place: Mapping[int, int]) -> VisitCounts:
+    """How often steps come; what no rule says of one, people in general do."""
+    counts = np.zeros((procedure.demonstrations, len(place)), np.int64)
+    for one in procedure.statistics:
+        if one.step in place:
+            own = one.counts[: procedure.demonstrations]
+            counts[: len(own), place[one.step]] = own
+    ruled = {rule.step for rule in procedure.rules.usual("repeated")}
+    usual = [procedure.usual_visits(step) for step in place]
+    return VisitCounts.learn(counts, usual).freed(np.array([step not in ruled for step in place]))
 
 
 def _spread(procedure: Procedure) -> float:

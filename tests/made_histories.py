@@ -9,6 +9,7 @@ import numpy as np
 
 from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.history_model import Floats
+from guide.label.visit_counts import VisitCounts
 
 TICK_S = 0.5
 
@@ -23,7 +24,7 @@ def model_of(
         spread=float(rng.uniform(0.3, 0.8)),
         before=(rng.random((count, count)) < 0.5) & ~np.eye(count, dtype=bool),
         needed=rng.random(count) < 0.5,
-        single=rng.random(count) < 0.5,
+        visits=VisitCounts(rng.uniform(0.02, 0.98, (count, 3)), rng.integers(1, 3, count)),
         weight=float(rng.uniform(0.5, 3.0)),
         expectations=expectations or Expectations(),
         to_background=float(rng.uniform(0.2, 0.8)),
@@ -34,7 +35,8 @@ def plain_model(steps: tuple[int, ...], **changes: object) -> HistoryModel:
     """Steps of four seconds, the rest of two, and no rules."""
     no = np.zeros(len(steps), bool)
     usual_s = np.where(np.array(steps) > 0, 4.0, 2.0)
-    model = HistoryModel(steps, usual_s, 0.4, np.zeros((len(no), len(no)), bool), no, no, weight=2.0)
+    visits = VisitCounts.learn(np.zeros((0, len(no)), np.int64))
+    model = HistoryModel(steps, usual_s, 0.4, np.zeros((len(no), len(no)), bool), no, visits, weight=2.0)
     return replace(model, **changes)  # type: ignore[arg-type]
 
 

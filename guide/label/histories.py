@@ -38,7 +38,7 @@ class _Beam(NamedTuple):
     start: Floats  # (N,), when what goes on now began
     lasted_s: Floats  # (N,), for how long it has been seen: gaps in the stream do not count
     first: Floats  # (N, C), when each step was begun first
-    again: Flags  # (N, C), whether each step was come back to
+    visits: Ints  # (N, C), how often each step was begun, or more often where that makes no difference
     mark: Ints  # (N,), the same where histories agree in what they did
     record: Ints  # (N,), newest of the stretches that ended, -1 before any
     recent: Ints  # (N, W), column of what went on in each of the last ticks, the newest last; -1 before the first
@@ -96,8 +96,9 @@ class _Past:
 class Histories:
     """Follows rival histories; `push` takes the costs of the labels, as the cut does.
 
+    >>> from guide.label.visit_counts import VisitCounts
     >>> model = HistoryModel((1, 2, 0), np.array([4.0, 4.0, 2.0]), 0.4, np.zeros((3, 3), bool), np.ones(3, bool),
-    ...                     np.ones(3, bool), weight=2.0)
+    ...                     VisitCounts.once(3), weight=2.0)
     >>> histories = Histories(model, tick_s=0.5)
     >>> first, second = np.array([0.0, 1.0, 1.0]), np.array([1.0, 0.0, 1.0])
     >>> all(histories.push(first if at < 8 else second, at / 2) for at in range(16))
@@ -114,19 +115,20 @@ class Histories:
         self._is_step, self._turn = model.is_step, model.turns()
         count = len(model.steps)
         # Histories agree where the sums of the marks of all they did are the same; chance makes no two sums alike.
-        marks = np.random.default_rng(0).integers(-(2**62), 2**62, (count + 4, count + 1), dtype=np.int64)
-        self._done_mark, self._again_mark, self._label_mark = marks[:3, :-1]
-        self._last_mark = marks[3]
-        self._early_mark = np.where(model.before, marks[4:, :-1], 0)
+        size = count + 2 + model.visits.most, count + 1
+        marks = np.random.default_rng(0).integers(-(2**62), 2**62, size, dtype=np.int64)
+        self._label_mark, self._last_mark = marks[0, :-1], marks[1]
+        self._early_mark = np.where(model.before, marks[2 : count + 2, :-1], 0)
+        self._visit_mark = marks[count + 2 :, :-1]  # of being begun once, twice and so on
         self.reset()
 
     def reset(self) -> None:
         """Nothing has begun."""
         count = len(self.model.steps)
         ints, floats = np.zeros(0, np.int64), np.zeros(0)
-        table, flags = np.zeros((0, count)), np.zeros((0, count), np.bool_)
+        table, visits = np.zeros((0, count)), np.zeros((0, count), np.int64)
         recent = np.zeros((0, REMEMBERED), np.int64)
-        self._beam = _Beam(ints, ints, floats, floats, table, flags, ints, ints, recent, floats)
+        self._beam = _Beam(ints, ints, floats, floats, table, visits, ints, ints, recent, floats)
         self._past = _Past()
         self._ticks.clear()
         self._logs = floats  # the scores with the time of what goes on now, the highest 0
@@ -177,8 +179,7 @@ class Histories:
         if is_over not in self._weights:
             logs = self._logs
             if is_over:
-                lacking = (self.model.needed & np.isinf(self._beam.first)).sum(1)
-                logs = logs - self.model.expectations.lacking * lacking
+                logs = logs - self.model.lacking(self._beam.visits)
             weights = np.exp(logs - logs.max(initial=-np.inf))
             weights /= weights.sum()
             weights.setflags(write=False)  # given out, and asked for several times a tick
@@ -196,8 +197,13 @@ class Histories:
         return np.asarray(self.weights(is_over) @ np.isinf(self._beam.first))
 
     def again(self, is_over: bool = False) -> Floats:
-        """The probability (C,) that each step was come back to after another."""
-        return np.asarray(self.weights(is_over) @ self._beam.again)
+        """The probability (C,) that each step was done more often than it comes."""
+        return np.asarray(self.weights(is_over) @ (self._beam.visits > self.model.visits.usual))
+
+    def fewer(self, is_over: bool = False) -> Floats:
+        """The probability (C,) that each step was done, but not as often as it comes."""
+        visits = self._beam.visits
+        return np.asarray(self.weights(is_over) @ ((visits > 0) & (visits < self.model.visits.usual)))
 
     def both(self, first: int, then: int, is_over: bool = False) -> float:
         """The probability that the column `then` was begun before `first`, and `first` after that.
@@ -244,18 +250,18 @@ class Histories:
         columns = np.arange(len(self.model.steps))
         is_step = np.eye(len(columns), dtype=np.bool_) & self._is_step
         is_early = self.model.before.any(0) & self._is_step
-        prices = self.model.prices(np.zeros_like(is_early), is_early)
+        prices = self.model.prices(np.zeros(len(columns), np.int64), np.zeros_like(is_early), is_early)
         return _Beam(
             label=columns,
             last=np.where(self._is_step, columns, -1),
             start=np.full(len(columns), at),
             lasted_s=np.zeros(len(columns)),
             first=np.where(is_step, at, NO_TIME),
-            again=np.zeros_like(is_step),
-            mark=np.where(self._is_step, self._done_mark + self._early_mark.sum(0), 0),
+            visits=is_step.astype(np.int64),
+            mark=np.where(self._is_step, self._visit_mark[0] + self._early_mark.sum(0), 0),
             record=np.full(len(columns), -1),
             recent=np.full((len(columns), REMEMBERED), -1),
-            score=self._turn[-1] + self.model.choices(NOTHING, prices[None])[0],
+            score=self._turn[-1] + self.model.choices(NOTHING, prices)[0],
         )
 
     def _continued(self, at: float) -> _Beam:
@@ -275,9 +281,11 @@ class Histories:
         is_done = np.isfinite(ended.first)  # (M, C)
         is_new, is_back = ~is_done & self._is_step, is_done & (columns != ended.last[:, None])
         early = (~is_done).astype(np.int64) @ self._early_mark  # 0 where nothing should have come first
-        prices = self.model.prices(is_back, is_new & (early != 0))
+        prices = self.model.prices(ended.visits, is_back, is_new & (early != 0))
         scores = ended.score[:, None] + self._turn[ended.label] + self.model.choices(ended.label, prices)
-        marks = ended.mark[:, None] + is_new * (self._done_mark + early) + (is_back & ~ended.again) * self._again_mark
+        visits = np.minimum(ended.visits + (is_new | is_back), self.model.visits.most)
+        counted = np.take_along_axis(self._visit_mark, np.maximum(visits - 1, 0), 0)  # (M, C)
+        marks = ended.mark[:, None] + is_new * early + (visits > ended.visits) * counted
         newest = np.where(self._is_step, columns, ended.last[:, None])
         keys = marks + self._label_mark + self._last_mark[newest + 1]
         is_likely = scores > -self._width
@@ -285,7 +293,7 @@ class Histories:
         rows, columns = (each[best] for each in np.nonzero(is_likely))
         parents, places = ended.take(rows), (np.arange(len(rows)), columns)
         parents.first[places] = np.where(is_new[rows, columns], at, parents.first[places])
-        parents.again[places] |= is_back[rows, columns]
+        parents.visits[places] = visits[rows, columns]
         return parents._replace(
             label=columns,
             last=newest[rows, columns],

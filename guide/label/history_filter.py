@@ -23,8 +23,9 @@ class HistoryFilter:
     """Weighs frame after frame; `anew` gives one that begins now, and both may go on side by side.
 
     >>> from guide.label.histories import HistoryModel
-    >>> yes = np.ones(2, bool)
-    >>> model = HistoryModel((1, 2), np.array([4.0, 4.0]), 0.4, np.zeros((2, 2), bool), yes, yes, weight=2.0)
+    >>> from guide.label.visit_counts import VisitCounts
+    >>> yes, once = np.ones(2, bool), VisitCounts.once(2)
+    >>> model = HistoryModel((1, 2), np.array([4.0, 4.0]), 0.4, np.zeros((2, 2), bool), yes, once, weight=2.0)
     >>> whole = HistoryFilter(Histories(model, tick_s=1.0))
     >>> _ = [whole.weigh(np.array([0.1, 0.9]), float(at)) for at in range(4)]
     >>> later = whole.anew()
@@ -63,7 +64,9 @@ class HistoryFilter:
     def news(self) -> Belief | None:
         """The belief, where it is not the one that was told last."""
         belief = self.belief()
-        chances = [chance for part in (belief.lacking, belief.again, belief.swapped) for _, chance in part]
+        chances = [
+            chance for part in (belief.lacking, belief.again, belief.fewer, belief.swapped) for _, chance in part
+        ]
         key = ([visit.step for visit in belief.visits], [round(chance * FINENESS) for chance in chances])
         if key == self._told:
             return None
@@ -79,7 +82,7 @@ class HistoryFilter:
         """What has probably been done until now; of orders those that the likeliest history breaks, at the end all."""
         histories, steps = self.histories, self.histories.model.steps
         visits = self._visits(is_over)
-        lacking, again = histories.lacking(is_over), histories.again(is_over)
+        lacking, again, fewer = histories.lacking(is_over), histories.again(is_over), histories.fewer(is_over)
         pairs = histories.model.pairs if is_over else self._broken(visits)
         return Belief(
             self._at,
@@ -88,6 +91,7 @@ class HistoryFilter:
             tuple((step, float(chance)) for step, chance in zip(steps, again, strict=True) if step > BACKGROUND),
             tuple(((steps[first], steps[then]), histories.both(first, then, is_over)) for first, then in pairs),
             self.since,
+            tuple((step, float(chance)) for step, chance in zip(steps, fewer, strict=True) if chance > 0),
         )
 
     def _broken(self, visits: Sequence[Segment]) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from guide.domain import BACKGROUND, UNKNOWN
+from guide.label.visit_counts import VisitCounts
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -16,6 +17,7 @@ Ints = NDArray[np.int64]
 
 TO_BACKGROUND = 0.7  # how often background follows a step, where nobody knows
 SHORTEST_S = 1e-9  # a time of 0 has no logarithm
+SUREST = 1 - 1e-12  # nor has the chance that what is certain does not happen
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +25,15 @@ class Expectations:
     """What the usual course is worth against evidence, in nats (0 switches a term off).
 
     >>> Expectations(order=0.0)
-    Expectations(order=0.0, repeat=4.0, again=1.5, lacking=2.0, unknown=7.0, is_timed=True)
+    Expectations(order=0.0, repeat=4.0, lacking=2.0, unknown=7.0, is_timed=True)
     """
 
     order: float = 2.0
     """Price of beginning a step before one that should come first."""
     repeat: float = 4.0
-    """Price of coming back to a step that is done once."""
-    again: float = 1.5
-    """Price of coming back to a step that may be repeated."""
+    """Price, at most, of coming back to a step: it costs what is to be learned of how often the step comes."""
     lacking: float = 2.0
-    """Price, at the end, of each step that is always done and was not."""
+    """Price, at the end, of each step that is always done and was not; at most so much of one that was to come more."""
     unknown: float = 7.0
     """Price of beginning something unknown."""
     is_timed: bool = True
@@ -45,7 +45,8 @@ class HistoryModel:
     """The task as histories see it; a column is a key-step, background (0) or unknown activity (-1).
 
     >>> no = np.zeros(2, bool)
-    >>> model = HistoryModel((1, 0), np.array([4.0, 2.0]), 0.4, np.zeros((2, 2), bool), no, no, weight=2.0)
+    >>> once = VisitCounts.learn([[1, 0], [1, 0]])
+    >>> model = HistoryModel((1, 0), np.array([4.0, 2.0]), 0.4, np.zeros((2, 2), bool), no, once, weight=2.0)
     >>> np.exp(model.turns()).round(2).tolist()
     [[0.0, 0.7], [1.0, 0.0], [0.5, 0.5]]
     """
@@ -55,7 +56,7 @@ class HistoryModel:
     spread: float  # of the logarithm of a step's time
     before: Flags  # (C, C), whether the row should come before the column
     needed: Flags  # (C,)
-    single: Flags  # (C,)
+    visits: VisitCounts  # of C columns
     weight: float  # how many independent frames a second of evidence is worth
     expectations: Expectations = field(default_factory=Expectations)
     to_background: float = TO_BACKGROUND
@@ -64,7 +65,7 @@ class HistoryModel:
 
     def __post_init__(self) -> None:
         count = len(self.steps)
-        shapes = {self.usual_s.shape, self.needed.shape, self.single.shape}
+        shapes = {self.usual_s.shape, self.needed.shape, self.visits.usual.shape}
         if shapes != {(count,)} or self.before.shape != (count, count) or not (self.usual_s > 0).all():
             raise ValueError(f"{count} columns need as many times above 0, needs and orders")
         if not (self.spread > 0 and 0 < self.to_background < 1):
@@ -94,10 +95,21 @@ class HistoryModel:
         np.fill_diagonal(turn, -np.inf)
         return turn
 
-    def prices(self, is_back: Flags, is_early: Flags) -> Floats:
-        """What beginning each column (N, C) costs, where that is coming back to a step or being early."""
+    def prices(self, visits: Ints, is_back: Flags, is_early: Flags) -> Floats:
+        """What beginning each column (N, C) costs, where that is coming back to a step or being early.
+
+        The steps were done `visits` (N, C) times before.
+        """
         expected = self.expectations
-        return is_back * np.where(self.single, expected.repeat, expected.again) + is_early * expected.order
+        again = np.minimum(-np.log(self.visits.again(visits)), expected.repeat)
+        return is_back * again + is_early * expected.order
+
+    def lacking(self, visits: Ints) -> Floats:
+        """What it costs (N,) to end with steps done so many times (N, C), where more were to come."""
+        again = self.visits.again(visits)
+        never = np.where(self.needed, np.inf, 0.0)
+        due = np.where(visits > 0, np.log(again) - np.log1p(-np.minimum(again, SUREST)), never)
+        return np.asarray((self.is_step * np.clip(due, 0.0, self.expectations.lacking)).sum(1))
 
     def choices(self, columns: Ints, prices: Floats) -> Floats:
         """The logarithm (N, C) of how readily each step follows on `columns` (N,), if a step does; 0 for the rest.

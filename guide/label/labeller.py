@@ -41,10 +41,11 @@ class Labeller:
     >>> from guide.label.energy import LinkSettings
     >>> from guide.label.histories import HistoryModel
     >>> from guide.label.steps import StepSettings
+    >>> from guide.label.visit_counts import VisitCounts
     >>> from guide.label.window import WindowSettings
     >>> window = WindowCut(WindowSettings(lag_s=1.0), LinkSettings(), rate=1.0, steps=(1, 2))
-    >>> no, yes = np.zeros(2, bool), np.ones(2, bool)
-    >>> model = HistoryModel((1, 2), np.array([4.0, 4.0]), 0.4, np.zeros((2, 2), bool), yes, yes, weight=2.0)
+    >>> yes, once = np.ones(2, bool), VisitCounts.once(2)
+    >>> model = HistoryModel((1, 2), np.array([4.0, 4.0]), 0.4, np.zeros((2, 2), bool), yes, once, weight=2.0)
     >>> labeller = Labeller(Histories(model, tick_s=1.0), window, StepTrack(StepSettings()))
     >>> seen = [labeller.push(np.array([0.1, 0.9]), float(at)) for at in range(4)]
     >>> [event.state for one in seen for _, events in one.settled for event in events]

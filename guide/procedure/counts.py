@@ -40,6 +40,7 @@ def _statistics(step: int, times: Sequence[int], busy: Sequence[float]) -> StepS
         repeated=sum(count > 1 for count in times),
         most_visits=max(times, default=0),
         durations_s=(low, tenth, half, ninetieth, high),
+        visits=tuple(times.count(number + 1) for number in range(max(times))) if max(times, default=0) > 1 else (),
     )
 
 

@@ -72,7 +72,7 @@ def chance_broken(rule: Rule, belief: Belief) -> float:
         case Rule("missed", step):
             return belief.chance_lacking(step)
         case Rule("repeated", step):
-            return belief.chance_again(step)
+            return max(belief.chance_again(step), belief.chance_fewer(step))
         case Rule("needs", step, int(first)):  # at least so probably the one was done and the other was not
             return max(belief.chance_lacking(first) - belief.chance_lacking(step), 0.0)
         case Rule("out_of_order", step, int(first)):
@@ -91,7 +91,7 @@ def _presence(
     repeatable = {step.number for step in steps if step.is_repeatable}
     repeatable |= {one.step for one in statistics if not are_true and count - one.present > 1}
     absence = shrunk_rates({one.step: count - one.present for one in statistics}, count)
-    repeats = shrunk_rates({one.step: one.repeated for one in statistics}, count)
+    repeats = shrunk_rates({one.step: one.unusual for one in statistics}, count)
     missed = {Rule("missed", step): risk for step, risk in absence.items() if step not in optional}
     return missed | {Rule("repeated", step): risk for step, risk in repeats.items() if step not in repeatable}
 

@@ -71,9 +71,10 @@ def _listed(steps: Sequence[int], word: str) -> str:
 def _words(procedure: Procedure, rule: Rule) -> str:
     step = f'"{procedure.name(rule.step)}"'
     first = "" if rule.before is None else f'"{procedure.name(rule.before)}"'
+    usual = procedure.usual_visits(rule.step)
     return {
         "missed": f"{step} is done",
-        "repeated": f"{step} is done once",
+        "repeated": f"{step} is done {f'{usual} times' if usual > 1 else 'once'}",
         "needs": f"{step} needs {first} first",
         "out_of_order": f"{first} comes before {step}",
     }[rule.kind]

@@ -51,6 +51,7 @@ def _seen(found: StepStatistics | None) -> dict[str, Any] | None:
         "repeated": found.repeated,
         "most_visits": found.most_visits,
         "durations_s": list(found.durations_s),
+        **({"visits": list(found.visits)} if found.visits else {}),  # programs of before know no such field
     }
 
 

@@ -174,17 +174,37 @@ def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
         is_wanted = _is_wanted(procedure, step)
         return _presence(procedure, step) if is_wanted else _came_first(procedure, needed[step])
 
-    return [
+    found = [
         Finding("missed", step, "alarm", f"not seen until the end: {why(step)}", is_sure=wanted[step])
         for step in lacking
     ]
+    return [*found, *(_done_too_seldom(procedure, state, step) for step in seldom_done(procedure, state))]
+
+
+def seldom_done(procedure: Procedure, state: State) -> tuple[int, ...]:
+    """The steps that were done, but not as often as in every demonstration."""
+    usual = {step: procedure.usual_visits(step) for step in procedure.rules.single if step not in state.marked}
+    return tuple(step for step, times in usual.items() if 0 < state.times(step) < times)
+
+
+def _done_too_seldom(procedure: Procedure, state: State, step: int) -> Finding:
+    times = state.times(step)
+    evidence = f"seen {'once' if times == 1 else f'{times} times'} until the end: {_how_often(procedure, step)}"
+    return Finding("missed", step, "alarm", evidence)
+
+
+def _how_often(procedure: Procedure, step: int) -> str:
+    usual = procedure.usual_visits(step)
+    times = f"{usual} times" if usual > 1 else "at most once"
+    return f"{times} in each of {procedure.demonstrations} demonstrations"
 
 
 def repeated(procedure: Procedure, state: State, event: Confirmed, is_sure: bool) -> Finding | None:
-    times = sum(visit.step == event.step for visit in state.visits)
-    if not times or state.last == event.step or event.step not in procedure.rules.single:
+    times = state.times(event.step)
+    is_usual = times < procedure.usual_visits(event.step)
+    if is_usual or state.last == event.step or event.step not in procedure.rules.single:
         return None
-    evidence = f"done {times + 1} times so far; at most once in each of {procedure.demonstrations} demonstrations"
+    evidence = f"done {times + 1} times so far; {_how_often(procedure, event.step)}"
     return Finding("repeated", event.step, "warning", evidence, is_sure=is_sure)
 
 

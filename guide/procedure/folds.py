@@ -67,7 +67,8 @@ def _fold(
     judge = _Judge(others)
     visits, known = demonstrations[index], set(others.orders.steps)
     order = tuple(step for step in first_order(visits) if step in known)
-    again = [step for step in order if sum(visit.step == step for visit in visits) > 1]
+    usual = {one.step: one.usual_visits for one in others.statistics}
+    again = [step for step in order if sum(visit.step == step for visit in visits) != usual[step]]
     alarms = [] if index in ends else [*judge.alarms(order), *judge.repeats(again)]
     kept = visits if are_true else tuple(visit for visit in visits if visit.step in known)
     return Fold(index, others, kept, alarms, list(judge.faults(order)))

@@ -12,6 +12,7 @@ from guide.domain import KeyStep, Ordering, Precedence
 from guide.procedure.orders import Orders
 from guide.procedure.precedence import Edge, close_edges, reduce_edges, strict_edges, without_circles
 
+FEWEST_EQUAL = 3  # demonstrations that must visit a step equally often before that means anything
 LANGUAGE_TAG = r"^([A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4})?$"  # as browsers write languages: de, pt-BR
 
 
@@ -31,6 +32,33 @@ class StepStatistics:
     most_visits: int
     durations_s: tuple[float, float, float, float, float]
     """Shortest, 10 %, median, 90 % and longest visit."""
+    visits: tuple[int, ...] = ()
+    """Demonstrations with one visit, with two and so on; left out where nobody came back."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How often each demonstration that holds the step visited it, the fewest visits first.
+
+        >>> StepStatistics(1, 3, 3, 2, (2.0, 2.2, 3.0, 4.5, 5.0), visits=(0, 3)).counts
+        (2, 2, 2)
+        """
+        visits = self.visits or (self.present - self.repeated, self.repeated)
+        return tuple(times for times, count in enumerate(visits, 1) for _ in range(count))
+
+    @property
+    def usual_visits(self) -> int:
+        """How often the step is visited where that is always equally often, else once.
+
+        >>> [StepStatistics(1, 3, 3, 3, (2.0,) * 5, visits=visits).usual_visits for visits in ((0, 3), (0, 2, 1))]
+        [2, 1]
+        """
+        is_always_so = sum(count > 0 for count in self.visits) == 1 and self.present >= FEWEST_EQUAL
+        return len(self.visits) if is_always_so else 1
+
+    @property
+    def unusual(self) -> int:
+        """Demonstrations that came back to a step that comes once."""
+        return 0 if self.usual_visits > 1 else self.repeated
 
     @property
     def shortest_s(self) -> float:
@@ -116,8 +144,9 @@ class Rules:
 
     `edges` are pairs whose second step comes after the first where both are done; `needs` those of them whose second is
     begun only when the first was, though the first is not `required`. These may raise alerts; what is `asked_` rests on
-    less evidence and may only raise a question. `single` holds the steps that must not be done twice. Limits are
-    seconds per visit; no limit, no flag. `decisions` says why, and holds rules that are silent as well.
+    less evidence and may only raise a question. `single` holds the steps that are done once, or
+    always equally often. Limits are seconds per visit; no limit, no flag. `decisions` says why, and holds rules that
+    are silent as well.
 
     >>> Rules(edges=((1, 2),), required=(1, 2)).predecessors(2)
     (1,)
@@ -327,6 +356,11 @@ class Procedure:
 
     def statistics_of(self, step: int) -> StepStatistics | None:
         return next((one for one in self.statistics if one.step == step), None)
+
+    def usual_visits(self, step: int) -> int:
+        """How often the step is done, where that is always equally often; else once."""
+        found = self.statistics_of(step)
+        return found.usual_visits if found else 1
 
     def usual_rank(self) -> Mapping[int, float]:
         """Where each step usually stands: its mean place over the orderings, 0 first; a step never seen stands last."""

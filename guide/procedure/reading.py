@@ -48,6 +48,7 @@ class _Seen(Struct, forbid_unknown_fields=True):
     repeated: Count
     most_visits: Count
     durations_s: tuple[Seconds, Seconds, Seconds, Seconds, Seconds]
+    visits: Steps = ()
 
 
 class _Step(Struct, forbid_unknown_fields=True):
@@ -151,7 +152,9 @@ def _key_step(step: _Step) -> KeyStep:
 def _statistics(number: int, seen: _Seen) -> StepStatistics:
     is_rising = list(seen.durations_s) == sorted(seen.durations_s)
     _require(is_rising, "durations_s", "rising quantiles", seen.durations_s)
-    return StepStatistics(number, seen.present, seen.repeated, seen.most_visits, seen.durations_s)
+    is_counted = not seen.visits or (sum(seen.visits), len(seen.visits)) == (seen.present, seen.most_visits)
+    _require(is_counted, "visits", "demonstrations by their number of visits", seen.visits)
+    return StepStatistics(number, seen.present, seen.repeated, seen.most_visits, seen.durations_s, seen.visits)
 
 
 def _checked_rules(rules: _Rules, known: frozenset[int]) -> Rules:

@@ -267,8 +267,9 @@ class _Decided:
     def _counts(self, rule: Rule) -> str:
         own = self._statistics[rule.step]
         if rule.before is None:
-            times = own.present if rule.kind == "missed" else self._count - own.repeated
-            what = "done" if rule.kind == "missed" else "done once at most"
+            times = own.present if rule.kind == "missed" else self._count - own.unusual
+            often = f"{own.usual_visits} times where it is done" if own.usual_visits > 1 else "once at most"
+            what = "done" if rule.kind == "missed" else f"done {often}"
             return f"{what} in {times} of {self._count} demonstrations"
         orders = self._evidence.orders
         first, then = orders.column[rule.before], orders.column[rule.step]

@@ -103,6 +103,10 @@ class State:
         steps = dict.fromkeys([*(visit.step for visit in self.visits), *self.marked])
         return tuple(step for step in steps if step not in self.denied)
 
+    def times(self, step: int) -> int:
+        """How often the step was begun."""
+        return sum(visit.step == step for visit in self.visits)
+
     @property
     def last(self) -> int | None:
         """The step of the newest visit."""

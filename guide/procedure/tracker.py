@@ -220,6 +220,8 @@ class _Turn:
         if state.belief is None or finding.step in (*state.marked, *state.denied):
             return 1.0
         match finding.kind:
+            case "missed" if finding.step in state.done:
+                return state.belief.chance_fewer(finding.step)
             case "missed":
                 return state.belief.chance_lacking(finding.step)
             case "repeated":

@@ -70,7 +70,9 @@ def _is_again(procedure: Procedure, steps: Sequence[int], index: int, is_redone:
     step = steps[index]
     if step not in procedure.numbers:
         return procedure.rules.is_unknown_flagged
-    return steps[index - 1] != step and step in procedure.rules.single and not is_redone
+    turns = sum(other == step != before for before, other in zip((0, *steps[:index]), steps[:index], strict=False))
+    is_usual = turns < procedure.usual_visits(step)
+    return steps[index - 1] != step and step in procedure.rules.single and not is_redone and not is_usual
 
 
 def missing(procedure: Procedure, steps: Sequence[int]) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from guide.domain import BACKGROUND, Labels, Times
 from guide.label.discriminant import ClassSums
 from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.history_model import TO_BACKGROUND
+from guide.label.visit_counts import VisitCounts
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.teach.collection import Collection, Found
 from guide.teach.lesson import Floats, Lesson, LessonSettings, teach
@@ -32,7 +33,7 @@ LEAST_SPREAD = 0.3  # of the logarithm of a step's time
 UNUSUAL = 1.2  # people vary more than the few stretches at hand
 AGREED = 0.8  # of the recordings in which two steps come in the order that the labelled ones show
 MOST_FOLLOWED = 0.95  # how often background follows a step at most, and another step at most
-SURE = Expectations(order=2.0, repeat=6.0, again=1.5, lacking=6.0)  # demonstrations are right: more than live
+SURE = Expectations(order=2.0, repeat=6.0, lacking=6.0)  # demonstrations are right: more than live
 
 
 class Task(NamedTuple):
@@ -99,6 +100,8 @@ class Carrying:
         steps = tuple(int(step) for step in np.unique(np.concatenate(known)))
         lasted = float(np.median([times[-1] - times[0] for times in few.whole.times]))
         step_s = lasted / max(sum(step > BACKGROUND for step in steps), 1)
+        seen = [visited(own) for own in known]  # where steps come back, each time they take that much less
+        step_s *= sum(len(set(own)) for own in seen) / max(sum(map(len, seen)), 1) or 1.0
         view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
         return Task(rows, some.times, steps, step_s, some.rate), view
 
@@ -155,7 +158,7 @@ class Carrying:
             spread,
             before,
             np.array([step > BACKGROUND and all(one[step] > 0 for one in given) for step in steps]),
-            np.array([step > BACKGROUND and all(one[step] <= 1 for one in given) for step in steps]),
+            VisitCounts.learn([[one[step] if step > BACKGROUND else 0 for step in steps] for one in given]),
             self.independent / (SMOOTHED_STEPS * task.step_s),
             SURE,
             _to_background(every[: len(known)]),

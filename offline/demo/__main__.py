@@ -11,7 +11,7 @@ from rich.console import Console
 from guide.commands.entry import entry
 
 from .contact import write_contact_sheet
-from .task import TASK
+from .task import TASKS, TaskName
 from .world import World, draw_once
 
 
@@ -26,7 +26,9 @@ class Config:
     live: int = 5
     """How many live recordings; they cycle through none, missed, out_of_order, repeated and unknown."""
     seed: int = 1
-    """Chooses people, tables, orders and durations; never the task. From 0 up."""
+    """Chooses people, tables, orders and durations; never what the task is. From 0 up."""
+    task: TaskName = "box"
+    """The box that is assembled, each step once but for wiping; or the one serviced in rounds, where steps repeat."""
     jobs: int = 0
     """How many processes draw at once; 0 takes one per core."""
     contact_sheet: Path | None = None
@@ -40,19 +42,19 @@ def main(config: Config) -> None:
         write_contact_sheet(config.contact_sheet, config.seed)
         console.print(f"Wrote {config.contact_sheet}.")
         return
-    world = World(config.seed, config.recordings, config.live)
+    world = World(config.seed, config.recordings, config.live, task=config.task)
     if draw_once(world, config.out, console, config.jobs):
         console.print(
             f"Wrote {world.recordings} demonstrations, {world.live} live recordings and truth.json to {config.out}."
         )
     if world.recordings > 1:  # learning compares recordings with one another
-        console.print(f"Next: {_next_command(config.out)}")
+        console.print(f"Next: {_next_command(config.out, config.task)}")
 
 
-def _next_command(out: Path) -> str:
+def _next_command(out: Path, task: TaskName) -> str:
     bundle = Path("exported") / (out.resolve().name or "demo")
     return shlex.join(
-        ["python", "-m", "offline.train", str(out / "train"), "--k", str(len(TASK.steps)), "--out", str(bundle)]
+        ["python", "-m", "offline.train", str(out / "train"), "--k", str(len(TASKS[task].steps)), "--out", str(bundle)]
     )
 
 

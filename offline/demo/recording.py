@@ -24,6 +24,7 @@ from .person import Person, sample_person
 from .scene import Workplace
 from .script import RATE_HZ, Script, label_of, sample_script
 from .sensor import Sensor
+from .task import TaskName
 
 Kind: TypeAlias = Literal["train", "live"]
 Purpose: TypeAlias = Literal["script", "person", "head", "sensor"]
@@ -46,6 +47,7 @@ class Recording:
     kind: Kind
     number: int
     scale: float = 1.0
+    task: TaskName = "box"
 
     @property
     def fault(self) -> FaultKind:
@@ -57,7 +59,8 @@ class Recording:
 
     @property
     def script(self) -> Script:
-        return sample_script(random_stream(self.seed, self.kind, self.number, "script"), self.fault, self.scale)
+        stream = random_stream(self.seed, self.kind, self.number, "script")
+        return sample_script(stream, self.fault, self.scale, self.task)
 
     @property
     def person(self) -> Person:

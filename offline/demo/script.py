@@ -10,7 +10,8 @@ import numpy as np
 from guide.domain import BACKGROUND, UNKNOWN
 
 from .orders import Fault, FaultKind, plant, sample_order
-from .task import TASK
+from .rounds import sample_rounds
+from .task import TASK, TaskName
 
 RATE_HZ = 10  # frames per second of every recording; all times lie on this grid
 STEP_S = (3.0, 9.0)  # shortest and longest duration of a step: a factor of three
@@ -71,9 +72,11 @@ class Script:
         return tuple(event.step for event in self.steps)
 
 
-def sample_script(rng: np.random.Generator, fault: FaultKind = "none", scale: float = 1.0) -> Script:
+def sample_script(
+    rng: np.random.Generator, fault: FaultKind = "none", scale: float = 1.0, task: TaskName = "box"
+) -> Script:
     """A script with the given kind of fault; `scale` shortens every duration (for tests)."""
-    order, planted = plant(sample_order(rng), fault, rng)
+    order, planted = sample_rounds(fault, rng) if task == "rounds" else plant(sample_order(rng), fault, rng)
     pace = rng.uniform(0.9, 1.1)
     low, high = STEP_S
     durations = np.clip(pace * np.exp(rng.uniform(np.log(low * 0.95), np.log(high * 1.05), len(order))), low, high)

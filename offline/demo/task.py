@@ -1,8 +1,10 @@
-"""The one task of the drawn world: a small sensor box is assembled at a workplace. No seed changes it."""
+"""The tasks of the drawn world: a small sensor box is assembled, or serviced in rounds. No seed changes them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from guide.domain import KeyStep
 
@@ -23,7 +25,7 @@ class Task:
     precedence: tuple[tuple[int, int], ...]
 
     def step(self, number: int) -> KeyStep:
-        return self.steps[number - 1]
+        return next(step for step in self.steps if step.number == number)
 
     @property
     def required(self) -> tuple[int, ...]:
@@ -71,3 +73,17 @@ TASK = Task(
         (CABLE, CLOSE),
     ),
 )
+ROUNDS = Task(  # the same numbers as in the other task: they stand for the same gestures
+    steps=(
+        KeyStep(OPEN, "open case"),
+        KeyStep(BOARD, "fit board", is_repeatable=True),
+        KeyStep(SCREWS, "drive screws", is_repeatable=True),
+        KeyStep(BATTERY, "insert battery", is_repeatable=True),
+        KeyStep(WIPE, "wipe dust", is_repeatable=True),
+        KeyStep(CLOSE, "close lid"),
+    ),
+    precedence=((OPEN, BOARD), (OPEN, BATTERY), (OPEN, WIPE), (BOARD, SCREWS), (SCREWS, CLOSE), (BATTERY, CLOSE)),
+)
+
+TaskName: TypeAlias = Literal["box", "rounds"]
+TASKS: Mapping[TaskName, Task] = {"box": TASK, "rounds": ROUNDS}

@@ -17,7 +17,8 @@ from guide.errors import InputError, OutputError
 from offline.executor import Here, Processes, open_executor
 from offline.progress import progress
 
-from .recording import Recording, write_recording
+from .recording import Kind, Recording, write_recording
+from .task import TaskName
 from .truth import truth_of_all
 
 WORLD_VERSION = 1  # any change to what is drawn bumps this, and every figure is printed anew
@@ -38,6 +39,7 @@ class World:
     live: int
     scale: float = 1.0
     version: int = WORLD_VERSION
+    task: TaskName = "box"
 
     def __post_init__(self) -> None:
         for name, value, least in (("recordings", self.recordings, 1), ("live", self.live, 0), ("seed", self.seed, 0)):
@@ -46,15 +48,18 @@ class World:
 
     @property
     def train(self) -> list[Recording]:
-        return [Recording(self.seed, "train", number + 1, self.scale) for number in range(self.recordings)]
+        return [self._recording("train", number + 1) for number in range(self.recordings)]
 
     @property
     def faulty(self) -> list[Recording]:
-        return [Recording(self.seed, "live", number + 1, self.scale) for number in range(self.live)]
+        return [self._recording("live", number + 1) for number in range(self.live)]
 
     @property
     def all(self) -> list[Recording]:
         return self.train + self.faulty
+
+    def _recording(self, kind: Kind, number: int) -> Recording:
+        return Recording(self.seed, kind, number, self.scale, self.task)
 
 
 def is_drawn(out: Path, world: World) -> bool:

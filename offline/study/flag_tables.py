@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from rich.table import Table
 from scipy.stats import mannwhitneyu
 
+from offline.demo.task import TaskName
+from offline.study.counterfactual.faults import Kind
 from offline.study.evaluation.teaching import ALL
 from offline.study.fault_trial.made import FAULTS
 from offline.study.flags import score_of
 from offline.study.keep import Plain
 from offline.study.tables import grid
 
-PLANTED: Final = ("missed", "out_of_order")
-"""What drawn worlds are tried with."""
+PLANTED: Final[Mapping[TaskName, tuple[Kind, ...]]] = {"box": FAULTS[:2], "rounds": FAULTS}
+"""What each drawn task is tried with."""
 FLAGS: Final = "false alarms a clean one", "delay s"
 POOLED: Final = "all tasks"
 TOGETHER: Final = "together"
@@ -25,9 +27,10 @@ TOGETHER: Final = "together"
 
 def world_table(rows: Sequence[Plain], title: str) -> Table:
     """Flags on drawn worlds: a row for each number of labelled demonstrations and world, one for all together."""
-    columns = ("labelled", "world", *_headings(PLANTED), *FLAGS, "first word s", "named s", "questions")
+    planted = [kind for kind in FAULTS if any(row["kind"] == kind for row in rows)]
+    columns = ("labelled", "world", *_headings(planted), *FLAGS, "first word s", "named s", "questions")
     times = ("late_s", "word_s", "name_s")
-    return grid(title, columns, [(*names, *flag_cells(some, PLANTED, times)) for *names, some in worlds_of(rows)], ())
+    return grid(title, columns, [(*names, *flag_cells(some, planted, times)) for *names, some in worlds_of(rows)], ())
 
 
 def told_table(rows: Sequence[Plain]) -> Table:

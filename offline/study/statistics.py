@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -120,6 +122,7 @@ def run(config: Config) -> None:
     lines = {word: (measure(word, tasks[word]), published(word)) for word in order}
     console = Console(width=max(Console().width, WIDTH))
     console.print(_table(lines, {word: task.name for word, task in tasks.items()}))
+    console.print(_visits_in_words(tasks.values()))
     _tell_remarks(console, [(PAPER_NAMES.get(word, tasks[word].name), tasks[word]) for word in order])
     if any(paper for _, paper in lines.values()):
         absent = [PAPER_NAMES[word] for word in PAPER_NAMES if word not in lines]
@@ -130,6 +133,23 @@ def run(config: Config) -> None:
         for figure, tolerance in TOLERANCES.items():
             near, count = agreement(list(lines.values()), figure)
             console.print(f"{figure}: within {tolerance:.2f} of the paper in {near} of {count} tasks")
+
+
+def more_visits(tasks: Iterable[TaskSequences], most: int = 4) -> list[float]:
+    """Of the steps that come 1 to `most` times in a recording the share that comes once more; NaN where none does."""
+    counts = [
+        count
+        for task in tasks
+        for recording in task.recordings
+        for count in Counter(step for step, _ in groupby(segment.step for segment in recording.segments)).values()
+    ]
+    reached = [sum(count > number for count in counts) for number in range(most + 1)]
+    return [more / once if once else float("nan") for once, more in pairwise(reached)]
+
+
+def _visits_in_words(tasks: Iterable[TaskSequences]) -> str:
+    shares = ", ".join(f"{share:.3f}" for share in more_visits(tasks))
+    return f"Of the steps that come 1, 2, 3, 4 times in a recording, so many come once more: {shares}"
 
 
 def agreement(lines: Sequence[tuple[TaskStatistics, TaskStatistics | None]], figure: str) -> tuple[int, int]:

@@ -26,7 +26,7 @@ def test_times_and_rules_stand_in_the_column_of_their_step() -> None:
     assert model.usual_s.tolist() == [3.0, 6.0, 4.0, 8.0, 3.0]  # half an average step for what is none
     assert {(COLUMNS[first], COLUMNS[then]) for first, then in np.argwhere(model.before)} == {(1, 2), (2, 3)}
     assert [COLUMNS[column] for column in np.flatnonzero(model.needed)] == [1, 2]
-    assert [COLUMNS[column] for column in np.flatnonzero(model.single)] == [1]
+    assert [COLUMNS[column] for column in np.flatnonzero(model.visits.more[:, 0] < 0.1)] == [1]
 
 
 def test_slow_features_witness_less_often() -> None:
@@ -36,12 +36,12 @@ def test_slow_features_witness_less_often() -> None:
 
 @pytest.mark.parametrize(
     ("prior", "off"),
-    [("order", {"order"}), ("done", {"repeat", "again", "lacking"}), ("duration", {"is_timed"})],
+    [("order", {"order"}), ("done", {"repeat", "lacking"}), ("duration", {"is_timed"})],
 )
 def test_each_prior_can_be_switched_off(prior: Prior, off: set[str]) -> None:
     full = expectations(PRIORS)
     less = expectations(tuple(other for other in PRIORS if other != prior))
-    names = ("order", "repeat", "again", "lacking", "is_timed")
+    names = ("order", "repeat", "lacking", "is_timed")
     changed = {name for name in names if getattr(full, name) != getattr(less, name)}
     assert changed == off
     assert not any(getattr(less, name) for name in off)

@@ -10,6 +10,7 @@ from guide.errors import InputError
 from guide.task_model import PRIORS, Prior
 from offline.demo.orders import FAULTS
 from offline.demo.recording import Recording
+from offline.demo.task import TaskName
 from offline.progress import open_console
 from offline.study.evaluation.teaching import ALL, read_numbers
 from offline.study.flag_tables import PLANTED, told_table, world_table
@@ -26,12 +27,14 @@ class TrialOptions:
     seed: str = "1011"
     """The drawn worlds, numbers or ranges with commas between, such as 1021-1025,1031; figures that are reported come
     from seeds above 1000, which nobody tunes on."""
+    task: TaskName = "box"
+    """The box that is assembled, or the one serviced in rounds, where steps repeat."""
     labelled: str = "0,2,all"
     """How many demonstrations come with their true labels, one row each."""
     recordings: int = DEMONSTRATIONS
     """Demonstrations."""
     each: int = 10
-    """Unseen recordings of each kind: clean, a step missed, two steps out of order."""
+    """Unseen recordings of each kind: clean, a step missed, two steps out of order; in rounds, one repeated too."""
     priors: tuple[Prior, ...] = PRIORS
     """What counts beside what is seen being done: the usual course, and what steps leave behind."""
     workers: int = 1
@@ -55,20 +58,20 @@ def main(options: TrialOptions) -> None:
     by_count = sorted(zip(jobs, done, strict=True), key=lambda pair: counts.index(pair[0].labelled))
     rows = [row for _, rows in by_count for row in rows]
     words = ", ".join(options.priors) or "none"
-    unseen = options.each * (1 + len(PLANTED))
-    console.print(world_table(rows, f"flags on {unseen} unseen recordings a world, priors {words}"))
+    unseen = options.each * (1 + len(PLANTED[options.task]))
+    console.print(world_table(rows, f"{options.task}: flags on {unseen} unseen recordings a world, priors {words}"))
     console.print(told_table(rows))
 
 
 def _jobs(seed: int, counts: list[int], options: TrialOptions, worlds: Worlds) -> list[Trying]:
     """Every way of learning a world."""
     live = [
-        Recording(seed, "live", FAULTS.index(kind) + 1 + len(FAULTS) * number)
+        Recording(seed, "live", FAULTS.index(kind) + 1 + len(FAULTS) * number, task=options.task)
         for kind in FAULTS
-        if kind in ("none", *PLANTED)
+        if kind in ("none", *PLANTED[options.task])
         for number in range(options.each)
     ]
-    parts = tuple(demonstrations(worlds, seed, options.recordings)), tuple(worlds.entries(live))
+    parts = tuple(demonstrations(worlds, seed, options.recordings, options.task)), tuple(worlds.entries(live))
     return [Trying(seed, *parts, count, options.priors, options.cache.resolve()) for count in counts]
 
 

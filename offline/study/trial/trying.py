@@ -13,7 +13,7 @@ from guide.domain import Alert, Guidance, Question
 from guide.task_model import Prior
 from offline.config import resolve
 from offline.demo.recording import Recording
-from offline.demo.task import TASK
+from offline.demo.task import TASKS, TaskName
 from offline.study.evaluation.embedders import Embedders
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.task import LabelledTask
@@ -58,7 +58,7 @@ class Trying:
     def run(self) -> list[Plain]:
         """A row for each unseen recording."""
         worlds = Worlds(self.cache / "drawn")
-        task = task_of(self.seed, [worlds.read(one) for one in self.train])
+        task = task_of(self.seed, [worlds.read(one) for one in self.train], self.train[0].recording.task)
         chosen = tuple(range(self.labelled)) if self.count not in (ALL, NONE) else ()
         lesson, names = learn(task, Way(self.count, chosen), self.cache)
         unseen = [worlds.read(one) for one in self.live]
@@ -66,14 +66,14 @@ class Trying:
         return [{"seed": self.seed, "labelled": self.count, **row} for row in rows]
 
 
-def demonstrations(worlds: Worlds, seed: int, count: int) -> list[Entry]:
+def demonstrations(worlds: Worlds, seed: int, count: int, task: TaskName = "box") -> list[Entry]:
     """The first ones of a world."""
-    return worlds.entries([Recording(seed, "train", number + 1) for number in range(count)])
+    return worlds.entries([Recording(seed, "train", number + 1, task=task) for number in range(count)])
 
 
-def task_of(seed: int, drawn: Sequence[Drawn]) -> LabelledTask:
+def task_of(seed: int, drawn: Sequence[Drawn], task: TaskName = "box") -> LabelledTask:
     """Drawn demonstrations with their true labels."""
-    word, steps = f"drawn-{seed}", {step.number: step.name for step in TASK.steps}
+    word, steps = f"drawn-{seed}", {step.number: step.name for step in TASKS[task].steps}
     return LabelledTask(word, word, steps, tuple(one.features for one in drawn), tuple(one.labels for one in drawn))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from itertools import groupby, product
 
@@ -16,6 +17,7 @@ from guide.label.history_model import Floats
 from tests.made_histories import TICK_S, follow, model_of, wide
 
 seeds = st.integers(0, 10_000)
+COUNTED = ("has_more_than_usual", "has_fewer_than_usual")
 
 
 # Every history there can be, one column a tick, in plain Python.
@@ -29,7 +31,7 @@ class Told:
     ) -> None:
         self.model, self.score = model, 0.0
         self.begun: list[int] = []  # steps in the order they were first begun
-        self.again: set[int] = set()
+        self.visits: Counter[int] = Counter()
         self.newest = self.now = -1
         begin = 0
         for column, stretch in groupby(path):
@@ -66,7 +68,7 @@ class Told:
         if self.model.steps[column] <= 0 or column == self.newest:
             return 0.0
         if column in self.begun:
-            return expected.repeat if self.model.single[column] else expected.again
+            return min(-math.log(self._again(column)), expected.repeat)
         lacks = any(
             self.model.before[other, column] and other not in self.begun for other in range(len(self.model.steps))
         )
@@ -89,15 +91,26 @@ class Told:
             return
         if column not in self.begun:
             self.begun.append(column)
-        elif column != self.newest:
-            self.again.add(column)
+        self.visits[column] += column != self.newest
         self.newest = column
 
+    def _again(self, column: int) -> float:
+        """The chance that the step comes once more."""
+        more = self.model.visits.more[column]
+        return float(more[min(self.visits[column], len(more)) - 1])
+
     def lacking(self) -> float:
-        needed = sum(
-            self.model.needed[c] and c not in self.begun for c, step in enumerate(self.model.steps) if step > 0
-        )
-        return self.model.expectations.lacking * int(needed)
+        steps = [c for c, step in enumerate(self.model.steps) if step > 0]
+        needed = sum(self.model.needed[c] and c not in self.begun for c in steps)
+        due = [math.log(self._again(c) / (1 - self._again(c))) for c in steps if c in self.begun]
+        most = self.model.expectations.lacking
+        return most * int(needed) + sum(min(max(one, 0.0), most) for one in due)
+
+    def has_more_than_usual(self, column: int) -> bool:
+        return bool(min(self.visits[column], 3) > self.model.visits.usual[column])
+
+    def has_fewer_than_usual(self, column: int) -> bool:
+        return bool(0 < self.visits[column] < self.model.visits.usual[column])
 
     def is_early(self, first: int, then: int) -> bool:
         return then in self.begun and first not in self.begun[: self.begun.index(then)]
@@ -120,7 +133,9 @@ def check_against_every_history(
 
         for c in columns:
             assert histories.done(is_over)[c] == pytest.approx(share([c in told.begun for told in every]), abs=1e-9)
-            assert histories.again(is_over)[c] == pytest.approx(share([c in told.again for told in every]), abs=1e-9)
+            more, fewer = ([getattr(told, name)(c) for told in every] for name in COUNTED)
+            assert histories.again(is_over)[c] == pytest.approx(share(more), abs=1e-9)
+            assert histories.fewer(is_over)[c] == pytest.approx(share(fewer), abs=1e-9)
             if not is_over:
                 now = histories.marginals([len(evidence) * TICK_S])[0, c]
                 assert now == pytest.approx(share([c == told.now for told in every]), abs=1e-9)
@@ -137,7 +152,7 @@ def check_against_every_history(
 @given(seeds, st.booleans())
 def test_equals_every_history(steps: tuple[int, ...], ticks: int, seed: int, is_timed: bool) -> None:
     rng = np.random.default_rng(seed)
-    model = model_of(steps, rng, replace(Expectations(*rng.uniform(0, 4, 5)), is_timed=is_timed))
+    model = model_of(steps, rng, replace(Expectations(*rng.uniform(0, 4, 4)), is_timed=is_timed))
     rows = rng.random((ticks, len(steps)))
     check_against_every_history(model, follow(wide(model), rows), TICK_S * np.log(1 - rows))
 

@@ -142,7 +142,7 @@ def test_certain_costs_stay_finite(seed: int) -> None:
 @given(seeds)
 def test_order_means_nothing_where_nothing_is_expected(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    model, rows = model_of((1, 2, 3, 0), rng, Expectations(0.0, 0.0, 0.0, 0.0, 0.0)), rng.random((6, 4))
+    model, rows = model_of((1, 2, 3, 0), rng, Expectations(0.0, 0.0, 0.0, 0.0)), rng.random((6, 4))
     order = rng.permutation(4)
     one, other = (
         follow(wide(each), rows) for each in (model, replace(model, before=model.before[np.ix_(order, order)]))
@@ -159,7 +159,7 @@ def test_clear_seconds_overrule_every_expectation(seed: int) -> None:
     rng = np.random.default_rng(seed)
     steps = (1, 2, 3, 4, 0, -1)
     rules = model_of(steps, rng)
-    model = plain_model(steps, before=rules.before, needed=rules.needed, single=rules.single)
+    model = plain_model(steps, before=rules.before, needed=rules.needed, visits=rules.visits)
     truth = [column for column, _ in groupby(rng.integers(0, 6, 7).tolist())]
     lasting = [column for column in truth for _ in range(int(rng.integers(6, 16)))]
     histories = follow(Histories(model, TICK_S), clear(lasting, 6))

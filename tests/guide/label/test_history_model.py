@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.label.history_model import HistoryModel
+from guide.label.visit_counts import VisitCounts
 
 STEPS = (1, 2, 3, 0, -1)
 BACKGROUND = np.array([3])  # the column
@@ -17,7 +18,7 @@ NOT_EARLY = np.zeros((1, len(STEPS)), bool)
 def single_steps() -> HistoryModel:
     """Three steps that are done once."""
     no = np.zeros(len(STEPS), bool)
-    return HistoryModel(STEPS, np.ones(len(STEPS)), 0.4, np.zeros((5, 5), bool), no, ~no, weight=2.0)
+    return HistoryModel(STEPS, np.ones(len(STEPS)), 0.4, np.zeros((5, 5), bool), no, VisitCounts.once(5), weight=2.0)
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
@@ -41,11 +42,12 @@ def test_the_less_is_left_the_less_it_costs_to_do_it() -> None:
     costs = {}
     for done_before in (0, 1):
         is_back = np.array([[step < done_before for step in range(len(STEPS))]])
-        costs[done_before] = -model.choices(BACKGROUND, model.prices(is_back, NOT_EARLY))[0, 2]
+        costs[done_before] = -model.choices(BACKGROUND, model.prices(is_back * 1, is_back, NOT_EARLY))[0, 2]
     assert costs == {0: pytest.approx(np.log(3.0)), 1: pytest.approx(np.log(2.0 + np.exp(-4.0)))}
 
 
 def test_when_all_is_done_coming_back_costs_what_it_always_did() -> None:
     model = single_steps()
-    prices = model.prices(np.array([[True, True, False, False, False]]), NOT_EARLY)
+    is_back = np.array([[True, True, False, False, False]])
+    prices = model.prices(is_back * 1, is_back, NOT_EARLY)
     assert model.choices(np.array([2]), prices)[0].tolist() == [-4.0, -4.0, 0.0, 0.0, 0.0]

@@ -17,6 +17,7 @@ from guide.label.energy import LinkSettings
 from guide.label.histories import Expectations, Histories, HistoryModel
 from guide.label.labeller import Labelled, Labeller
 from guide.label.steps import StepSettings, StepTrack
+from guide.label.visit_counts import VisitCounts
 from guide.label.window import WindowCut, WindowSettings
 
 RATE = 5.0
@@ -27,7 +28,8 @@ def make_labeller(
 ) -> Labeller:
     is_step = np.array(steps) > 0
     before = np.triu(np.ones((len(steps), len(steps)), bool), 1) & is_step & is_step[:, None]
-    model = HistoryModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, is_step, weight=2.0, effect_weight=0.2)
+    once = VisitCounts.once(len(steps))
+    model = HistoryModel(steps, np.full(len(steps), 4.0), 0.5, before, is_step, once, weight=2.0, effect_weight=0.2)
     window = WindowCut(WindowSettings(frames, lag_s), LinkSettings(), RATE, steps)
     clock = None if prior is None else Clock(prior, steps)
     return Labeller(Histories(model, tick_s), window, StepTrack(StepSettings()), clock)

@@ -12,6 +12,7 @@ from guide.label.histories import Histories, HistoryModel
 from guide.label.labeller import Labeller
 from guide.label.restarts import BEGINNING, Restarts
 from guide.label.steps import StepSettings, StepTrack
+from guide.label.visit_counts import VisitCounts
 from guide.label.window import WindowCut, WindowSettings
 
 STEPS = (1, 2, 3)
@@ -19,7 +20,7 @@ STEPS = (1, 2, 3)
 
 def make() -> Restarts:
     no, yes = np.zeros((3, 3), bool), np.ones(3, bool)
-    model = HistoryModel(STEPS, np.array([4.0] * 3), 0.4, no, yes, yes, weight=2.0, effect_weight=1.0)
+    model = HistoryModel(STEPS, np.array([4.0] * 3), 0.4, no, yes, VisitCounts.once(3), weight=2.0, effect_weight=1.0)
     window = WindowCut(WindowSettings(lag_s=1.0), LinkSettings(), rate=1.0, steps=STEPS)
     levels = Levels(*(np.array([one]) for one in (0.0, 0.2, 1.0, 0.2)))
     effects = AfterEffectsWatch(AfterEffects((2,), np.array([[1.0], [0.0]]), levels, span_s=1.0), STEPS)

@@ -14,7 +14,7 @@ from guide.domain import Alert, Belief, Guidance, KeyStep, Question, Resolution,
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import Confirmed
-from guide.procedure.model import Procedure, Rules
+from guide.procedure.model import Procedure, Rules, StepStatistics
 from guide.procedure.orders import Orders
 from guide.procedure.replay import standing_alerts
 from guide.procedure.tracker import Tracker
@@ -298,3 +298,14 @@ def test_a_look_back_that_goes_on_from_the_last_says_what_a_fresh_one_says(
             assert going_on.mark(marked, going_on.state.at, is_done) == fresh.mark(marked, fresh.state.at, is_done)
         assert going_on.review(belief(steps)) == fresh.review(belief(steps))
         assert going_on.state == fresh.state
+
+
+@pytest.mark.parametrize(("chance", "told"), [(0.9, [("missed", 4)]), (0.2, [])])
+def test_a_visit_too_few_is_told_at_the_end_as_far_as_it_is_believed(
+    chance: float, told: list[tuple[str, int]]
+) -> None:
+    seen = StepStatistics(4, 8, 8, 2, (1.0, 2.0, 3.0, 4.0, 5.0), visits=(0, 8))
+    tracker = Tracker(replace(TASK, statistics=(seen,)))
+    done = replace(belief([1, 2, 3, 4, 5]), fewer=((4, chance),))
+    assert tracker.review(done) == ()
+    assert kinds(tracker.finish()) == told

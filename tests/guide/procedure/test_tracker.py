@@ -284,3 +284,33 @@ def test_an_event_is_judged_in_a_millisecond_after_many_long_demonstrations() ->
     for place, step in enumerate(orders[0]):
         tracker.push(step, 10.0 * place)
     assert (time.process_time() - began) / 60 < 0.005, "several times the aim: other work may share the machine"
+
+
+@pytest.fixture(scope="module")
+def rounds() -> Procedure:
+    """In 12 demonstrations board and cover come always twice, the label one to three times."""
+    shown = [recording(1, 2, 3, 2, 3, 5), recording(1, 5, 2, 3, 2, 3, 5), recording(1, 5, 2, 5, 3, 2, 5, 3)]
+    return learn_procedure(shown * 4, STEPS)
+
+
+@pytest.mark.parametrize(
+    ("steps", "standing"),
+    [
+        pytest.param((1, 2, 3, 5, 2, 3), [], id="clean"),
+        pytest.param((1, 2, 3, 5, 3), [("missed", 2, None)], id="once too seldom"),
+        pytest.param((1, 2, 3, 2, 3, 2, 5), [("repeated", 2, None)], id="once too often"),
+        pytest.param((1, 2, 3, 5, 2, 5, 3, 5, 1, 5), [("repeated", 1, None)], id="the label as often as one likes"),
+        pytest.param((1, 2, 3, 2, 3), [("missed", 5, None)], id="but once at least"),
+        pytest.param((1, 5), [("missed", 2, None), ("missed", 3, None)], id="never, which is one alert a step"),
+    ],
+)
+def test_a_visit_too_few_or_too_many_is_told_where_all_visit_a_step_equally_often(
+    rounds: Procedure, steps: tuple[int, ...], standing: list[tuple[str, int, int | None]]
+) -> None:
+    assert kinds(feed(rounds, *steps)) == standing
+
+
+def test_words_on_visits_say_how_many_there_are(rounds: Procedure) -> None:
+    few, many = (standing_alerts(feed(rounds, *steps)) for steps in ((1, 2, 3, 5, 3), (1, 2, 3, 2, 3, 2, 5)))
+    assert [one.evidence for one in few] == ["seen once until the end: 2 times in each of 12 demonstrations"]
+    assert [one.evidence for one in many] == ["done 3 times by now: 2 times in each of 12 demonstrations"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from guide.domain import Labels
+from guide.label.visit_counts import VisitCounts
 from guide.teach.carrying import SURE, Carrying, Task, _durations, _is_agreed, _to_background, visited
 from guide.teach.collection import Collection
 from guide.teach.subsample import Fewer
@@ -167,7 +168,9 @@ def test_steps_that_look_alike_are_told_by_their_place() -> None:
     task = Task(rows, [np.arange(70) / RATE] * 4, (1, 2, 3), 35 / 3, RATE)
     carrying, no = Carrying(), np.zeros(3, bool)
     model = carrying.model(task, truth, [0, 1])
-    model = replace(model, before=np.zeros((3, 3), bool), needed=no, single=no)  # no order, and no step is done once
+    model = replace(
+        model, before=np.zeros((3, 3), bool), needed=no, visits=VisitCounts.learn(np.zeros((0, 3), np.int64))
+    )
     lesson = carrying.lesson(task, truth)
     assert lesson.places.max() <= 0.0  # a place speaks against a step and never for it
     assert float((carrying.read(task, 0, lesson, model) == truth[0]).mean()) > 0.9

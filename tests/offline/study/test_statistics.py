@@ -18,6 +18,7 @@ from offline.study.statistics import (
     TaskStatistics,
     agreement,
     measure,
+    more_visits,
     published,
     run,
     task_statistics,
@@ -35,6 +36,15 @@ def test_the_ratios_by_hand() -> None:
     assert line.foreground == pytest.approx((0.6 + 0.2) / 2)
     assert line.missing == pytest.approx(1 - 3 / 8)
     assert line.repeated == pytest.approx(1 - 3 / 4)
+
+
+def test_how_often_steps_come_once_more_by_hand() -> None:
+    """Of five steps of recordings one comes once more, and then again; a pause is no second time."""
+    a = StepSequence("a", 10.0, (Segment(1, 0.0, 2.0), Segment(1, 3.0, 5.0), Segment(2, 6.0, 8.0)))
+    turns = tuple(Segment(step, float(at), at + 0.5) for at, step in enumerate((1, 3, 1, 4, 1)))
+    steps = tuple(KeyStep(number, str(number)) for number in range(1, 5))
+    task = TaskSequences("tea", steps, (a, StepSequence("b", 10.0, turns)))
+    assert more_visits([task], most=3) == pytest.approx([1 / 5, 1.0, 0.0])
 
 
 def test_overlapping_steps_fill_their_time_once() -> None:
