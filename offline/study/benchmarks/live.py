@@ -89,7 +89,7 @@ class PlainWay:
         embedding = self._head.embed(self._appearance.push(pooled, frame.at)[None])
         unary = 1.0 - self._prototypes.memberships(np.concatenate([self._past[:past], embedding]))
         labels = expand(unary, build_links(np.arange(past + 1) / self._rate, self._rate, self._links))
-        return self._prototypes.steps[labels[-1]]
+        return int(self._prototypes.steps[labels[-1]])
 
 
 def measure_live(sizes: LiveSizes) -> list[Part]:
