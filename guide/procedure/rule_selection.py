@@ -4,12 +4,13 @@ Every rule has a risk, the chance that a right recording breaks it, or seems to 
 right, so what the others say against it, or the tracker says of its rehearsal by rules of the others, is a false alarm;
 and each is made wrong in several ways (`folds.py`). Rules are taken in the order of their risk up to where they find
 most for their false alarms, as long as those expected of the next recording stay within the rate. Live, the next
-recording counts as one more rehearsal, with a false alarm: then one cut-off holds the rate whatever the task is
+recording counts as one more rehearsal, with a false alarm: then one level holds the rate whatever the task is
 (conformal risk control). Rules a little riskier may ask, as long as that is rare; the rest are silent.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ RISKS = (
     *(number / 1000 for number in (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 25, 30, 35, 40)),
     MOST_RISK,
 )
+LEVELS = 100  # at which live rules may begin to alarm
 ASKED_RISK = 0.15  # beyond it nothing is a rule
 FACTORS = (2.0, 3.0, 5.0)  # times the longest visit seen, or into the shortest; from bold to timid
 QUESTION_RATE = 0.25  # questions per right recording, out of the rules too weak for an alert
@@ -160,9 +162,8 @@ class _Choice:
     def cutoffs(self) -> Cutoffs:
         """What was never done comes first, then all other rules, durations and questions."""
         chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
-        # Live one cut-off for both: each that is free may hide a false alarm of its own.
-        alike = ((limit, limit) for limit in self._limits(0, 1))
-        limits = product(self._limits(0), self._limits(1)) if self._weight is None else alike
+        # Live one level for both: each cut-off that is free may hide a false alarm of its own.
+        limits = product(self._limits(0), self._limits(1)) if self._weight is None else self._levels()
         both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]
         chosen = self._best(both, lambda one: one.alone + one.pair) or chosen
         for name in ("long_factor", "short_factor"):
@@ -184,9 +185,23 @@ class _Choice:
         alone, pair = (risk * lower if risk > 0 else risk for risk in cutoffs.kinds)
         return replace(cutoffs, alone=alone, pair=pair)
 
-    def _limits(self, *kinds: int) -> list[float]:
-        """Cut-offs for kinds of rules together: none, just below each false alarm, and all."""
-        risks = np.unique(self._alarms[:, list(kinds)].min(1))
+    def _levels(self) -> Iterable[tuple[float, float]]:
+        """Cut-offs under which rules about one step and about pairs each find the same share of what they can find.
+
+        Risks of the two kinds are not alike: under one cut-off on risk, steps would be warned of before any order is.
+        """
+        risks = [np.sort(kind[kind <= MOST_RISK]) for kind in self._faults.T]
+        for level in range(LEVELS):
+            counts = [math.ceil(level / LEVELS * len(kind)) for kind in risks]
+            alone, pair = (
+                float(kind[count - 1]) if count else NEVER for kind, count in zip(risks, counts, strict=True)
+            )
+            yield alone, pair
+        yield MOST_RISK, MOST_RISK
+
+    def _limits(self, kind: int) -> list[float]:
+        """Cut-offs for a kind of rule: none, just below each false alarm, and all."""
+        risks = np.unique(self._alarms[:, kind])
         return [NEVER, *(float(risk) * (1 - 1e-6) for risk in risks[risks <= MOST_RISK]), MOST_RISK]
 
     def _best(self, tries: Iterable[Cutoffs], tie: Callable[[Cutoffs], float]) -> Cutoffs | None:
