@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from guide.domain import Alert
 from guide.procedure.attended import AttendedTracker
+from guide.words import count_of
 
 EndingKind: TypeAlias = Literal["complete", "look", "not_complete", "not_judged"]
 MOST_NAMES = 3
@@ -36,11 +37,10 @@ def judge(tracker: AttendedTracker, why_not: str = "") -> Ending:
     lacking = dict.fromkeys([*tracker.progress.lacking, *missed])
     if lacking:
         return Ending("not_complete", f"Not complete: {_listed([*map(tracker.procedure.name, lacking)])} missed")
-    seen = set(tracker.acknowledged)
-    count = sum(one.id not in seen for one in tracker.standing)
-    if count:
-        return Ending("look", f"Complete, {count} thing{'s' if count > 1 else ''} to look at")
-    return Ending("complete", "Complete")
+    count, seen = len(tracker.standing), set(tracker.acknowledged)
+    if left := sum(one.id not in seen for one in tracker.standing):
+        return Ending("look", f"Complete, {count_of(left, 'thing')} to look at")
+    return Ending("complete", f"Complete, {count_of(count, 'alert')} acknowledged" if count else "Complete")
 
 
 def _listed(names: Sequence[str]) -> str:

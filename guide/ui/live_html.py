@@ -86,7 +86,7 @@ def visits(view: LiveView) -> str:
 def alert(one: AlertView, snapshot: str) -> str:
     """An alert without its buttons; `snapshot` is the address of its picture, or nothing."""
     shown = f'<img src="{_text(snapshot)}" alt="The moment of this alert">' if snapshot else ""
-    seen = " · seen" if one.is_acknowledged else ""
+    seen = " · acknowledged" if one.is_acknowledged else ""
     quiet = " · snoozed" if one.is_snoozed else ""
     return _wrapped(
         f'<div class="guide-alert"><div><p class="guide-small">{one.icon} {_text(one.severity_word)} · {_text(one.at)}'

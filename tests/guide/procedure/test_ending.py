@@ -7,7 +7,7 @@ import pytest
 from guide.domain import Alert, KeyStep, Question
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
-from guide.procedure.ending import judge
+from guide.procedure.ending import Ending, judge
 from guide.procedure.model import Procedure, Rules
 
 NAMES = ("cut", "fold", "glue", "press", "pack")
@@ -53,10 +53,10 @@ def test_answers_change_it_only_where_they_say_what_was_done() -> None:
     assert judge(tracker).words == "Not complete: press missed"
 
 
-def test_what_was_seen_is_no_longer_to_be_looked_at() -> None:
+def test_what_was_acknowledged_is_no_longer_to_be_looked_at_but_is_not_forgotten() -> None:
     tracker = done(1, 2, 1, 3, 4)
     tracker.act(Action("acknowledge", target=tracker.standing[0].id))
-    assert judge(tracker).kind == "complete"
+    assert judge(tracker) == Ending("complete", "Complete, 1 alert acknowledged")
 
 
 def test_a_recording_that_is_cut_off_asks_and_is_not_judged() -> None:

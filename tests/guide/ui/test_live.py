@@ -136,12 +136,12 @@ def test_an_alert_is_acknowledged_with_a_comment_and_taken_back(page: AppTest, s
     alert = state(served)["alerts"][0]["id"]
     page.text_input(key="comment").set_value("glove in *view*")
     press(page, f"acknowledge_{alert}")
-    assert "· seen" in html(page)
+    assert "· acknowledged" in html(page)
     [action] = state(served)["actions"]
     assert (action["kind"], action["comment"]) == ("acknowledge", "glove in *view*")
     assert any("glove in \\*view\\*" in caption.value for caption in page.caption)
     press(page, f"undo_{action['number']}")
-    assert "· seen" not in html(page)
+    assert "· acknowledged" not in html(page)
     assert not state(served)["alerts"][0]["acknowledged"]
 
 
