@@ -53,7 +53,7 @@ class PictureAddress:
 
     def __init__(self, address: str) -> None:
         """Raises InputError without fsspec, or for an address that it does not know."""
-        self.name = re.sub(r"//[^/]*@", "//", address)  # without user and password
+        self.name = re.sub(r"//.*@", "//", address)  # without user and password
         if not HAS_FSSPEC:
             raise InputError(
                 "pictures at an address need the package fsspec, which is not installed: pip install -e '.[fleet]'."

@@ -187,6 +187,7 @@ def test_an_address_that_refuses_loses_nothing_and_is_one_sentence(
     ("address", "words"),
     [
         ("nowhere://robot:secret@somewhere", "CNC_PICTURES is an address like s3://bucket/folder, got nowhere://some"),
+        ("nowhere://robot:a/secret@somewhere", "CNC_PICTURES is an address like s3://bucket/folder, got nowhere://some"),
         ("s3://bucket/pictures", "pictures cannot be kept at s3://bucket/pictures: Install s3fs"),
     ],
 )
