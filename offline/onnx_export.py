@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from guide.errors import OutputError
 from guide.perceive.embedder import Floats
+from guide.whole_file import whole_file
 from offline.backbones import Trunk
 
 INPUT_NAME = "inputs"
@@ -93,10 +94,8 @@ def export_module(
     _strip_origin(model)
     onnx.helper.set_model_props(model, dict(metadata))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside = path.with_name(f".{path.name}.part")
-        onnx.save(model, aside)
-        aside.rename(path)
+        with whole_file(path) as unfinished:
+            onnx.save(model, unfinished)
     except OSError as error:
         raise OutputError(f"{path} cannot be written ({error.strerror}): free space there.") from error
     return path

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from guide.errors import InputError, OutputError
+from guide.whole_file import whole_file
 
 try:
     import fsspec
@@ -53,7 +54,7 @@ class PictureAddress:
 
     def __init__(self, address: str) -> None:
         """Raises InputError without fsspec, or for an address that it does not know."""
-        self.name = re.sub(r"//[^/]*@", "//", address)  # without user and password
+        self.name = re.sub(r"//.*@", "//", address)  # without user and password
         if not HAS_FSSPEC:
             raise InputError(
                 "pictures at an address need the package fsspec, which is not installed: pip install -e '.[fleet]'."
@@ -95,12 +96,8 @@ class PictureAddress:
         with self._explained():
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
             for name in lacking:
-                aside = place / f".{name}.new"
-                try:
-                    self._files.get_file(self._at(place.name, name), str(aside))
-                    aside.replace(place / name)
-                except FileNotFoundError:
-                    aside.unlink(missing_ok=True)
+                with suppress(FileNotFoundError), whole_file(place / name) as unfinished:
+                    self._files.get_file(self._at(place.name, name), str(unfinished))
 
     def delete(self, session: str) -> None:
         """Deletes the pictures of a session; raises OutputError where the address refuses."""

@@ -156,25 +156,29 @@ class Shipper:
                 waiting += path.stat().st_size - self._places.get(path, (0, 0))[1]
         return waiting
 
-    def ship(self, store: Store, only_left: bool = False) -> None:
-        """Ships all that lies there, or what nobody holds any more. Only one process of a folder ships at a time."""
+    def ship(self, store: Store, only_left: bool = False) -> bool:
+        """Ships all that lies there, or what nobody holds any more; false where another process is at it.
+
+        Only one process of a folder ships at a time.
+        """
         files = self._left() if only_left else spool_files(self._folder)
         if not files:
-            return
+            return True
         try:
             lock = SessionLock(self._folder / FOLDER, LOCK)
         except BlockingIOError:
-            return
+            return False
         try:
             for path in files:
                 self._ship_file(store, path)
         finally:
             lock.release()
+        return True
 
     def _try(self) -> bool:
         try:
             self._store = self._store or Store(self._folder, records=self._records)
-            self.ship(self._store)
+            is_shipped = self.ship(self._store)
         except (GuideError, OSError) as error:
             if self._store is not None:
                 self._store.close()
@@ -184,7 +188,7 @@ class Shipper:
                 self._tell(f"records: {error} Sessions go on, {kept}.")
             self.trouble = str(error)
             return False
-        if self.trouble:
+        if is_shipped and self.trouble:
             self.trouble = ""
             self._tell("records: the database answers again, what was kept is written; nothing was lost.")
         return True

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from guide.errors import InputError, OutputError
+from guide.whole_file import whole_file
 
 DAYS = 365
 CERTIFICATE, KEY = "certificate.pem", "key.pem"
@@ -132,9 +133,7 @@ def _key_bytes(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 def write_private(path: Path, data: bytes) -> None:
     """Writes a file that only its owner may read, aside and then in place."""
-    aside = path.with_suffix(".new")
-    aside.unlink(missing_ok=True)  # one left there may be anybody's to read, or lead elsewhere
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    aside.replace(path)
+    with whole_file(path) as unfinished:
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)

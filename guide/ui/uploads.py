@@ -29,6 +29,8 @@ SPARE_BYTES = 256 * 2**20
 CHUNK = 2**20
 IGNORE = ".gitignore"
 WRITERS = {".mp4": "mp4", ".webm": "webm", ".mkv": "matroska"}
+ALIKE = {"fflags": "+bitexact"}
+"""No moment and no random number in what is written: the same film once more is the same file."""
 _UNFIT = re.compile(r"[^\w.+-]+")
 
 
@@ -134,7 +136,7 @@ def _with_length(stream: BinaryIO, container: Container, folder: Path) -> Iterat
         is_whole = film.duration is not None or container.suffix not in WRITERS
         if not is_whole:
             with tempfile.TemporaryFile(dir=folder) as copy:
-                with av.open(copy, "w", format=WRITERS[container.suffix]) as out:
+                with av.open(copy, "w", format=WRITERS[container.suffix], options=ALIKE) as out:
                     pictures = out.add_stream_from_template(film.streams.video[0])
                     for packet in film.demux(film.streams.video[0]):
                         if packet.dts is not None:  # the empty one at the end

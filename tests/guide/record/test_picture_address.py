@@ -135,6 +135,23 @@ def test_a_folder_that_is_too_full_gives_them_to_the_address(address: PictureAdd
     assert (names(place), away(address)) == ([LOCK], FILES)
 
 
+def test_what_cannot_be_brought_back_as_a_whole_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = PictureAddress(f"memory://{uuid4()}/pictures")
+    place, written = tmp_path / NAME, []
+
+    def half(_: object, __: str, path: str) -> None:
+        written.append(path)
+        Path(path).write_bytes(b"half")
+        raise OSError("the line went dead")
+
+    monkeypatch.setattr(MemoryFileSystem, "get_file", half)
+    for _ in range(2):
+        with pytest.raises(OutputError, match="cannot be reached"):
+            address.fetch(place, list(FILES)[:1])
+    assert names(place) == []
+    assert len(set(written)) == 2, "no two processes write to one file"
+
+
 def test_one_deleted_while_its_pictures_move_leaves_none(
     address: PictureAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +204,10 @@ def test_an_address_that_refuses_loses_nothing_and_is_one_sentence(
     ("address", "words"),
     [
         ("nowhere://robot:secret@somewhere", "CNC_PICTURES is an address like s3://bucket/folder, got nowhere://some"),
+        (
+            "nowhere://robot:a/secret@somewhere",
+            "CNC_PICTURES is an address like s3://bucket/folder, got nowhere://some",
+        ),
         ("s3://bucket/pictures", "pictures cannot be kept at s3://bucket/pictures: Install s3fs"),
     ],
 )

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from guide.domain import Alert, SettledLabel
 from guide.errors import OutputError
 from guide.record import shipping as module
+from guide.record.lock import SessionLock
 from guide.record.shipping import Shipper, open_for_writing, opened, shipping
 from guide.record.spool import FILE_LINES, FOLDER, Entry, Spool, read_entries, read_rows, spool_files
 from guide.record.store import Store
@@ -285,6 +286,21 @@ def test_a_line_that_the_database_refuses_is_kept_aside_and_holds_up_nobody(
     assert [json.loads(line)[1][0][2] for line in refused.read_text().splitlines()] == [2**40, 2**41]
     assert refused.stat().st_mode & 0o077 == 0
     assert caplog.text.count("is not stored") == 1
+
+
+def test_what_another_process_ships_is_no_sign_that_the_database_answers(tmp_path: Path) -> None:
+    told: list[str] = []
+    with Spool(tmp_path, FIRST) as spool:
+        write(spool, 0)
+        shipper = Shipper(tmp_path, "unused", told.append)
+        with Store(tmp_path) as shipper._store:
+            shipper.trouble = "nobody answers"
+            other = SessionLock(tmp_path / FOLDER, module.LOCK)
+            try:
+                shipper._try()
+            finally:
+                other.release()
+    assert (shipper.trouble, told) == ("nobody answers", [])
 
 
 def test_lines_of_another_version_are_kept_aside(cluster: Cluster, tmp_path: Path) -> None:

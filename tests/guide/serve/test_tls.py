@@ -51,7 +51,13 @@ def test_there_is_always_an_address() -> None:
 
 def test_a_private_file_is_nobody_elses_whatever_lay_there(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("kept")
-    (tmp_path / "note.new").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "note.json").symlink_to(tmp_path / "elsewhere")
     write_private(tmp_path / "note.json", b"secret")
     assert (tmp_path / "elsewhere").read_text() == "kept"
     assert (tmp_path / "note.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_private_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        write_private(tmp_path / "note.json", "no bytes")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []

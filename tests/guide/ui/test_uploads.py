@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import av
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -69,6 +70,29 @@ def test_another_of_the_same_name_gets_a_number_and_the_same_one_is_kept_once(tm
     names = [store(io.BytesIO(content), "a.mp4", tmp_path / "box").name for content in (video, other, video, other)]
     assert names == ["a.mp4", "a-2.mp4", "a.mp4", "a-2.mp4"]
     assert sorted(path.name for path in (tmp_path / "box").iterdir()) == ["a-2.mp4", "a.mp4"]
+
+
+def film(content: bytes) -> bytes:
+    """The video as a browser films it: without its length."""
+    written = io.BytesIO()
+    written.seekable = lambda: False  # type: ignore[method-assign]
+    with av.open(io.BytesIO(content)) as video, av.open(written, "w", format="matroska", options={"live": "1"}) as out:
+        pictures = out.add_stream_from_template(video.streams.video[0])
+        for packet in video.demux(video.streams.video[0]):
+            if packet.dts is not None:
+                packet.stream = pictures
+                out.mux(packet)
+    return written.getvalue()
+
+
+def test_a_film_without_its_length_gets_it_and_is_kept_once(tmp_path: Path, video: bytes) -> None:
+    filmed = film(video)
+    with av.open(io.BytesIO(filmed)) as opened:
+        assert opened.duration is None
+    paths = [store(io.BytesIO(filmed), "a.mkv", tmp_path / "box") for _ in range(2)]
+    with av.open(str(paths[0])) as opened:
+        assert opened.duration is not None
+    assert [path.name for path in paths] == ["a.mkv", "a.mkv"]
 
 
 def test_a_link_in_the_way_is_not_followed(tmp_path: Path, video: bytes) -> None:
