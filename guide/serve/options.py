@@ -72,7 +72,7 @@ class ServeOptions:
     most_frame_mb: float = 4.0
     """The size of the largest frame that is accepted."""
     threads: int = 0
-    """Threads for the networks; 0 uses every core."""
+    """Threads for the networks; 0 uses every core; with --fleet one."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
     fleet: bool = False
