@@ -46,7 +46,7 @@ def serve_nothing(_: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
 
 def test_a_replica_hears_where_pictures_go_and_ray_logs_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     require_ray()
-    monkeypatch.setattr(module.ray, "remote", Remote)
+    monkeypatch.setattr("guide.fleet.cluster.ray.remote", Remote)
     monkeypatch.setattr(module, "log_as_json", lambda _: None)
     monkeypatch.setenv(VARIABLE, ADDRESS)
     cluster = Cluster(None, ServeOptions(threads=1), serve_nothing)
