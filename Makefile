@@ -89,7 +89,7 @@ ray-note:
 	  if [ "$$REQUIRE_RAY" = 1 ]; then \
 	    echo "REQUIRE_RAY=1 but no Ray was found: install the extra fleet."; exit 2; \
 	  else \
-	    echo "No Ray: the tests of tests/offline/test_fleet.py that need a cluster are left out."; \
+	    echo "No Ray: the tests that need a cluster (tests/offline/test_fleet.py, tests/faults/test_fleet.py, tests/guide/fleet/test_cluster.py) are left out."; \
 	  fi
 
 clean:

@@ -86,14 +86,11 @@ class Cluster:
         number = 1 + max((int(name.removeprefix(PREFIX)) for name in self._actors), default=0)
         name = f"{PREFIX}{number}"
         host = LOCAL if self._address is None else None
-        # Pictures go where the gateway says; a node may have been started without knowing.
-        environment = {name: os.environ[name] for name in (PICTURES,) if os.environ.get(name)}
         actor = ray.remote(_Server).options(
             name=name, namespace=NAMESPACE, lifetime="detached", max_restarts=-1, scheduling_strategy="SPREAD",
             num_cpus=self._options.threads, num_gpus=self._options.scale.gpus, max_concurrency=2,
-            runtime_env={"env_vars": environment} if environment else None,
         )  # fmt: skip
-        self._actors[name] = actor.remote(name, self._serve, self._options, host)
+        self._actors[name] = actor.remote(name, self._serve, self._options, host, os.environ.get(PICTURES))
         return name
 
     def where(self, name: str) -> Place | None:
@@ -122,8 +119,12 @@ class Cluster:
 class _Server:
     """A server in the process of an actor."""
 
-    def __init__(self, name: str, serve: Serve, options: ServeOptions, host: str | None) -> None:
+    def __init__(
+        self, name: str, serve: Serve, options: ServeOptions, host: str | None, pictures: str | None = None
+    ) -> None:
         log_as_json(name)
+        if pictures:  # they go where the gateway says, also from a node that was started without knowing
+            os.environ[PICTURES] = pictures  # not by Ray, which would log the address with its password
         self._held = ExitStack()
         self._host: str = host or ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
         self._server, self._socket, _ = self._held.enter_context(serve(replace(options, host=self._host)))

@@ -69,6 +69,7 @@ class Library:
             except BundleError as error:
                 if name is not None or (known := self._take(folder.name)) is None:
                     raise
+                self._stamps[folder.name] = stamp
                 log.warning("%s New sessions begin with the version before.", error)
                 return known
             self._stamps[folder.name] = stamp

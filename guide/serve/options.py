@@ -33,8 +33,10 @@ class ScaleOptions:
     """GPUs per replica; may be a fraction."""
 
     def __post_init__(self) -> None:
-        if self.replicas < 1 or self.sessions_per_replica < 1 or not 0 <= self.gpus <= 64:
+        if self.replicas < 1 or self.sessions_per_replica < 1:
             raise InputError(f"at least one replica and one session for it were expected, got {self}.")
+        if not 0 <= self.gpus <= 64 or (self.gpus > 1 and self.gpus % 1):
+            raise InputError(f"--gpus is a fraction of one GPU or a whole number up to 64, got {self.gpus}.")
         if self.most_replicas and self.most_replicas < self.replicas:
             raise InputError(f"--most-replicas {self.most_replicas} is fewer than --replicas {self.replicas}.")
 
@@ -72,7 +74,7 @@ class ServeOptions:
     most_frame_mb: float = 4.0
     """The size of the largest frame that is accepted."""
     threads: int = 0
-    """Threads for the networks; 0 uses every core."""
+    """Threads for the networks; 0 uses every core; with --fleet one."""
     device: Device = "auto"
     """Where to compute: auto, cpu or cuda."""
     fleet: bool = False

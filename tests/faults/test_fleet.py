@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,6 +20,7 @@ import pytest
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.shipping import opened
 from tests.postgres import Cluster
+from tests.ray_cluster import require_ray
 from tests.server import TOKEN, Served, running
 from tests.tiny import Learned
 
@@ -121,11 +122,12 @@ def listened_on(pid: int) -> Iterator[IPv4Address | IPv6Address]:
                 yield getattr(found, "ipv4_mapped", None) or found
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray comes with the extra fleet")
 def test_a_replica_killed_is_replaced_and_its_headsets_go_on_at_the_other(frames_task: Learned, tmp_path: Path) -> None:
+    require_ray()
     data = tmp_path / "data"
-    short = Path("/tmp") / f"ray-{os.getpid()}"  # the paths of its sockets must be short
-    with fleet(frames_task.folder, data, short) as (served, process), ExitStack() as held:
+    with ExitStack() as held:
+        short = held.enter_context(tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True))
+        served, process = held.enter_context(fleet(frames_task.folder, data, Path(short)))  # paths of sockets are short
         assert {one for one in listened_on(process.pid) if not one.is_loopback} == set(), "nobody else may reach Ray"
         headsets = {name: held.enter_context(served.connect(name)) for name in ("one", "two")}
         sessions = {name: one.wait_for("hello", 30.0)["session"] for name, one in headsets.items()}

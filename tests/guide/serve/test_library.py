@@ -81,13 +81,18 @@ def test_the_first_one_exported_anew_serves_new_sessions_and_running_ones_keep_t
 
 
 def test_the_first_one_damaged_by_an_update_serves_on_as_it_was(
-    library: Library, place: Path, caplog: pytest.LogCaptureFixture
+    library: Library, place: Path, frames_task: Learned, caplog: pytest.LogCaptureFixture
 ) -> None:
     _, before = library.open()
     (place / "one" / "head.onnx").write_bytes(b"")
     (place / "one" / "manifest.json").touch()
     assert library.open()[1] is before
     assert "version before" in caplog.text
+    caplog.clear()
+    assert library.open()[1] is before
+    assert caplog.text == "", "it is not read anew for every session"
+    altered(frames_task.bundle, place / "one", {"prototypes.npz": {"extra": [1.0]}})
+    assert library.open()[1] is not before
 
 
 def test_unused_ones_make_room_and_used_ones_do_not(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
