@@ -45,13 +45,13 @@ import os, signal, sys
 from guide.commands.entry import entry
 from offline import loop
 from offline.train import TrainOptions, main
-replace, written = loop._replace, []
+replace, written = loop._save, []
 def replace_and_die(path, state):
     replace(path, state)
     written.append(path)
     if len(written) == {KILLED_AFTER}:
         os.kill(os.getpid(), signal.SIGKILL)
-loop._replace = replace_and_die
+loop._save = replace_and_die
 entry(TrainOptions, main, args=sys.argv[1:])
 """
 

@@ -78,7 +78,7 @@ def test_a_session_says_the_same_of_after_effects(features_task: Learned, tmp_pa
     """An after-effect that never appears, of a step that is done: both go by it."""
     width = features_task.bundle.facts["head"]["embedding_width"]
     never = {
-        "effects_numbers": np.array([3]),
+        "effects_numbers": np.array([4]),
         "effects_directions": np.zeros((width, 1)),
         "effects_levels": np.array([[0.0, 1e-5, 100.0, 1.0]]),
         "effects_span_s": np.array([1.0]),

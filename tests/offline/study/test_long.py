@@ -15,7 +15,7 @@ SMALL = LongWork(steps=14, minutes=2.0, width=40)
 
 
 def test_a_small_version_is_learned_and_followed(tmp_path: Path) -> None:
-    options = LongOptions(steps=14, minutes=2.0, demonstrations=3, width=40)
+    options = LongOptions(steps=14, minutes=2.0, demonstrations=6, width=40)
     figures = {figure.name: figure.value for figure in study(options, tmp_path).figures}
     assert figures["right on frames of steps"] > 70
     assert 1 <= figures["faults found, of 6"] <= min(figures["flags in that recording"], 6)

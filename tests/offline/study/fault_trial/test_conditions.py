@@ -16,7 +16,8 @@ from tests.faulty_task import NAMES, USUAL, make_task
 from tests.imported import imported_by
 
 HARMLESS: Final = (
-    "guide.bundle", "guide.domain", "guide.errors", "guide.ingest", "guide.perceive", "guide.record", "guide.words",
+    "guide.bundle", "guide.domain", "guide.errors", "guide.ingest", "guide.perceive", "guide.record",
+    "guide.whole_file", "guide.words", "offline.executor",
     "offline.curves", "offline.npy_file", "offline.progress", "offline.study.keep", "offline.study.tables",
     "offline.videos", "offline.prefetch", "offline.cuda_graph", "offline.sharing",
 )  # fmt: skip
