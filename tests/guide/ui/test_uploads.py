@@ -76,7 +76,10 @@ def film(content: bytes) -> bytes:
     """The video as a browser films it: without its length."""
     written = io.BytesIO()
     written.seekable = lambda: False  # type: ignore[method-assign]
-    with av.open(io.BytesIO(content)) as video, av.open(written, "w", format="matroska", options={"live": "1"}) as out:
+    with (
+        av.open(io.BytesIO(content), "r") as video,
+        av.open(written, "w", format="matroska", options={"live": "1"}) as out,
+    ):
         pictures = out.add_stream_from_template(video.streams.video[0])
         for packet in video.demux(video.streams.video[0]):
             if packet.dts is not None:
@@ -87,10 +90,10 @@ def film(content: bytes) -> bytes:
 
 def test_a_film_without_its_length_gets_it_and_is_kept_once(tmp_path: Path, video: bytes) -> None:
     filmed = film(video)
-    with av.open(io.BytesIO(filmed)) as opened:
+    with av.open(io.BytesIO(filmed), "r") as opened:
         assert opened.duration is None
     paths = [store(io.BytesIO(filmed), "a.mkv", tmp_path / "box") for _ in range(2)]
-    with av.open(str(paths[0])) as opened:
+    with av.open(str(paths[0]), "r") as opened:
         assert opened.duration is not None
     assert [path.name for path in paths] == ["a.mkv", "a.mkv"]
 
