@@ -52,7 +52,7 @@ def make_live_task(
     others = [one["number"] for one in plain["steps"] if one["number"] != missed]
     plain["rules"] |= {"edges": [[missed, other] for other in others], "required": [missed], "asked_edges": [],
                        "asked_steps": [], "patience_s": None, "unknown": False, "longest_s": [], "shortest_s": [],
-                       "single": []}  # fmt: skip
+                       "single": [], "needs": [], "asked_needs": []}  # fmt: skip
     for step, name in zip(plain["steps"], names, strict=True):
         step["name"] = name
         if is_said:
