@@ -17,14 +17,14 @@ from guide.label.after_effects import AfterEffects, AfterEffectsWatch
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled
 from guide.label.prototypes import Prototypes, Unaries
-from guide.label.restarts import BEGINNING, MOST_RESTARTS, Restarts
+from guide.label.restarts import MOST_RESTARTS, Restarts
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.window import WindowSettings
 from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk, is_quick_in_half
 from guide.perceive.perceiver import BlindPerceiver, Perceiver, Percept, PerceptionSettings
 from guide.perceive.region import RegionSettings
-from guide.procedure.actions import Action, in_force
+from guide.procedure.actions import Action, newest_restart
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import news_of
 from guide.procedure.model import Procedure
@@ -273,7 +273,7 @@ class Session:
         return said
 
     def _act(self, action: Action) -> tuple[Guidance, ...]:
-        newest = _newest_restart(self.tracker.actions, action)
+        newest = newest_restart(self.tracker.actions, action)
         if not self._recogniser.knows(newest) and action.kind != "restart":
             raise InputError(OLD_RESTART)
         said = self._unsaid + self.tracker.act(action)  # an action may be about what is still unsaid
@@ -327,18 +327,12 @@ class Session:
 
 def act_after_end(tracker: AttendedTracker, endings: Mapping[int, Belief], action: Action) -> tuple[Guidance, ...]:
     """What is said because of an action when all is over: where it is about a restart, another past counts."""
-    before, after = _newest_restart(tracker.actions), _newest_restart(tracker.actions, action)
+    before, after = newest_restart(tracker.actions), newest_restart(tracker.actions, action)
     if after == before:
         return tracker.act(action)
     if after not in endings:
         raise InputError(OLD_RESTART)
     return tracker.act(action, endings[after])
-
-
-def _newest_restart(actions: tuple[Action, ...], *more: Action) -> int:
-    """The number of the newest restart that is not taken back, once another action was taken."""
-    numbered = (replace(action, number=number) for number, action in enumerate(more, len(actions) + 1))
-    return max((one.number for one in in_force((*actions, *numbered)) if one.kind == "restart"), default=BEGINNING)
 
 
 def follow(frames: Iterable[Frame], session: Session) -> Iterator[Update]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct, ValidationError, convert
@@ -137,3 +137,13 @@ def in_force(actions: Iterable[Action]) -> tuple[Action, ...]:
         else:
             kept.append(action)
     return tuple(reversed(kept))
+
+
+def newest_restart(actions: tuple[Action, ...], *more: Action) -> int:
+    """The number of the newest restart that is not taken back, once further actions were taken; 0 where there is none.
+
+    >>> newest_restart((Action("restart", number=1), Action("restart", number=2)), Action("undo", target=2))
+    1
+    """
+    numbered = (replace(action, number=number) for number, action in enumerate(more, len(actions) + 1))
+    return max((one.number for one in in_force((*actions, *numbered)) if one.kind == "restart"), default=0)

@@ -54,6 +54,8 @@ class Attended:
     """Causes not told of before a time."""
     running: Confirmed | None = None
     """What is seen being done, whether or not the session is paused."""
+    restart: int = 0
+    """The number of the restart that the session last began with; 0 is its beginning."""
     is_paused: bool = False
     cut: tuple[int, ...] = ()
     """Steps that a pause cut into, until another one is begun: how long they took is not known."""
@@ -120,7 +122,7 @@ class _Turn:
         self._note_running(event)
         if self.now.is_paused and isinstance(event, Finished):
             self._resume()
-        if self.now.is_paused and isinstance(event, Reviewed):
+        if isinstance(event, Reviewed) and (self.now.is_paused or event.restart != self.now.restart):
             return
         if self.now.is_paused and isinstance(event, Confirmed | Ended | Ticked):
             self._put(replace(self.state, at=max(self.state.at, event.at)))
@@ -150,7 +152,7 @@ class _Turn:
             case "previous":
                 self._go_back()
             case "restart" if not self.state.is_finished:
-                self._restart()
+                self._restart(action.number)
             case "pause" if not self.now.is_paused:
                 self._put(self.state.pause(at))
                 self.now = replace(self.now, is_paused=True)
@@ -273,12 +275,12 @@ class _Turn:
         )
         self._settle([*blamed, *late, *own], is_withdrawn=True)
 
-    def _restart(self) -> None:
+    def _restart(self, number: int) -> None:
         """Begins anew: what is being done now belongs to the run before, and is announced again if it goes on."""
         voice = self.state.voice
         self._settle([cause for cause, _ in (*voice.standing, *voice.open_questions)], is_withdrawn=False)
         fresh = State(at=self.state.at, voice=Voice(next_id=self.state.voice.next_id), kept_until=self.state.at)
-        self.now = Attended(fresh)
+        self.now = Attended(fresh, restart=number)
 
     def _resume(self) -> None:
         """Goes on: the time of the pause counts for nothing, and what is being done now is news."""

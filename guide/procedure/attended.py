@@ -13,7 +13,7 @@ from itertools import groupby, islice
 
 from guide.domain import Alert, Belief, Guidance, Question, Resolution
 from guide.errors import InputError
-from guide.procedure.actions import ABOUT_STEPS, ABOUT_WORDS, Action, in_force
+from guide.procedure.actions import ABOUT_STEPS, ABOUT_WORDS, Action, in_force, newest_restart
 from guide.procedure.attend import Attended, Deed, Entry, attend, pass_time
 from guide.procedure.events import Event, Finished, Reviewed, Ticked
 from guide.procedure.model import Procedure
@@ -107,7 +107,7 @@ class AttendedTracker(Tracker):
         self._require_sense(action)
         if ending is not None:
             end = next(place for place, entry in enumerate(self._log) if isinstance(entry, Finished))
-            self._log.insert(end, Reviewed(ending.at, ending))
+            self._log.insert(end, Reviewed(ending.at, ending, newest_restart(self.actions, action)))
         taken = replace(action, number=len(self.actions) + 1)
         cause = self._known[action.target].cause if action.kind in ABOUT_WORDS and action.target else None
         before, self.actions = in_force(self.actions), (*self.actions, taken)
@@ -139,6 +139,8 @@ class AttendedTracker(Tracker):
     def _enter(self, entry: Entry) -> tuple[Guidance, ...]:
         if isinstance(entry, Deed):
             self._marks[entry.action.number] = _Mark(self._forgotten + len(self._log), self.attended, self._asked)
+        elif isinstance(entry, Reviewed):
+            entry = replace(entry, restart=newest_restart(self.actions))
         self.attended, said = attend(self.procedure, self.settings, self.attended, entry)
         self.state = self.attended.state
         self._asked = _with_questions(self._asked, said)
@@ -182,6 +184,7 @@ class AttendedTracker(Tracker):
 
         `first` is the earliest action that counts from now on, or counts no more.
         """
+        now = self.state.known_at
         if first is not None:
             mark = self._marks[first]
             self.attended, self._asked = self._follow(islice(self._log, mark.place - self._forgotten, None), mark)
@@ -193,7 +196,8 @@ class AttendedTracker(Tracker):
             number = None if cause in self.attended.dismissed else gone.pop((type(item), cause), None)
             if number is not None or not self.attended.is_muted(cause):
                 said += self._tell_again(item, cause, number)
-        withdrawn = [Resolution(number, self.state.known_at, is_withdrawn=True) for number in sorted(gone.values())]
+        now = max(now, self.state.known_at)
+        withdrawn = [Resolution(number, now, is_withdrawn=True) for number in sorted(gone.values())]
         return (*withdrawn, *said)
 
     def _tell_again(self, item: Alert | Question, cause: Cause, number: int | None) -> list[Guidance]:

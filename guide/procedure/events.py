@@ -40,6 +40,8 @@ class Reviewed:
 
     at: float
     belief: Belief
+    restart: int = 0
+    """The number of the restart behind which it does not look; 0 is the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
