@@ -137,6 +137,7 @@ class Carrying:
         histories = Histories(model, _tick_s(times))
         for chances, at in zip(plan[:, 1:], times, strict=True):
             histories.push(1.0 - chances, float(at))
+        histories.end()
         found = np.zeros(len(times), np.int64)
         for step, start, _ in histories.likeliest(is_over=True):
             found[times >= start] = step

@@ -184,3 +184,10 @@ def test_one_labelled_recording_binds_as_much_as_two() -> None:
     assert one.expectations == two.expectations == SURE
     assert one.needed.all()
     assert one.to_background == _to_background(truth[:1]) < 0.7  # a step follows on every step here
+
+
+def test_a_last_glimpse_of_a_step_does_not_make_up_for_its_lacking() -> None:
+    collection, truth = make([[1, 2, 0, 4], [2, 1, 0, 4], [1, 2, 0]])
+    collection.embeddings[2][-1] = (DIRECTIONS[0] + DIRECTIONS[4]) / 2
+    found = Carrying().carry(collection, [truth[0], truth[1], None]).labels
+    assert visited(found[2]) == [1, 2]
