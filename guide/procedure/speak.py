@@ -21,7 +21,7 @@ def tell(
     standing = voice.alert_on(finding.cause)
     if standing is not None:
         return _escalate(voice, standing, finding, at)
-    if _is_hushed(voice, finding, at, settings):
+    if _was_told(voice, finding, at, settings):
         return voice, ()
     return _alert(voice, finding, at) if finding.is_sure else _ask(voice, finding, at, procedure, settings)
 
@@ -45,10 +45,10 @@ def settle(voice: Voice, causes: Iterable[Cause], at: float, is_withdrawn: bool)
     return rest, tuple(Resolution(number, at, is_withdrawn) for number in sorted([*alerts, *questions]))
 
 
-def _is_hushed(voice: Voice, finding: Finding, at: float, settings: TrackerSettings) -> bool:
-    """Passing causes may be told of again after the cool-down, all others once a session.
+def _was_told(voice: Voice, finding: Finding, at: float, settings: TrackerSettings) -> bool:
+    """Whether the cause was told of and is not to be told of again: passing ones are after the cool-down, others never.
 
-    A missed step is never hushed: it can only come up again when a person said that it was not done after all.
+    A missed step is: it only comes up again when a person said that it was not done after all.
     """
     last = voice.last_spoken(finding.cause)
     if last is None or finding.kind == "missed":

@@ -14,7 +14,7 @@ from guide.procedure.progress import Progress, progress_of
 from guide.procedure.settings import TrackerSettings
 from guide.procedure.state import Cause, Fault, Judged, State
 
-ON_COURSE = ("missed", "out_of_order", "repeated")  # what a look back at the history may put otherwise
+RECONSIDERED = ("missed", "out_of_order", "repeated")  # what a look back at the history may put otherwise
 
 
 class Tracker:
@@ -199,12 +199,12 @@ class _Turn:
         if len(self.state.visits) > 1 and self.state.visits[-2].step == before.last != self.state.last:
             closed = self.state.visits[-2]
             self.tell(flags.too_short(self.procedure, closed.step, closed.busy_s))
-        course = _Course(self.procedure, self.settings, self.state)
-        found = [self._weigh(finding) for finding in course.found()]
+        replay = _Replay(self.procedure, self.settings, self.state)
+        found = [self._weigh(finding) for finding in replay.found()]
         wanted = {finding.cause: finding for finding in found if finding is not None}
         told = [cause for cause, _ in (*self.state.voice.standing, *self.state.voice.open_questions)]
-        self.settle([cause for cause in told if cause[0] in ON_COURSE and cause not in wanted], is_withdrawn=True)
-        self.state = replace(self.state, faults=course.state.faults, judged=course.judged)
+        self.settle([cause for cause in told if cause[0] in RECONSIDERED and cause not in wanted], is_withdrawn=True)
+        self.state = replace(self.state, faults=replay.state.faults, judged=replay.judged)
         self.tell(*wanted.values())
 
     def _weigh(self, finding: Finding) -> Finding | None:
@@ -278,7 +278,7 @@ def _is_past(state: State, start: float) -> bool:
     return bool(state.visits) and start < state.visits[-1].start
 
 
-class _Course(_Turn):
+class _Replay(_Turn):
     """The visits so far, judged one after the other as if each had just been confirmed; nothing is said."""
 
     def __init__(self, procedure: Procedure, settings: TrackerSettings, state: State) -> None:
