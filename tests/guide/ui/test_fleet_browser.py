@@ -42,8 +42,8 @@ def test_sessions_of_all_replicas_and_an_alert_to_acknowledge(frames_task: Learn
             taken = headset.wait_for("action", 20.0)
             assert (taken["kind"], taken["target"]) == ("acknowledge", alert["id"])
             expect(page.get_by_text("acknowledged", exact=True).first).to_be_visible()
-            page.get_by_label("Search").fill("nobody")
-            page.get_by_label("Search").press("Enter")
+            page.get_by_role("textbox", name="Search").fill("nobody")
+            page.get_by_role("textbox", name="Search").press("Enter")
             expect(page.get_by_text("No session matches", exact=False)).to_be_visible()
         headset.finish()
     with serve(tmp_path) as address, browse() as page:  # who has no fleet sees nothing of it
