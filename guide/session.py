@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -14,103 +13,27 @@ from guide.bundle import Bundle
 from guide.domain import BACKGROUND, UNKNOWN, Belief, Frame, Guidance, SettledLabel, StepEvent, Update
 from guide.errors import BundleError, InputError
 from guide.label.after_effects import AfterEffects, AfterEffectsWatch
-from guide.label.energy import LinkSettings
 from guide.label.labeller import Labelled
 from guide.label.prototypes import Prototypes, Unaries
 from guide.label.restarts import MOST_RESTARTS, Restarts
 from guide.label.steps import StepSettings, StepTrack
 from guide.label.window import WindowSettings
-from guide.perceive.appearance import AppearanceSettings
-from guide.perceive.embedder import Device, OnnxHead, OnnxTrunk, is_quick_in_half
-from guide.perceive.perceiver import BlindPerceiver, Perceiver, Percept, PerceptionSettings
-from guide.perceive.region import RegionSettings
+from guide.manifest import link_settings, perception_settings
+from guide.networks import Networks
+from guide.perceive.perceiver import BlindPerceiver, Perceiver, Percept
 from guide.procedure.actions import Action, newest_restart
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.events import news_of
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
 from guide.procedure.settings import TrackerSettings
-from guide.settings import LiveSettings, Precision
+from guide.settings import LiveSettings
 from guide.task_model import histories_of, labeller_of
 
-log = logging.getLogger(__name__)
-
 MOST_BUSY = 0.8  # of the time between two frames for looking; the rest is for decoding and all that follows
-LIST = "list"  # the kind of input of a procedure from a written list of steps
 BY_HAND_RATE = 2.0  # times a second that such a session looks at the clock
-LARGEST = 1e6  # no rate, width, span of time or weight in a manifest is larger; beyond it arithmetic would overflow
 FARTHEST = 1e18  # no number of an embedding is larger, unless it is on its way to infinity
 OLD_RESTART = f"this restart cannot be taken back any more: the last {MOST_RESTARTS} of a session can be."
-LACKS: Mapping[Precision, str] = {
-    "mixed": "no network in mixed precision, as only some backbones have: use --precision auto.",
-    "int8": "no 8-bit network: use --precision auto, or learn it again from pictures with --quantize.",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Networks:
-    """The exported networks of a bundle, started once and shared by all sessions."""
-
-    head: OnnxHead | None = None
-    """Nothing where steps are not recognised, but marked as done by hand."""
-    trunk: OnnxTrunk | None = None
-    precision: Precision = "float"
-
-    @property
-    def provider(self) -> str:
-        running = self.trunk or self.head
-        return "nothing: steps are marked by hand" if running is None else running.provider
-
-    @property
-    def reason(self) -> str:
-        """Why a wanted accelerator does not run them, or nothing."""
-        return next((one.reason for one in (self.trunk, self.head) if one is not None and one.reason), "")
-
-
-def start_networks(
-    bundle: Bundle, device: Device = "auto", threads: int = 0, precision: Precision = "auto",
-    trunk_type: type[OnnxTrunk] = OnnxTrunk, head_type: type[OnnxHead] = OnnxHead,
-) -> Networks:  # fmt: skip
-    """Loads the networks of a bundle as precise as asked for; a wanted accelerator that is not used is told."""
-    if is_list(bundle):
-        return Networks()
-    used = choose_precision(bundle, device, precision)
-    if not has_networks(bundle, used):
-        raise BundleError(f"{bundle.folder} has {LACKS[used]}")
-    trunk = None
-    if bundle.has("trunk.onnx"):
-        trunk = trunk_type(bundle.path(network_name("trunk.onnx", used)), device, threads)
-    # The head is one product of matrices, a hundredth of the trunk's time: it is always whole.
-    networks = Networks(head_type(bundle.path("head.onnx"), device, threads), trunk, used)
-    if networks.reason:
-        log.warning("%s", networks.reason)  # once for all networks: they share one fate
-    return networks
-
-
-def is_list(bundle: Bundle) -> bool:
-    """Whether a bundle was made from a written list of steps: there is nothing to recognise them by."""
-    return bundle.facts.get("input") == {"kind": LIST}
-
-
-def network_name(name: str, precision: Precision) -> str:
-    """The file of a network's variant.
-
-    >>> network_name("trunk.onnx", "int8"), network_name("trunk.onnx", "float")
-    ('trunk.int8.onnx', 'trunk.onnx')
-    """
-    return name if precision == "float" else f"{name.removesuffix('.onnx')}.{precision}.onnx"
-
-
-def choose_precision(bundle: Bundle, device: Device, wanted: Precision) -> Precision:
-    """What `auto` comes to: mixed where the trunk runs on a processor that computes in half precision."""
-    if wanted != "auto":
-        return wanted
-    return "mixed" if has_networks(bundle, "mixed") and is_quick_in_half(device) else "float"
-
-
-def has_networks(bundle: Bundle, precision: Precision) -> bool:
-    """Whether a bundle can run so precisely; one of features has no trunk that could be anything but whole."""
-    return precision == "float" or (bundle.has("trunk.onnx") and bundle.has(network_name("trunk.onnx", precision)))
 
 
 class Listener(Protocol):
@@ -140,7 +63,7 @@ class _Recogniser:
         histories = histories_of(procedure, prototypes.steps, smoothing_s, rate, settings.priors)
         track = StepTrack(StepSettings(confirm_s=settings.confirm_s, bridge_s=settings.bridge_s), prototypes.confidence)
         window = WindowSettings(settings.window_frames, settings.lag_s)
-        self._labeller = labeller_of(histories, _links(bundle), rate, prototypes.clock, window, track)
+        self._labeller = labeller_of(histories, link_settings(bundle), rate, prototypes.clock, window, track)
         self._restarts = Restarts(self._labeller, _watch_effects(arrays, prototypes, settings))
         self.restart, self.go_on_from, self.knows = (
             self._restarts.restart,
@@ -353,36 +276,6 @@ def follow_percepts(percepts: Iterable[Percept], session: Session) -> Iterator[U
     yield from session.finish()
 
 
-def perception_settings(bundle: Bundle) -> PerceptionSettings:
-    """What the manifest says of perception; raises BundleError where it says too little."""
-    try:
-        settings = PerceptionSettings(
-            rate=_number(bundle.facts["rate"]),
-            width=_count(bundle.facts["input"]["width"]),
-            appearance=AppearanceSettings(**bundle.facts["appearance"]),
-            region=_region(bundle.facts["input"].get("region")),
-        )
-        spans = (settings.rate, *asdict(settings.appearance).values())
-        if not all(_number(span) >= 1 / LARGEST for span in spans) or not 0 < settings.width <= LARGEST:
-            raise ValueError("a rate, a width or a span of time is not above 0, or out of all proportion")
-        return settings
-    except (KeyError, TypeError, ValueError) as cause:
-        raise BundleError(f"{bundle.folder} does not say how to perceive ({cause}): export it again.") from cause
-
-
-def _region(said: object) -> RegionSettings | None:
-    """How the second look finds its place; bundles from before there was one say nothing of it."""
-    if said is None:
-        return None
-    if not isinstance(said, dict):
-        raise ValueError(f"a region is an object with numbers, not {said!r:.80}")
-    settings = RegionSettings(**{name: _number(value) for name, value in said.items()})
-    are_parts = 0 < settings.side <= 1 and 0 < settings.detail <= 1
-    if not (are_parts and settings.apart_s >= 0 and settings.smoothing_s > 0 and settings.hold >= 0):
-        raise ValueError(f"the region's numbers are out of all proportion: {said!r:.120}")
-    return settings
-
-
 def _watch_effects(
     arrays: Mapping[str, NDArray[np.generic]], prototypes: Prototypes, settings: LiveSettings
 ) -> AfterEffectsWatch | None:
@@ -390,28 +283,3 @@ def _watch_effects(
     effects = AfterEffects.from_arrays(arrays, prototypes.centres.shape[1], prototypes.steps)
     wanted = effects is not None and "after_effects" in settings.priors
     return AfterEffectsWatch(effects, prototypes.steps) if effects is not None and wanted else None
-
-
-def _number(value: object) -> float:
-    """A number of a manifest; raises ValueError for texts, truth values and numbers out of all proportion."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
-        raise ValueError(f"a number up to {LARGEST:.0f} was expected, not {value!r:.80}")
-    return float(value)
-
-
-def _count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"a whole number was expected, not {value!r:.80}")
-    return value
-
-
-def _links(bundle: Bundle) -> LinkSettings:
-    try:
-        links = LinkSettings(**bundle.facts["links"])
-        for value in (links.weight, links.radius_s, links.decay_s, _count(links.most)):
-            _number(value)
-        if links.decay_s < 1 / LARGEST:
-            raise ValueError("links that fade at once")
-        return links
-    except (KeyError, TypeError, ValueError) as cause:
-        raise BundleError(f"{bundle.folder} has no usable link settings ({cause}): export it again.") from cause

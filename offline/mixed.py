@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from guide.session import network_name
+from guide.networks import network_name
 
 QUICK_KERNEL = [3, 3]  # depthwise convolutions of this size and without a stride are quick in single precision
 FOLLOWERS = frozenset({"Clip", "Relu"})  # kinds of nodes that are halved with what they follow

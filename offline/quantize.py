@@ -19,10 +19,11 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from guide.bundle import Bundle
 from guide.domain import Frame
+from guide.networks import Networks, network_name, start_networks
 from guide.perceive.embedder import Floats
 from guide.perceive.pace import Pace
 from guide.perceive.preprocess import Preprocessing, to_network_input
-from guide.session import Networks, Session, network_name, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 from guide.teach.moments import pictures_at
 from offline.features import RecordingFeatures

@@ -24,8 +24,9 @@ from guide.benchmarks.figures import peak_mb
 from guide.bundle import Bundle, read_bundle, write_manifest
 from guide.domain import Frame
 from guide.errors import GuideError
+from guide.networks import start_networks
 from guide.record.elan import Annotation, Tier, write_elan
-from guide.session import Session, follow, start_networks
+from guide.session import Session, follow
 from guide.settings import LiveSettings
 from guide.teach.annotations import read_labels
 from guide.teach.reading import read_demonstrations

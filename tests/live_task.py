@@ -10,7 +10,8 @@ from pathlib import Path
 
 from guide.bundle import read_bundle, write_manifest
 from guide.ingest.source import open_source
-from guide.session import Session, follow, start_networks
+from guide.networks import start_networks
+from guide.session import Session, follow
 from guide.ui.server import ServerKeeper
 from tests.server import QUICK, Served, running
 from tests.tiny import STEP_S, Learned, altered, write_steps

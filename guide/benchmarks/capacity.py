@@ -26,10 +26,11 @@ from guide.bundle import read_bundle
 from guide.commands.entry import entry
 from guide.domain import Frame
 from guide.errors import GuideError, InputError, OutputError
+from guide.networks import start_networks
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.shipping import opened
 from guide.serve.picture import PictureLimits, decode
-from guide.session import Session, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 
 SIZES = (10, 100, 1_000, 10_000)

@@ -11,7 +11,8 @@ from guide.benchmarks.clocks import Span, TimedHead, TimedTrunk, now, on_cores, 
 from guide.benchmarks.figures import Figure, Part, processor
 from guide.bundle import Bundle
 from guide.errors import InputError
-from guide.session import Networks, Session, start_networks
+from guide.networks import Networks, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings, Precision
 
 MOST_MS = 8.0

@@ -16,9 +16,10 @@ from guide.benchmarks.figures import Figure, Part, peak_mb, processor
 from guide.benchmarks.frames import frames_of
 from guide.bundle import Bundle
 from guide.errors import InputError
+from guide.networks import Networks, start_networks
 from guide.perceive.embedder import Floats, OnnxTrunk, TrunkOutput
 from guide.procedure.actions import Action
-from guide.session import Networks, Session, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 
 MOST_MB = 20.0

@@ -10,7 +10,8 @@ from guide.benchmarks.clocks import now, on_cores, percentile_ms, see_frames
 from guide.benchmarks.figures import Figure, Part, processor
 from guide.bundle import Bundle
 from guide.errors import BundleError
-from guide.session import Session, start_networks
+from guide.networks import start_networks
+from guide.session import Session
 from guide.settings import LiveSettings, Precision
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from guide.benchmarks.clocks import Span, now, on_cores, percentile_ms, see_frames
 from guide.benchmarks.figures import Figure, Part, processor
 from guide.bundle import Bundle
+from guide.networks import Networks, start_networks
 from guide.perceive.batching import BatchedHead, BatchedTrunk
 from guide.perceive.embedder import OnnxHead, OnnxTrunk
-from guide.session import Networks, Session, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 
 

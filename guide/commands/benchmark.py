@@ -17,7 +17,7 @@ from guide.benchmarks.rates import measure_rates
 from guide.benchmarks.shared import measure_shared
 from guide.bundle import read_bundle
 from guide.errors import InputError
-from guide.session import choose_precision
+from guide.networks import choose_precision
 
 FEWEST_FRAMES = 2
 SHORTEST_S = 10  # of the server's measurements, half of which it takes to start

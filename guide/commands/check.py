@@ -17,11 +17,13 @@ from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import Frame
 from guide.errors import BundleError
 from guide.ingest.base import NO_PICTURES
+from guide.manifest import is_list
+from guide.networks import Networks, has_networks, start_networks
 from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
 from guide.procedure.explain import explain, watching
 from guide.procedure.model import Procedure
-from guide.session import Networks, Session, has_networks, is_list, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings, Precision
 from guide.words import count_of
 

@@ -16,13 +16,14 @@ from guide.commands.watch import JsonLines, Terminal
 from guide.domain import Alert, Question, Resolution, Update
 from guide.errors import BundleError, InputError
 from guide.ingest.base import BY_HAND
+from guide.networks import Networks, start_networks
 from guide.perceive.embedder import Device
 from guide.procedure.reading import from_plain
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.shipping import find_address, opened
 from guide.record.values import Contents, StoredPercept, StoredSession
 from guide.resuming import play_back
-from guide.session import Networks, Session, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 
 DIFFERS = 1

@@ -14,10 +14,11 @@ from guide import __version__
 from guide.bundle import new_bundle, read_bundle, write_manifest
 from guide.errors import InputError
 from guide.ingest.base import NO_PICTURES
+from guide.manifest import LIST
 from guide.procedure.export import to_dot, to_plain
 from guide.procedure.model import Procedure
 from guide.procedure.written_list import read_list
-from guide.session import BY_HAND_RATE, LIST
+from guide.session import BY_HAND_RATE
 from guide.words import count_of
 
 MOST_BYTES = 1_000_000

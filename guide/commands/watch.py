@@ -30,6 +30,7 @@ from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.source import SourceOptions, open_source, require_rate, tell_cut_off
 from guide.ingest.streams import is_address
+from guide.networks import Networks, start_networks
 from guide.perceive.embedder import Device
 from guide.procedure.actions import Action
 from guide.procedure.ending import judge
@@ -41,7 +42,7 @@ from guide.record.private_folder import require_writable_folder
 from guide.record.retention import move_pictures
 from guide.record.shipping import find_address, shipping
 from guide.recording import Recording, RecordingOptions, SourceFacts, recorded
-from guide.session import Networks, Session, follow_features, start_networks
+from guide.session import Session, follow_features
 from guide.settings import LiveSettings
 
 Row = NDArray[np.float32]  # (P,)

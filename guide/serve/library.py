@@ -9,10 +9,10 @@ from pathlib import Path
 
 from guide.bundle import MANIFEST, Bundle, fingerprint, read_bundle
 from guide.errors import BundleError, InputError
+from guide.networks import Networks, start_networks
 from guide.perceive.batching import BatchedHead, BatchedTrunk, Batcher
 from guide.perceive.embedder import Device
 from guide.serve.metrics import Metrics
-from guide.session import Networks, start_networks
 from guide.settings import Precision
 
 log = logging.getLogger(__name__)

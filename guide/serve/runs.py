@@ -18,6 +18,7 @@ from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
 from guide.ingest.pushed import Headsets, PushedFrames
 from guide.ingest.source import SourceOptions, open_source
+from guide.networks import Networks
 from guide.record.keeping import read_keeping
 from guide.record.shipping import Shipper
 from guide.recording import Recording, RecordingOptions, SourceFacts, name_session, recorded, session_facts
@@ -26,7 +27,7 @@ from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.run import Run, RunFacts
 from guide.serve.schemas import HEADSET, LONGEST_NAME, SessionRequest
-from guide.session import Networks, Session
+from guide.session import Session
 from guide.settings import LiveSettings
 from guide.validation import misfit
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from guide.bundle import Bundle
 from guide.domain import BACKGROUND, Labels
 from guide.errors import BundleError
+from guide.manifest import perception_settings
 from guide.perceive.embedder import OnnxHead
-from guide.session import perception_settings
 from guide.teach.demonstrations import Demonstration, Demonstrations
 
 

@@ -15,10 +15,10 @@ from guide import __version__
 from guide.bundle import MANIFEST, Bundle, new_bundle, read_bundle, write_manifest
 from guide.domain import KeyStep
 from guide.errors import BundleError
+from guide.manifest import is_list
 from guide.procedure.given_rules import merged, with_given
 from guide.procedure.model import GivenRule, Procedure, Rule
 from guide.procedure.reading import from_plain
-from guide.session import is_list
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned, describe
 from guide.teach.edited import Review, Reviewed, carry, segments_of, vanishing

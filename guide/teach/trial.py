@@ -9,10 +9,11 @@ from pathlib import Path
 from guide.bundle import Bundle
 from guide.domain import Alert, Guidance, Question, Segment, Update
 from guide.ingest.files import VideoFile
+from guide.networks import Networks
 from guide.perceive.perceiver import Percept
 from guide.procedure.model import Procedure
 from guide.procedure.replay import standing_alerts
-from guide.session import Networks, Session, follow, follow_percepts
+from guide.session import Session, follow, follow_percepts
 from guide.settings import LiveSettings
 from guide.teach.demonstrations import Demonstrations
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from guide.bundle import Bundle, read_bundle
 from guide.errors import GuideError, InputError
-from guide.session import Networks, start_networks
+from guide.networks import Networks, start_networks
 from guide.teach.edited import Review
 from guide.teach.edits import Edit, from_plain, to_plain
 from guide.teach.progress import Tell, part_of, say_nothing

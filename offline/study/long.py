@@ -25,8 +25,9 @@ from guide.bundle import read_bundle
 from guide.commands.entry import entry
 from guide.domain import Guidance, KeyStep, Labels, Update
 from guide.errors import InputError
+from guide.networks import start_networks
 from guide.procedure.replay import standing_alerts
-from guide.session import Session, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 from guide.teach.describe import describe
 from offline.config import resolve

@@ -16,7 +16,9 @@ from guide.bundle import read_bundle
 from guide.commands.entry import entry
 from guide.commands.watch import Terminal
 from guide.domain import Guidance, Labels
-from guide.session import Session, follow_percepts, perception_settings, start_networks
+from guide.manifest import perception_settings
+from guide.networks import start_networks
+from guide.session import Session, follow_percepts
 from guide.settings import LiveSettings
 from guide.teach.annotations import read_labels, segments_to_labels
 from guide.teach.collection import Collection

@@ -18,12 +18,13 @@ import pytest
 
 from guide.commands.replay import ReplayOptions, differences, open_replay
 from guide.domain import Update
+from guide.networks import start_networks
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.shipping import Shipper, shipping
 from guide.record.sqlite import DATABASE
 from guide.record.store import Store
 from guide.recording import RecordingOptions, SourceFacts, recorded
-from guide.session import Session, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 from tests.guide.record.test_webhook import Target
 from tests.guide.record.test_writer import CHILD, NAME

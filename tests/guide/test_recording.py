@@ -21,6 +21,7 @@ from guide.commands.replay import DIFFERS, ReplayOptions, differences, main, ope
 from guide.domain import Alert, Frame, Guidance, KeyStep, Segment, Update
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
+from guide.networks import start_networks
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.export import to_plain
@@ -32,7 +33,7 @@ from guide.record.store import Store
 from guide.record.values import Contents, StoredSession
 from guide.record.webhook import Webhook
 from guide.recording import ClosedRecording, Recording, RecordingOptions, SourceFacts, recorded
-from guide.session import Session, follow, follow_features, start_networks
+from guide.session import Session, follow, follow_features
 from guide.settings import LiveSettings
 from tests.guide.record.test_webhook import Target
 from tests.postgres import PASSWORD, SECRET, Cluster
@@ -231,7 +232,8 @@ from pathlib import Path
 from guide.bundle import read_bundle
 from guide.ingest.files import VideoFile
 from guide.recording import RecordingOptions, SourceFacts, recorded
-from guide.session import Session, start_networks
+from guide.networks import start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 import time
 bundle = read_bundle(Path(sys.argv[1]))

@@ -18,11 +18,13 @@ from guide.label.cut import settle
 from guide.label.energy import LinkSettings, build_links
 from guide.label.prototypes import Prototypes
 from guide.label.steps import StepSettings, StepTrack
+from guide.manifest import perception_settings
+from guide.networks import Networks, start_networks
 from guide.perceive import embedder
 from guide.perceive.perceiver import Percept
 from guide.perceive.region import RegionSettings
 from guide.procedure.actions import Action
-from guide.session import Networks, Session, follow, follow_features, perception_settings, start_networks
+from guide.session import Session, follow, follow_features
 from guide.settings import LiveSettings
 from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, altered
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from guide.bundle import Bundle
 from guide.errors import BundleError
+from guide.networks import start_networks
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
-from guide.session import Session, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 from tests.tiny import FEATURE_RATE, FEATURE_WIDTH, Learned, altered
 

@@ -12,8 +12,8 @@ import pytest
 from guide.bundle import read_bundle
 from guide.commands import check
 from guide.errors import BundleError, InputError
+from guide.networks import has_networks, start_networks
 from guide.perceive.embedder import OnnxTrunk
-from guide.session import has_networks, start_networks
 from offline.backbones import Trunk, load_trunk
 from offline.covariance_pooling import CovariancePooling
 from offline.onnx_export import export_trunk

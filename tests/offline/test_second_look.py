@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from guide.domain import Image, Labels
 from guide.errors import InputError
+from guide.manifest import perception_settings
 from guide.perceive.appearance import AppearanceSettings
-from guide.session import perception_settings
 from offline.features import RecordingFeatures
 from offline.second_look import LEAST_GAIN, Gain, gain_in_words, try_second_look
 from tests.synth import COLOURS, steady, write_video

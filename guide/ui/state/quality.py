@@ -14,9 +14,9 @@ from guide.bundle import Bundle, read_bundle
 from guide.domain import BACKGROUND, Labels
 from guide.errors import BundleError
 from guide.label.energy import LinkSettings
+from guide.manifest import is_list
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
-from guide.session import is_list
 from guide.task_model import histories_of, labeller_of
 from guide.teach.describe import some
 from guide.teach.gain import leave_one_out

@@ -25,10 +25,12 @@ from guide.errors import InputError
 from guide.label.cut import expand
 from guide.label.energy import LinkSettings, build_links
 from guide.label.prototypes import Prototypes
+from guide.manifest import perception_settings
+from guide.networks import choose_precision, start_networks
 from guide.perceive.appearance import Appearance, Embedder
 from guide.perceive.pace import Pace
 from guide.perceive.preprocess import to_network_input
-from guide.session import Session, choose_precision, perception_settings, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 from offline.backbones import Trunk, load_trunk
 

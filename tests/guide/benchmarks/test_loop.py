@@ -7,7 +7,8 @@ import pytest
 from guide.benchmarks.clocks import Span, TimedHead, TimedTrunk
 from guide.benchmarks.loop import LoopTimes, measure_loop, time_frames
 from guide.errors import InputError
-from guide.session import Session, start_networks
+from guide.networks import start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 from tests.tiny import Learned
 

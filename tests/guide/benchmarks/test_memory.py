@@ -7,7 +7,7 @@ import pytest
 
 from guide.benchmarks.memory import held_mb, measure_memory, sample_memory, stand_in
 from guide.errors import InputError
-from guide.session import start_networks
+from guide.networks import start_networks
 from tests.tiny import Learned
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from guide.benchmarks.shared import measure_shared, replay_together
 from guide.errors import InputError
-from guide.session import start_networks
+from guide.networks import start_networks
 from tests.tiny import Learned
 
 

@@ -25,9 +25,10 @@ from guide.commands import watch
 from guide.commands.entry import entry
 from guide.commands.watch import JsonLines, Terminal, WatchOptions
 from guide.domain import Alert, Question, Resolution, Segment, SettledLabel, StepEvent, Update
+from guide.networks import start_networks
 from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
-from guide.session import Session, start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 from tests.synth import grey_levels, steady, write_video
 from tests.tiny import FEATURE_RATE, STEP_S, Learned, altered, varying, write_steps

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from guide.domain import Frame
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
+from guide.manifest import perception_settings
+from guide.networks import start_networks
 from guide.perceive.appearance import AppearanceSettings, appearance
 from guide.perceive.perceiver import Perceiver, Percept, PerceptionSettings
 from guide.perceive.region import Region
-from guide.session import perception_settings, start_networks
 from tests.tiny import FEATURE_WIDTH, Learned
 
 RATES = ("5", "10", "29.97", "varying")

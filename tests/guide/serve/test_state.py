@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from guide.domain import Belief, KeyStep, Segment
+from guide.networks import start_networks
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
 from guide.procedure.model import Procedure, Rules
 from guide.serve.closed_session import ClosedSession
 from guide.serve.state import answers_object, state_object, steps_object
-from guide.session import Session, follow_features, start_networks
+from guide.session import Session, follow_features
 from guide.settings import LiveSettings
 from tests.tiny import FEATURE_RATE, Learned
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from guide.errors import InputError
-from guide.session import Session, follow_features, start_networks
+from guide.networks import start_networks
+from guide.session import Session, follow_features
 from guide.settings import LiveSettings
 from guide.teach.annotations import read_labels
 from offline.train import TrainOptions

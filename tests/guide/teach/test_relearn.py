@@ -11,11 +11,12 @@ import pytest
 
 from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import Segment
+from guide.networks import start_networks
 from guide.procedure.model import GivenRule, Rule
 from guide.procedure.precedence import strict_edges
 from guide.procedure.reading import from_plain
 from guide.procedure.replay import standing_alerts
-from guide.session import Session, follow_features, start_networks
+from guide.session import Session, follow_features
 from guide.settings import LiveSettings
 from guide.teach import relearn as module
 from guide.teach.annotations import read_labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from guide.session import start_networks
+from guide.networks import start_networks
 from guide.teach.reading import read_demonstrations
 from guide.teach.trial import try_demonstration, try_video
 from tests.tiny import Learned

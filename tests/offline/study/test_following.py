@@ -12,8 +12,10 @@ from guide.bundle import Bundle
 from guide.domain import Alert, Guidance, Question, Resolution
 from guide.label.after_effects import AfterEffects
 from guide.label.prototypes import Prototypes
+from guide.manifest import link_settings
+from guide.networks import start_networks
 from guide.procedure.reading import from_plain
-from guide.session import Session, _links, follow_features, start_networks
+from guide.session import Session, follow_features
 from guide.settings import LiveSettings
 from guide.task_model import PRIORS, Prior
 from guide.teach.describe import Learned as Taught
@@ -47,7 +49,7 @@ def from_bundle(bundle: Bundle) -> Lesson:
     arrays, procedure = bundle.arrays("prototypes.npz"), from_plain(bundle.json("procedure.json"))
     prototypes = Prototypes.from_arrays(arrays)
     effects = AfterEffects.from_arrays(arrays, prototypes.centres.shape[1], procedure.numbers)
-    taught = Taught((), (), procedure, prototypes, _links(bundle), (), effects)
+    taught = Taught((), (), procedure, prototypes, link_settings(bundle), (), effects)
     return Lesson(taught, read_demonstrations(bundle)[0])
 
 

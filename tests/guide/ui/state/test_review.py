@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from guide.domain import Segment
 from guide.errors import InputError
+from guide.networks import start_networks
 from guide.procedure.model import GivenRule
 from guide.record.timeline import colour
-from guide.session import start_networks
 from guide.teach.edited import segments_of
 from guide.teach.edits import Give, Label, Merge, Name, Split
 from guide.teach.relearn import begin_review

@@ -11,7 +11,8 @@ from guide.benchmarks.clocks import Span
 from guide.benchmarks.frames import frames_of
 from guide.errors import InputError
 from guide.label.prototypes import Prototypes
-from guide.session import Session, start_networks
+from guide.networks import start_networks
+from guide.session import Session
 from guide.settings import LiveSettings
 from offline.backbones import load_trunk
 from offline.study.benchmarks.live import LiveSizes, Moment, PlainWay, measure_live, measure_moments
