@@ -72,21 +72,29 @@ class PictureAddress:
     def move(self, place: Path, before: float | None = None) -> int:
         """Moves the pictures in a session's folder, if all are older than the moment `before`; how many.
 
-        What is there already, with the same size, is not sent again. Raises OutputError where the address refuses.
+        What is there already, with the same size, is not sent again. One that another process of this machine moves or
+        deletes meanwhile is passed over. Raises OutputError where the address refuses.
         """
-        pictures = list_pictures(place)
-        if not pictures or (before is not None and max(path.stat().st_mtime for path in pictures) >= before):
+        pictures = {path: found for path in list_pictures(place) if (found := _stat(path)) is not None}
+        if not pictures or (before is not None and max(one.st_mtime for one in pictures.values()) >= before):
             return 0
         with self._explained():
             self._files.makedirs(self._at(place.name), exist_ok=True)
-            for path in pictures:
-                there, size = self._at(place.name, path.name), path.stat().st_size
-                if not self._files.exists(there) or self._files.size(there) != size:
-                    self._files.put_file(str(path), there)
-                if self._files.size(there) != size:
-                    raise OSError(f"{path.name} did not arrive as a whole")
-                path.unlink()
+            for path, found in pictures.items():
+                self._move_file(path, self._at(place.name, path.name), found.st_size)
         return len(pictures)
+
+    def _move_file(self, path: Path, there: str, size: int) -> None:
+        if not self._files.exists(there) or self._files.size(there) != size:
+            try:
+                self._files.put_file(str(path), there)
+            except FileNotFoundError:
+                if path.exists():
+                    raise
+                return
+        if self._files.size(there) != size:
+            raise OSError(f"{path.name} did not arrive as a whole")
+        path.unlink(missing_ok=True)
 
     def fetch(self, place: Path, names: Sequence[str]) -> None:
         """Brings pictures to a session's folder that lack there; one that is nowhere is left out."""
@@ -120,6 +128,14 @@ class PictureAddress:
             f"pictures at {self.name} cannot be reached ({type(cause).__name__}): check the address, what it asks for "
             "and the network."
         )
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    """What is known of a file; nothing where it went meanwhile."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
 
 
 def list_pictures(place: Path) -> list[Path]:

@@ -98,7 +98,8 @@ def tidying(folder: Path, most_bytes: float = 0.0, records: str | None = None) -
                     tidied = time.monotonic()
                     _tidy_up(folder, most_bytes, records)
                 move_pictures(folder, records)
-            except GuideError as error:  # also a store that a newer program brought up to date meanwhile
+            # Also of a store that a newer program brought up to date, or a folder that somebody deleted meanwhile.
+            except (GuideError, OSError) as error:
                 log.warning("old pictures cannot be deleted or moved: %s", error)
 
     thread = threading.Thread(target=work, name="retention", daemon=True)

@@ -169,6 +169,41 @@ def test_one_deleted_while_its_pictures_move_leaves_none(
     assert away(address) == {}
 
 
+def test_what_another_process_moves_meanwhile_is_passed_over(
+    address: PictureAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, other = record(tmp_path), PictureAddress.move
+    makedirs, put_file = type(address._files).makedirs, type(address._files).put_file
+
+    def at_once(files: object, *given: object, **options: object) -> None:
+        monkeypatch.undo()
+        makedirs(files, *given, **options)
+        other(address, place)
+
+    def in_the_midst(files: object, path: str, *given: object, **options: object) -> None:
+        monkeypatch.undo()
+        other(address, place)
+        put_file(files, path, *given, **options)
+
+    monkeypatch.setattr(type(address._files), "makedirs", at_once)
+    address.move(place)
+    assert (names(place), away(address)) == ([LOCK], FILES)
+    (place / "still-1-step-2.jpg").write_bytes(b"another still")
+    monkeypatch.setattr(type(address._files), "put_file", in_the_midst)
+    address.move(place)
+    assert (names(place), away(address)) == ([LOCK], {**FILES, "still-1-step-2.jpg": b"another still"})
+
+
+def test_what_goes_before_it_is_looked_at_is_passed_over(
+    address: PictureAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = record(tmp_path)
+    found = [*picture_address.list_pictures(place), place / "video-9.mp4"]
+    monkeypatch.setattr(picture_address, "list_pictures", lambda _: found)
+    assert address.move(place, before=time.time() + 60.0) == 2
+    assert (names(place), away(address)) == ([LOCK], FILES)
+
+
 class Refusing(MemoryFileSystem):  # type: ignore[misc]  # it has no types
     """A store that lets nobody do anything."""
 
