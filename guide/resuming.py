@@ -54,9 +54,8 @@ def resume(
         with Store(data, is_new=False, records=records) as store:
             if is_fleet:
                 _close_neighbours(store, source)
-            stored = store.killed(source, since=now - RESUME_S)
-            if stored is None and is_fleet and records is not None:
-                stored = store.take_over(source, since=now - RESUME_S)
+            goes_round = is_fleet and records is not None  # it may have been at several machines
+            stored = (store.take_over if goes_round else store.killed)(source, since=now - RESUME_S)
             if stored is None or stored.ended is None:
                 return None
             contents = store.contents(stored.id)

@@ -199,9 +199,10 @@ class Store:
         is to be listed, deleted and aged like any other.
         """
         self._enter_folders()
-        with self._db.transaction():
-            past = "SELECT id FROM sessions WHERE state <> 'open' AND seen < ?"
-            self._db.run(f"DELETE FROM percepts WHERE session IN ({past})", (time.time() - CLOCK_S,))
+        if self._db.is_shared:  # elsewhere there are none, and who only looks on writes nothing
+            with self._db.transaction():
+                past = "SELECT id FROM sessions WHERE state <> 'open' AND seen < ?"
+                self._db.run(f"DELETE FROM percepts WHERE session IN ({past})", (time.time() - CLOCK_S,))
         return self.close_left()
 
     def close_left(self, session: str | None = None) -> tuple[str, ...]:
@@ -219,10 +220,9 @@ class Store:
 
     def _is_left(self, session: str, seen: float) -> bool:
         """Whether nobody records an open session any more; that of another machine is only known by its silence."""
-        place = self.place(session)
-        if self._is_elsewhere(place):
-            return time.time() - seen > ABSENT_S
-        return not is_alive(place) and not spool_files(self.folder, session)
+        if self._is_recorded_here(session):
+            return False
+        return not self._is_elsewhere(session) or time.time() - seen > ABSENT_S
 
     def killed(self, source: str, since: float) -> StoredSession | None:
         """The newest session that was recorded here from a source, if its process was killed since then.
@@ -234,7 +234,7 @@ class Store:
             "ORDER BY started DESC",
             (since, source),
         )
-        newest = next((row for row in found if not self._is_elsewhere(self.place(row[0]))), None)
+        newest = next((row for row in found if not self._is_elsewhere(row[0])), None)
         return self.sessions(SessionFilter(id=newest[0]))[0] if newest is not None and newest[1] else None
 
     def newest_of(self, source: str) -> str | None:
@@ -243,12 +243,12 @@ class Store:
         return str(found[0][0]) if found else None
 
     def take_over(self, source: str, since: float) -> StoredSession | None:
-        """The newest session of a source, if another machine recorded it and has written since then, to go on here.
+        """The newest session of a source, if no process records it here and one has written since then, to go on here.
 
-        Its percepts are brought here. Whatever that machine still has to say of it is not stored any more.
+        Its percepts are brought here. Whatever another machine still has to say of it is not stored any more.
         """
         session = self.newest_of(source)
-        if session is None or not self._is_elsewhere(self.place(session)):
+        if session is None or self._is_recorded_here(session):
             return None
         with self._db.transaction(is_alone=True):
             is_left = "(state = 'open' OR state = 'interrupted' AND ended <= seen)"
@@ -358,8 +358,8 @@ class Store:
 
         Files on other machines go when those next tidy up.
         """
-        place = self.place(session)
-        if any(one.id == session and one.state == "open" for one in self.sessions()) and self._is_recorded(place):
+        is_recorded = is_alive(self.place(session)) or self._is_elsewhere(session)
+        if is_recorded and any(one.state == "open" for one in self.sessions(SessionFilter(id=session))):
             raise InputError(f"session {session} is still being recorded: end it first.")
         if (address := find_pictures()) is not None:
             address.delete(session)
@@ -382,12 +382,19 @@ class Store:
         except OSError as cause:
             raise OutputError(f"{place} cannot be deleted ({cause.strerror}): check who owns it.") from cause
 
-    def _is_recorded(self, place: Path) -> bool:
-        return is_alive(place) or self._is_elsewhere(place)
+    def _is_recorded_here(self, session: str) -> bool:
+        """Whether a process of this machine records it, or left something of it that is not shipped yet."""
+        return is_alive(self.place(session)) or bool(spool_files(self.folder, session))
 
-    def _is_elsewhere(self, place: Path) -> bool:
-        """Whether another machine records or recorded it: who does leaves a lock, held or not."""
-        return self._db.is_shared and not (place / LOCK).is_file()
+    def _is_elsewhere(self, session: str) -> bool:
+        """Whether another machine records or recorded it: who does leaves a lock, held or not.
+
+        Once a session was taken over, locks lie on several machines, and none says who records it.
+        """
+        if not self._db.is_shared:
+            return False
+        taken = "SELECT 1 FROM spools WHERE session_id = ? AND lines = ?"
+        return not (self.place(session) / LOCK).is_file() or bool(self._db.rows(taken, (session, ALL_LINES)))
 
     def keep_pictures(self, days: float | None) -> None:
         """Sets for all sessions after how many days their pictures are deleted; none keeps them."""

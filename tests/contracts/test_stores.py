@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from guide.domain import Alert, Question, Resolution, SettledLabel, StepEvent
 from guide.errors import GuideError, InputError, OutputError
 from guide.record.lock import SessionLock
-from guide.record.percepts import PERCEPTS_FILE, pack, read_percepts
+from guide.record.percepts import PERCEPTS_FILE, PerceptWriter, pack, read_percepts
 from guide.record.spool import Entry
 from guide.record.store import Store
 from guide.record.values import (
@@ -272,8 +272,9 @@ def test_a_session_that_another_machine_takes_over_is_heard_of_from_there_alone(
     with Store(here, records=records) as store:
         assert store.ship("a", FIRST, 0, entries)
         (here / FIRST).mkdir(parents=True)
-        (here / FIRST / "lock").touch()
+        lock = SessionLock(here / FIRST)
         assert store.take_over("headset:helmet", since=1e9) is None, "it is recorded here"
+        lock.release()
     with Store(there, records=records) as store:
         assert store.take_over("headset:other", since=1e9) is None
         assert store.take_over("headset:helmet", since=1e9 + 60) is None, "silent for too long"
@@ -291,3 +292,30 @@ def test_a_session_that_another_machine_takes_over_is_heard_of_from_there_alone(
         assert [one.at for one in store.contents(FIRST).labels] == [1.0, 2.0, 3.0]
         assert store.find(FIRST).state == "finished"
         assert not store._db.rows("SELECT * FROM percepts"), "nobody goes on with it any more"
+
+
+def test_a_session_goes_to_another_machine_and_back_with_all_that_was_seen(tmp_path: Path, postgres: Cluster) -> None:
+    """The first machine has a lock and some percepts of it all the while, which say nothing of what came later."""
+    records, now = postgres.database(), time.time()
+    seen = [StoredPercept(number, number / 5, np.full(3, number, np.float32)) for number in range(4)]
+    here, there = tmp_path / "here", tmp_path / "there"
+    for machine in (here, there):
+        (machine / FIRST).mkdir(parents=True)
+    with Store(here, records=records) as store, PerceptWriter(here / FIRST / PERCEPTS_FILE) as writer:
+        SessionLock(here / FIRST).release()
+        writer.append(seen[:2])
+        begin: Entry = ["begin", [FIRST, now, "", "", "", "headset:helmet", "{}", "{}", None]]
+        store.ship("a", FIRST, 0, [begin, ["write", [["percepts", pack(seen[:2])]], 2, 0.2, now]])
+    with Store(there, records=records) as store:
+        assert store.take_over("headset:helmet", since=now) is not None
+        lock = SessionLock(there / FIRST)
+        store.ship("b", FIRST, 0, [["reopen"], ["write", [["percepts", pack(seen[2:])]], 4, 0.6, now + 1]])
+    with Store(here, records=records) as store:
+        assert store.close_orphans() == (), "it is recorded there"
+        with pytest.raises(InputError, match="still being recorded"):
+            store.delete(FIRST)
+        lock.release()
+        taken = store.take_over("headset:helmet", since=now)
+        assert taken is not None
+        assert (taken.frames, taken.state) == (4, "interrupted")
+    assert [one.number for one in read_percepts(here / FIRST / PERCEPTS_FILE)] == [0, 1, 2, 3]
