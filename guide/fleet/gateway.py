@@ -112,7 +112,7 @@ class _Gateway:
         try:
             async with asyncio.timeout(ASK_S):
                 return await ask_text(replica.place, "/metrics", self._tokens.token) if replica.place else ""
-        except (OSError, GuideError, TimeoutError):
+        except (OSError, GuideError):
             return ""
 
     async def _forward(self, request: Request, replica: Replica | None) -> Response:

@@ -138,7 +138,7 @@ class Replicas:
             async with asyncio.timeout(ASK_S):
                 replica.sessions = (await ask(replica.place, "/sessions", self._token))["sessions"]
             replica.heard = self._clock()
-        except (OSError, GuideError, TimeoutError) as error:
+        except (OSError, GuideError, ValueError, KeyError, TypeError) as error:  # also of another program there
             if isinstance(error, ConnectionRefusedError) or not self.is_heard(replica):
                 self.lose(replica)
 

@@ -242,6 +242,23 @@ def test_a_headset_that_comes_again_while_its_session_is_made_gets_no_second_one
     assert asyncio.run(come([0.0])) == ["replica-1", "replica-1", "replica-2"], "unless it is gone"
 
 
+@pytest.mark.parametrize("answer", ["<html>", '{"bundles": []}', "[]"], ids=["no JSON", "something else", "no object"])
+def test_another_program_at_a_replicas_port_does_not_hold_up_the_others(
+    monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    async def text(*_: object) -> str:
+        return answer
+
+    async def looked_at() -> list[str]:
+        known = Replicas(Unready(), TOKEN, ScaleOptions())  # type: ignore[arg-type]
+        await known.find()
+        await known.refresh()
+        return [one.name for one in known.living()]
+
+    monkeypatch.setattr("guide.fleet.forward.ask_text", text)
+    assert asyncio.run(looked_at()) == [], "nobody there was heard of yet"
+
+
 @given(sessions=st.integers(0, 500), running_now=st.integers(0, 60), least=st.integers(1, 8), more=st.integers(0, 40),
        each=st.integers(1, 30))  # fmt: skip
 def test_the_number_of_replicas_is_bounded_enough_and_settles(
