@@ -197,12 +197,15 @@ class Runs:
     def _record(
         self, session: Session, options: RecordingOptions, source: SourceFacts, notes: _Notes, earlier: Earlier | None
     ) -> tuple[ExitStack, Recording | None, str]:
-        """A recording that has begun, if one is wanted, and a name that no other session here has."""
+        """A recording that has begun, if one is wanted, and a name that no other session here has.
+
+        One that goes on keeps its name, though this server may still show how it ended here.
+        """
         while True:
             held = ExitStack()
             recording = held.enter_context(recorded(session, options, source, notes.warn, earlier))
             name = name_session(time.time()) if recording is None else recording.name
-            if self.find(name) is None:
+            if earlier is not None or self.find(name) is None:
                 return held, recording, name
             held.close()  # one that has heard nothing leaves no trace
 

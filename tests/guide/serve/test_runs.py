@@ -6,8 +6,10 @@ import gc
 import time
 import weakref
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -15,14 +17,16 @@ from guide.commands.steps import write_list_bundle
 from guide.errors import InputError, OutputError
 from guide.ingest.pushed import PushedFrames
 from guide.procedure.written_list import read_list
-from guide.recording import RecordingOptions
+from guide.recording import RecordingOptions, SourceFacts
+from guide.resuming import Earlier
 from guide.serve.library import Library
 from guide.serve.metrics import Metrics
 from guide.serve.picture import decode
 from guide.serve.run import Run
-from guide.serve.runs import Runs, TakenError
+from guide.serve.runs import Runs, TakenError, _Notes
 from guide.serve.schemas import SessionRequest
 from guide.serve.tokens import Identity
+from guide.session import Session
 from tests.server import QUICK, step_picture
 from tests.tiny import Learned, write_steps
 
@@ -131,6 +135,19 @@ def test_a_session_that_cannot_be_made_gives_back_what_it_took(runs: Runs, monke
             runs.start(SessionRequest("headset:helmet"))
     assert runs._headsets._sources == {}
     assert runs.library._uses.total() == 0
+
+
+def test_a_session_that_comes_back_to_where_it_ended_keeps_its_name(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It went on at another replica meanwhile; this one still shows how it ended here."""
+    run = runs.start(SessionRequest("headset:helmet"))
+    run.end()
+    run.join()
+    monkeypatch.setattr("guide.serve.runs.recorded", lambda *_: nullcontext(SimpleNamespace(name=run.facts.id)))
+    about, earlier, session = SourceFacts("headset:helmet"), cast(Earlier, SimpleNamespace()), cast(Session, None)
+    _, _, name = runs._record(session, RecordingOptions(), about, _Notes(), earlier)
+    assert name == run.facts.id
 
 
 def test_networks_are_given_back_when_a_session_is_over(runs: Runs) -> None:
