@@ -65,14 +65,11 @@ class Relay:
         self._thread.join(1.0)
 
     def _run(self) -> None:
-        try:
-            client, _ = self._listener.accept()
-        except OSError:  # nobody came, or it was closed
-            return
-        finally:
-            self._listener.close()
-        with client, self._server, contextlib.suppress(OSError):
-            self._pass_on(client)
+        with contextlib.suppress(OSError), self._server:
+            with self._listener:  # nobody may come, or it is closed
+                client, _ = self._listener.accept()
+            with client:
+                self._pass_on(client)
 
     def _pass_on(self, client: socket.socket) -> None:
         """Until one of them hangs up, or the server names another place."""
