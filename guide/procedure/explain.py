@@ -55,7 +55,7 @@ def watching(procedure: Procedure) -> str:
     parts += [f"asks about {_listed(asked, 'and')}"] if asked else []
     parts += [f"does not watch {_listed(rest, 'and')}"] if rest else []
     more = FEWEST_TO_WARN - procedure.demonstrations
-    remedy = f"Record {more} more: it warns from {FEWEST_TO_WARN} recordings on" if more > 0 else SURER
+    remedy = f"Record {more} more: it warns from {FEWEST_TO_WARN} labelled recordings on" if more > 0 else SURER
     return f"{', '.join(parts)}. {remedy}."
 
 

@@ -194,9 +194,10 @@ def _done_too_seldom(procedure: Procedure, state: State, step: int) -> Finding:
 
 
 def _how_often(procedure: Procedure, step: int) -> str:
-    usual = procedure.usual_visits(step)
-    times = f"{usual} times" if usual > 1 else "at most once"
-    return f"{times} in each of {procedure.demonstrations} demonstrations"
+    usual, count, found = procedure.usual_visits(step), procedure.demonstrations, procedure.statistics_of(step)
+    times, held = (f"{usual} times", found.present) if found and usual > 1 else ("at most once", count)
+    held -= found.repeated if found and usual == 1 else 0
+    return f"{times} in {f'each of {count}' if held == count else f'{held} of {count}'} demonstrations"
 
 
 def repeated(procedure: Procedure, state: State, event: Confirmed, is_sure: bool) -> Finding | None:

@@ -159,7 +159,8 @@ def test_what_is_warned_of_is_said_in_a_sentence_and_what_helps() -> None:
         "Warns when step 1, 4 or 5 is left out, asks about 2, does not watch 3. More labelled recordings make it surer."
     )
     assert words(Rules(asked_steps=(1, 2, 3, 4, 5)), demonstrations=3) == (
-        "Warns of no step that is left out, asks about 1, 2, 3, 4 and 5. Record 1 more: it warns from 4 recordings on."
+        "Warns of no step that is left out, asks about 1, 2, 3, 4 and 5. "
+        "Record 1 more: it warns from 4 labelled recordings on."
     )
     assert words(Rules(), demonstrations=0) == "", "a written list is followed by hand"
 

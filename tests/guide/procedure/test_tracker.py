@@ -5,7 +5,7 @@ import pytest
 
 from guide.domain import UNKNOWN, Alert, Guidance, KeyStep, Question, Resolution, Segment
 from guide.procedure.learn import learn_procedure
-from guide.procedure.model import Procedure
+from guide.procedure.model import Procedure, Rules, StepStatistics
 from guide.procedure.replay import standing_alerts
 from guide.procedure.tracker import Tracker
 
@@ -314,3 +314,18 @@ def test_words_on_visits_say_how_many_there_are(rounds: Procedure) -> None:
     few, many = (standing_alerts(feed(rounds, *steps)) for steps in ((1, 2, 3, 5, 3), (1, 2, 3, 2, 3, 2, 5)))
     assert [one.evidence for one in few] == ["seen once until the end: 2 times in each of 12 demonstrations"]
     assert [one.evidence for one in many] == ["done 3 times so far; 2 times in each of 12 demonstrations"]
+
+
+def test_words_on_visits_count_only_the_demonstrations_that_did_so() -> None:
+    """A step that some leave out, and one that somebody came back to, though the rule holds."""
+    lasted = (1.0, 1.0, 2.0, 3.0, 3.0)
+    statistics = (
+        StepStatistics(2, 9, 9, 2, lasted, visits=(0, 9)),
+        StepStatistics(3, 12, 1, 2, lasted, visits=(11, 1)),
+    )
+    task = Procedure(STEPS, 12, statistics=statistics, rules=Rules(single=(2, 3), is_unknown_flagged=False))
+    told = {one.step: one.evidence for one in standing_alerts(feed(task, 1, 2, 3, 2, 3, 2))}
+    assert told == {
+        2: "done 3 times so far; 2 times in 9 of 12 demonstrations",
+        3: "done 2 times so far; at most once in 11 of 12 demonstrations",
+    }
