@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from guide.serve.connections import Connections
 from guide.serve.options import ScaleOptions, ServeOptions
 from guide.serve.tokens import Tokens
 from tests.server import TOKEN, Served, in_thread, running
+from tests.waiting import until
 
 
 class Servers:
@@ -64,10 +64,3 @@ def fleet(bundle: Path, data: Path, scale: ScaleOptions, note: Path | None = Non
 def replicas(served: Served) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = served.ask("/fleet").json["replicas"]
     return found
-
-
-def until(is_so: Callable[[], bool], patience_s: float = 20.0) -> None:
-    deadline = time.monotonic() + patience_s
-    while not is_so():
-        assert time.monotonic() < deadline, "it never came to be so"
-        time.sleep(0.05)

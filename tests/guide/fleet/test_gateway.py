@@ -22,9 +22,10 @@ from starlette.types import Receive, Scope, Send
 from guide.fleet.forward import Place
 from guide.fleet.replicas import Replicas, wanted_replicas
 from guide.serve.options import ScaleOptions
-from tests.fleet import Servers, fleet, replicas, until
+from tests.fleet import Servers, fleet, replicas
 from tests.server import TOKEN, Headset, Served, step_picture
 from tests.tiny import Learned
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")

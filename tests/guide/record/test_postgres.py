@@ -272,7 +272,7 @@ def test_a_database_that_hangs_is_given_up(
                 held.enter_context(store._db.transaction())
             postgres.freeze()
             store.sessions()
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 20.0, "the network gives up later"
         with pytest.raises(OutputError, match="cannot be used"):
             store.sessions()
 

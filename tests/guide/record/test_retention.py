@@ -20,8 +20,8 @@ from guide.record.spool import Spool
 from guide.record.sqlite import DATABASE
 from guide.record.store import DAY_S, Store
 from guide.record.values import SessionFacts, StoredPicture
-from tests.guide.record.test_writer import until
 from tests.postgres import Cluster
+from tests.waiting import until
 
 NAMES = [f"20300102-030405-00{number:02x}" for number in range(4)]
 

@@ -23,8 +23,9 @@ from guide.record.store import Store
 from guide.record.values import SessionFacts, SessionFilter
 from guide.record.writer import SessionWriter
 from tests.contracts.test_stores import EVERYTHING, FIRST, SECOND, rows
-from tests.guide.record.test_writer import QUICK, until
+from tests.guide.record.test_writer import QUICK
 from tests.postgres import PASSWORD, SECRET, Cluster
+from tests.waiting import until
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 from guide.errors import InputError
 from guide.record.webhook import Webhook, WebhookSettings, check_address
+from tests.waiting import until
 
 QUICK = WebhookSettings(timeout_s=0.3, first_pause_s=0.01, longest_pause_s=0.05, patience_s=5.0)
 
@@ -65,13 +66,6 @@ def target() -> Iterator[Target]:
     made = Target()
     yield made
     made.close()
-
-
-def until(question: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not question():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
 
 
 def test_alerts_arrive_in_order(target: Target) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,19 +24,12 @@ from guide.record.sqlite import DATABASE
 from guide.record.store import Store
 from guide.record.values import Row, SessionFacts, StoredAction, StoredPercept
 from guide.record.writer import SessionWriter, WriterSettings
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[3]
 NAME = "20300102-030405-00ff"
 FACTS = SessionFacts(NAME, started=1e9)
 QUICK = WriterSettings(period_s=0.01, longest_pause_s=0.02, patience_s=5.0)
-
-
-def until(question: Callable[[], bool], seconds: float = 10.0) -> None:
-    """Waits for another thread, and fails where nothing comes of it."""
-    end = time.monotonic() + seconds
-    while not question():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
 
 
 def label(number: int) -> SettledLabel:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from guide.serve.app import FILES, PAGE
 from guide.serve.picture import decode
 from tests.server import TOKEN, Served, running, step_picture
 from tests.tiny import Learned, write_steps
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +29,6 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def served(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with running(frames_task.folder, tmp_path_factory.mktemp("data"), most_clients=3) as server:
         yield server
-
-
-def until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def start(served: Served, **wish: object) -> dict[str, Any]:

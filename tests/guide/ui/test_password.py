@@ -87,21 +87,23 @@ def test_a_crowd_of_guesses_is_cut_short_and_holds_up_nobody_who_comes_once(monk
         looked_at.clear()
         login = Login(KEPT)
         guesses = [asyncio.create_task(login.log_in("wrong", "192.0.2.7")) for _ in range(200)]
-        await asyncio.sleep(0.005)
+        while not looked_at:
+            await asyncio.sleep(0)
+        already = len(looked_at)
         handed = await login.log_in("right", address)
-        before = len(looked_at)
+        before = len(looked_at) - already
         answers = await asyncio.gather(*guesses, return_exceptions=True)
         assert await login.log_in("right", address), "the next one has its turn"
         refused = sum(isinstance(answer, BusyError) for answer in answers)
         assert refused + answers.count(None) == 200
-        return before, refused >= 200 - MOST_TRIES - before, handed
+        return before, refused >= 200 - MOST_TRIES - already - before, handed
 
     monkeypatch.setattr(guard, "FIRST_DELAY_S", 0.0)
     monkeypatch.setattr(PasswordHash, "matches", match)
     for address in ("192.0.2.7", "192.0.2.8"):
         before, are_refused, handed = asyncio.run(crowd(address))
         assert handed is not None
-        assert before <= 3, "one was being looked at when it came"
+        assert before <= 2, "one may be looked at when it comes"
         assert are_refused
 
 
