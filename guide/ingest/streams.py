@@ -14,7 +14,7 @@ from av.video.reformatter import VideoReformatter
 from guide.errors import InputError
 from guide.ingest.base import Shot, SourceLostError
 from guide.ingest.files import reason, to_rgb
-from guide.ingest.relay import Relay, on_machine
+from guide.ingest.rtsp_relay import RtspRelay, on_machine
 
 log = logging.getLogger(__name__)
 
@@ -61,10 +61,10 @@ class NetworkStream:
         """Opens it, on the `machine` of this number where one is given, whatever its name means by now."""
         self._name = redacted(address)
         options = _options(address)
-        self._relay: Relay | None = None
+        self._relay: RtspRelay | None = None
         try:
             if machine is not None and _is_rtsp(address):
-                self._relay = Relay(address, machine, OPEN_S)
+                self._relay = RtspRelay(address, machine, OPEN_S)
                 address = self._relay.address
             elif machine is not None:
                 address, options = on_machine(address, machine), {**options, **_staying(address)}

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from guide.errors import InputError
 from guide.ingest.base import SourceLostError
-from guide.ingest.relay import Relay
+from guide.ingest.rtsp_relay import RtspRelay
 from guide.ingest.source import open_source
 from guide.ingest.streams import NetworkStream, is_address, redacted, require_address
 from tests.fake_camera import noisy
@@ -211,7 +211,7 @@ def test_an_rtsp_stream_of_a_machine_that_was_looked_up_comes_by_way_of_the_rela
 
 def test_a_relay_that_nobody_came_to_hangs_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as camera:
-        relay = Relay(f"rtsp://camera.invalid:{camera.getsockname()[1]}/x", "127.0.0.1", 5.0)
+        relay = RtspRelay(f"rtsp://camera.invalid:{camera.getsockname()[1]}/x", "127.0.0.1", 5.0)
         server, _ = camera.accept()
         relay.close()
         assert relay._server.fileno() == relay._listener.fileno() == -1

@@ -32,7 +32,7 @@ def on_machine(address: str, machine: str, scheme: str = "", port: int | None = 
     return parts._replace(scheme=scheme or parts.scheme, netloc=f"{login}{at}{place}").geturl()
 
 
-class Relay:
+class RtspRelay:
     """Passes on what one client, which asks at `address`, and the server of a machine say to each other.
 
     `has_cut` says whether it stopped because the server named another place.
