@@ -122,6 +122,7 @@ class Orders:
         risks = np.stack(columns, 1) if columns else np.zeros((0, 0))
         for link in range(len(risks)):
             risks = np.minimum(risks, np.maximum(risks[:, link, None], risks[link]))
+        np.fill_diagonal(risks, 1.0)  # a chain of needs may come back to where it began, where orders go round
         return risks
 
     def lacking(self, step: int, done: Collection[int], most: float = 1.0) -> list[Lacking]:

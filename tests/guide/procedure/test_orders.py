@@ -101,3 +101,11 @@ def test_needs_go_in_chains(demonstrations: list[tuple[int, ...]]) -> None:
     for first, link, then in permutations(found.steps, 3):
         weaker = max(risk_of(found, "needs", first, link), risk_of(found, "needs", link, then))
         assert risk_of(found, "needs", first, then) <= weaker
+
+
+def test_no_step_needs_itself_where_orders_go_round() -> None:
+    """Each begins with another step and all go on in the same way: most needed the one before each step."""
+    rounds = tuple(tuple((start + place) % 12 + 1 for place in range(12)) for start in range(12))
+    found = Orders(rounds)
+    assert risk_of(found, "needs", 1, 2) < 0.1
+    assert {risk_of(found, "needs", step, step) for step in found.steps} == {1.0}
