@@ -25,10 +25,13 @@ from websockets.sync.client import ClientConnection, connect
 
 from guide.commands.serve import serving
 from guide.domain import Image
+from guide.record.store import Store
+from guide.record.values import SessionFilter
 from guide.recording import RecordingOptions
 from guide.serve.options import ServeOptions
 from guide.settings import LiveSettings
 from tests.synth import COLOURS, plain
+from tests.waiting import until
 
 TOKEN = "a-token-for-the-tests"
 QUICK = LiveSettings(lag_s=0.4, confirm_s=0.3, bridge_s=0.3)
@@ -172,6 +175,23 @@ class Headset:
 
     def said(self, kind: str) -> list[dict[str, Any]]:
         return [message for message in self.heard if message["type"] == kind]
+
+
+def settled(served: Served, headset: Headset, records: str | None = None) -> dict[str, Any]:
+    """Where a headset's session stands once all that it sent is seen, and all that followed from it is stored."""
+    while len(headset.acks) < headset.sent:
+        headset.wait_for("ack")
+    session = headset.said("hello")[0]["session"]
+    state: dict[str, Any] = served.ask(f"/sessions/{session}").json
+    wanted = state["health"]["processed"], len(state["actions"])
+    with Store(served.data, is_new=False, records=records) as store:
+
+        def is_stored() -> bool:
+            found = store.sessions(SessionFilter(id=session))
+            return [(one.frames, len(store.contents(session).actions)) for one in found] == [wanted]
+
+        until(is_stored)
+    return state
 
 
 @contextmanager

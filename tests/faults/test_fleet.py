@@ -21,7 +21,7 @@ from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.shipping import opened
 from tests.postgres import Cluster
 from tests.ray_cluster import require_ray
-from tests.server import TOKEN, Served, running
+from tests.server import TOKEN, Served, running, settled
 from tests.tiny import Learned
 
 ROOT = Path(__file__).parents[2]
@@ -64,8 +64,7 @@ def test_a_session_goes_on_at_a_replica_that_has_run_for_long(
             session = headset.wait_for("hello", 30.0)["session"]
             headset.send({"kind": "mark_done", "step": 2})
             headset.show((1, 4), 1.2)
-            time.sleep(1.5)  # what was said by then is stored, and shipped
-            left = where(served.ask(f"/sessions/{session}").json)
+            left = where(settled(served, headset, os.environ["CNC_RECORDS"]))
         with other.connect() as headset:
             state = headset.wait_for("hello", 30.0)["state"]
             assert where(state) == left
@@ -133,19 +132,18 @@ def test_a_replica_killed_is_replaced_and_its_headsets_go_on_at_the_other(frames
         sessions = {name: one.wait_for("hello", 30.0)["session"] for name, one in headsets.items()}
         for one in headsets.values():
             one.show((1, 4), 0.8)
-        time.sleep(1.0)
+        before = {name: settled(served, one) for name, one in headsets.items()}
         listed = served.ask("/sessions").json["sessions"]
         homes = {one["client"]: one["replica"] for one in listed}
         assert len({*homes.values()}) == 2, "one each"
         known = {one["name"]: one for one in served.ask("/fleet").json["replicas"]}
-        before = served.ask(f"/sessions/{sessions['one']}").json
         os.kill(known[homes["one"]]["pid"], signal.SIGKILL)
         while headsets["one"].hear(10.0) is not None:
             pass
         assert headsets["one"].code == 1012
         again = held.enter_context(served.connect("one"))
         state = again.wait_for("hello", 30.0)["state"]
-        assert where(state) == where(before)
+        assert where(state) == where(before["one"])
         assert served.ask("/sessions").json["sessions"][-1]["replica"] == homes["two"]
         headsets["two"].show((2,), 0.4)
         again.show((2,), 0.4)
