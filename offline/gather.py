@@ -65,14 +65,10 @@ def see_task(
     """
     if extractor is None:
         return tuple(cache.features(fact.recording, None, fact.rate) for fact in facts)
-    rate = working_rate(facts, recipe.fps, recipe.least_frames)
+    rate = _told_rate(facts, recipe, console)
     total, done = sum(fact.duration_s for fact in facts), 0.0
     features = []
     words = f"working rate {rate:g} a second"
-    if not math.isclose(rate, recipe.fps, rel_tol=0.01):
-        too_few = f"the shortest recording would give too few (wanted: {recipe.least_frames})"
-        why = too_few if rate > recipe.fps else "no recording holds more"
-        console.print(f"note: {rate:g} frames a second are taken instead of {recipe.fps:g}: {why}", soft_wrap=True)
     if fleet is not None:
         fleet.see(facts, extractor.trunk, rate, console, recipe.head == "conv")
     with progress(console if fleet is None else Console(quiet=True), "features", total) as advance:
@@ -92,6 +88,16 @@ def see_task(
             advance(done, words)
     require_enough(len(features))
     return tuple(features)
+
+
+def _told_rate(facts: Sequence[RecordingFacts], recipe: Recipe, console: Console) -> float:
+    """The working rate, which is told where it is not the recipe's."""
+    rate = working_rate(facts, recipe.fps, recipe.least_frames)
+    if not math.isclose(rate, recipe.fps, rel_tol=0.01):
+        too_few = f"the shortest recording would give too few (wanted: {recipe.least_frames})"
+        why = too_few if rate > recipe.fps else "no recording holds more"
+        console.print(f"note: {rate:g} frames a second are taken instead of {recipe.fps:g}: {why}", soft_wrap=True)
+    return rate
 
 
 def see_twice(

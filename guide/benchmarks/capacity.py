@@ -122,11 +122,7 @@ def measure(options: CapacityOptions) -> tuple[Costs, float]:
             before = _read(port, token)
             run = asyncio.run(_with_midway(Crowd(mine, options.clients, pictures, port, token), port, token, mine))
             after = _read(port, token)
-        with opened(Path(folder)) as store:
-            kept = store.sessions()
-            tables = [store.contents(one.id) for one in kept]
-            rows = sum(len(getattr(one, name)) for one in tables for name in one.__slots__ if name != "final")
-            length_s = sum(one.at for one in kept)
+        rows = _rows(Path(folder))
     p95_s, midway = run
     frames = after.frames - before.frames
     share = (after.at - before.at) / (before.at - idle.at)  # what they use when nobody sends is no frame's
@@ -143,12 +139,21 @@ def measure(options: CapacityOptions) -> tuple[Costs, float]:
         frame_bytes=sum(map(len, pictures)) / len(pictures) + 8,
         replica_bytes=sum(before.memory_bytes[name] for name in replicas) / len(replicas),
         session_bytes=max(0.0, grown) / options.clients,
-        rows=rows / max(length_s, 1e-9) * options.rate / options.fps,
+        rows=rows * options.rate / options.fps,
         writes=1 / WRITES_S,
         write_s=None if options.write_ms is None else options.write_ms / 1e3,
         gpu_rate=options.gpu_rate,
     )
     return costs, p95_s
+
+
+def _rows(folder: Path) -> float:
+    """Records a second of the sessions in a folder."""
+    with opened(folder) as store:
+        kept = store.sessions()
+        tables = [store.contents(one.id) for one in kept]
+    rows = sum(len(getattr(one, name)) for one in tables for name in one.__slots__ if name != "final")
+    return rows / max(sum(one.at for one in kept), 1e-9)
 
 
 async def _with_midway(crowd: Crowd, port: int, token: str, options: ServerBenchmarkOptions) -> tuple[float, Reading]:
