@@ -258,7 +258,8 @@ class Store:
             )
             if not taken:
                 return None
-            self._db.run("UPDATE spools SET lines = ? WHERE session_id = ?", (ALL_LINES, session))
+            if self._is_elsewhere(session):
+                self._db.run("UPDATE spools SET lines = ? WHERE session_id = ?", (ALL_LINES, session))
             packed = self._db.rows("SELECT data FROM percepts WHERE session = ? ORDER BY rowid", (session,))
         place = self.place(session)
         place.mkdir(parents=True, exist_ok=True, mode=0o700)

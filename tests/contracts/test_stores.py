@@ -294,6 +294,20 @@ def test_a_session_that_another_machine_takes_over_is_heard_of_from_there_alone(
         assert not store._db.rows("SELECT * FROM percepts"), "nobody goes on with it any more"
 
 
+def test_a_session_gone_on_with_where_it_began_is_closed_when_nobody_records_it_there(
+    tmp_path: Path, postgres: Cluster
+) -> None:
+    (tmp_path / FIRST).mkdir()
+    SessionLock(tmp_path / FIRST).release()
+    now = time.time()
+    with Store(tmp_path, records=postgres.database()) as store:
+        store.ship("a", FIRST, 0, [["begin", [FIRST, now, "", "", "", "headset:helmet", "{}", "{}", None]]])
+        assert store.take_over("headset:helmet", since=now) is not None
+        store.ship("b", FIRST, 0, [["reopen"], ["write", [], 0, 0.0, now]])
+        assert store.find(FIRST).state == "open"
+        assert store.close_orphans() == (FIRST,)
+
+
 def test_a_session_goes_to_another_machine_and_back_with_all_that_was_seen(tmp_path: Path, postgres: Cluster) -> None:
     """The first machine has a lock and some percepts of it all the while, which say nothing of what came later."""
     records, now = postgres.database(), time.time()
