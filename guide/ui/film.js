@@ -38,12 +38,16 @@ function leave() {
 }
 
 async function start(root) {
-  if (!field()) return write(root, "Give the procedure a name first.")
+  if (!field()) return write(root, "The page is still being drawn: press again in a moment.")
+  if (film.isAsking) return // pressed twice: the first camera would never be let go
+  film.isAsking = true
   try {
     film.stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment", width: { ideal: 1280 }, height: { ideal: 720 } } })
   } catch (error) {
     write(root, error.name === "NotAllowedError" ? "The camera was not allowed: allow it in the browser and try again." : `No camera can be used (${error.message}): plug one in, or use a phone.`)
     return
+  } finally {
+    film.isAsking = false
   }
   if (!film.root.isConnected) return leave() // the page was left while the browser asked
   const mimeType = KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))

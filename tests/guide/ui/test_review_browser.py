@@ -151,13 +151,11 @@ def test_two_recordings_stand_side_by_side_and_the_other_follows(exported: Path,
         expect(line.locator("#other .part").first).to_be_visible()
         line.locator("#bar .part", has_text="step 2").click()
         expect(line.locator("#there")).to_contain_text("Here 02 did step 2")
-        page.wait_for_timeout(1000)  # the other looks for the moment
-        at_s, beside_s = (
-            float(page.evaluate(f"document.querySelector('.st-key-{which} video').currentTime"))
-            for which in ("review_video", "review_other")
+        at_s = float(page.evaluate("document.querySelector('.st-key-review_video video').currentTime"))
+        wanted_s = there.start + (at_s - here.start) / here.duration * there.duration
+        page.wait_for_function(
+            "(s) => Math.abs(document.querySelector('.st-key-review_other video').currentTime - s) < 0.25", arg=wanted_s
         )
-        share = (at_s - here.start) / here.duration
-        assert beside_s == pytest.approx(there.start + share * there.duration, abs=0.25)
         if shots := os.environ.get("CNC_SHOTS"):
             page.screenshot(path=f"{shots}/label-beside.png")
         assert_seen_on_a_small_laptop(page, line.locator("#bar"))
