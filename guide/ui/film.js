@@ -1,6 +1,8 @@
 // Films with the browser's camera, or lets a phone's own camera do it, and hands the film to the page's field for files.
 const KINDS = ["video/mp4;codecs=avc1", "video/webm;codecs=vp8", "video/webm"]
 const SLICE_MS = 1000
+const LOOK_MS = 200
+const PATIENCE_MS = 10000 // for the field, while the page is drawn
 
 const film = (window.guideFilm = window.guideFilm || { recorder: null, stream: null, began: 0, turn: 0 })
 
@@ -18,7 +20,8 @@ function field() {
   return document.querySelector(".st-key-film-files input[type=file]:not(:disabled)")
 }
 
-function hand(file) {
+async function hand(file) {
+  for (const until = Date.now() + PATIENCE_MS; !field() && Date.now() < until; ) await new Promise((done) => setTimeout(done, LOOK_MS))
   const into = field(), chosen = new DataTransfer()
   if (!into) return false
   chosen.items.add(file)
@@ -38,7 +41,6 @@ function leave() {
 }
 
 async function start(root) {
-  if (!field()) return write(root, "The page is still being drawn: press again in a moment.")
   if (film.isAsking) return // pressed twice: the first camera would never be let go
   film.isAsking = true
   try {
@@ -53,12 +55,13 @@ async function start(root) {
   const mimeType = KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
   const recorder = (film.recorder = new MediaRecorder(film.stream, { mimeType })), parts = []
   recorder.ondataavailable = (event) => parts.push(event.data)
-  recorder.onstop = () => {
+  recorder.onstop = async () => {
     const type = recorder.mimeType.split(";")[0], suffix = type.split("/")[1]
-    const isTaken = hand(new File(parts, named(film.root, suffix), { type }))
-    write(film.root, isTaken ? "It is being kept …" : "It could not be kept: give the procedure a name first.")
+    const made = new File(parts, named(film.root, suffix), { type })
     leave()
     show(film.root)
+    write(film.root, "It is being kept …")
+    if (!(await hand(made))) write(film.root, "It could not be kept: give the procedure a name first.")
   }
   film.began = Date.now()
   film.recorder.start(SLICE_MS)

@@ -323,7 +323,7 @@ def test_words_on_visits_count_only_the_demonstrations_that_did_so() -> None:
         StepStatistics(2, 9, 9, 2, lasted, visits=(0, 9)),
         StepStatistics(3, 12, 1, 2, lasted, visits=(11, 1)),
     )
-    task = Procedure(STEPS, 12, statistics=statistics, rules=Rules(single=(2, 3), is_unknown_flagged=False))
+    task = Procedure(tuple(STEPS), 12, statistics=statistics, rules=Rules(single=(2, 3), is_unknown_flagged=False))
     told = {one.step: one.evidence for one in standing_alerts(feed(task, 1, 2, 3, 2, 3, 2))}
     assert told == {
         2: "done 3 times so far; 2 times in 9 of 12 demonstrations",
