@@ -111,7 +111,8 @@ class Cluster:
     def end(self, *names: str) -> None:
         """Ends replicas and all their sessions properly, all at the same time."""
         actors = [self._actors.pop(name) for name in names if name in self._actors]
-        ray.wait([actor.end.remote() for actor in actors], num_returns=len(actors), timeout=END_S) if actors else None
+        if actors:
+            ray.wait([actor.end.remote() for actor in actors], num_returns=len(actors), timeout=END_S)
         for actor in actors:
             ray.kill(actor)
 

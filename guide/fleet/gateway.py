@@ -81,10 +81,9 @@ class _Gateway:
                 "sessions": len(one.running), "headsets": one.given}  # fmt: skip
 
     async def sessions(self, request: Request) -> Response:
-        if request.method == "POST":
-            await self._replicas.refresh()
-            return await self._forward(request, self._replicas.emptiest())
         await self._replicas.refresh()
+        if request.method == "POST":
+            return await self._forward(request, self._replicas.emptiest())
         found = [{**brief, "replica": one.name} for one in self._replicas.living() for brief in one.sessions]
         return JSONResponse({"sessions": sorted(found, key=lambda one: str(one["session"])), "program": __version__})
 
