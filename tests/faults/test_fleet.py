@@ -177,8 +177,8 @@ def test_a_gateway_killed_and_started_with_other_options_ends_no_session(frames_
             late.wait_for("hello", 30.0)
             homes = {one["client"]: one["replica"] for one in served.ask("/sessions").json["sessions"]}
             assert homes == {"early": "replica-1", "late": "replica-2"}
-            back.show((4,), 0.4)
             for one in (back, late):
+                one.show((4,), 0.8)
                 assert one.finish()["state"] == "finished"
         until(lambda: [one["name"] for one in known(served)] == ["replica-2"], 60.0)
         gateway.send_signal(signal.SIGINT)
