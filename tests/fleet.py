@@ -21,6 +21,8 @@ from tests.waiting import until
 class Servers:
     """Replicas as servers in threads of the test."""
 
+    version = "of the first gateway"
+
     def __init__(self, bundle: Path, data: Path) -> None:
         self._bundle, self._data, self._held = bundle, data, dict[str, ExitStack]()
         self.places: dict[str, Place] = {}
@@ -35,7 +37,7 @@ class Servers:
         name = f"replica-{self._count}"
         self._held[name] = ExitStack()
         served = self._held[name].enter_context(running(self._bundle, self._data, is_fleet=True))
-        self.places[name] = Place("127.0.0.1", served.port, 0)
+        self.places[name] = Place("127.0.0.1", served.port, 0, self.version)
         return name
 
     def where(self, name: str) -> Place | None:
@@ -51,7 +53,9 @@ class Servers:
 def fleet(bundle: Path, data: Path, scale: ScaleOptions, note: Path | None = None) -> Iterator[tuple[Served, Servers]]:
     servers, options = Servers(bundle, data), ServeOptions(bundle, port=0, note=note)
     connections = Connections(16)
-    app = make_gateway(Replicas(servers, TOKEN, scale), Tokens(TOKEN), options.limits, connections)
+    app = make_gateway(
+        Replicas(servers, TOKEN, scale, options.limits.most_clients), Tokens(TOKEN), options.limits, connections
+    )
     try:
         with in_thread(listening(app, options, TOKEN, None, connections)) as port:
             served = Served(port, data)

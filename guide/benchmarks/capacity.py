@@ -18,7 +18,7 @@ from statistics import quantiles
 
 from rich.console import Console
 
-from guide.benchmarks.capacity_model import Costs, needs, simulate, walls
+from guide.benchmarks.capacity_model import BUSY, Costs, needs, simulate, walls
 from guide.benchmarks.figures import Figure, Part, machine, processor, tell
 from guide.benchmarks.fleet import FleetBenchmarkOptions, serving_replicas
 from guide.benchmarks.headsets import PATIENCE_S, Crowd, ServerBenchmarkOptions, ask, sent_pictures
@@ -219,7 +219,7 @@ def _simulated(options: CapacityOptions, costs: Costs, p95_s: float) -> Part:
     """The measured crowd in the simulation, and as many headsets as the model gives a replica."""
     traffic = _traffic(options)
     same, _ = simulate(_arrivals(traffic, options.clients, options.fps, options.seconds), REPLICAS, costs.frame_s)
-    most = max(1, int(walls_of_replica(options.rate, costs)))
+    most = max(1, int(BUSY / (options.rate * costs.frame_s)))
     replies, unsent = simulate(_arrivals(traffic, 10 * most, options.rate, 60.0), 10, costs.frame_s)
     figures = (
         Figure("as measured, p95 simulated", 1e3 * quantiles(same, n=20)[-1], "ms"),
@@ -229,11 +229,6 @@ def _simulated(options: CapacityOptions, costs: Costs, p95_s: float) -> Part:
         Figure("frames not sent in time", 100 * unsent / (len(replies) + unsent), "%"),
     )
     return Part("Simulation", "recorded traffic" if traffic else "even traffic", figures)
-
-
-def walls_of_replica(rate: float, costs: Costs) -> float:
-    """The headsets that one core holds."""
-    return next(headsets for name, headsets in walls(rate, costs) if name.startswith("a replica without"))
 
 
 def _traffic(options: CapacityOptions) -> list[list[float]]:
@@ -259,7 +254,7 @@ def _arrivals(traffic: list[list[float]], headsets: int, rate: float, seconds: f
             made.append([number / headsets / rate + tick / rate for tick in range(round(seconds * rate))])
             continue
         times = traffic[number % len(traffic)]
-        scale = len(times) / (rate * max(times[-1], 1e-9))
+        scale = (len(times) - 1) / (rate * max(times[-1], 1e-9))
         gaps = [scale * (later - earlier) for earlier, later in pairwise(times)]
         at, one = number / headsets / rate, list[float]()
         while at < seconds:

@@ -169,7 +169,8 @@ def serving_fleet(options: ServeOptions) -> Iterator[tuple[uvicorn.Server, socke
     )  # fmt: skip
     log_as_json("gateway")
     cluster = Cluster(options.scale.ray, inside, serving)
-    replicas, tokens = Replicas(cluster, token, options.scale), Tokens(token, kept.data / FILE)
+    replicas = Replicas(cluster, token, options.scale, options.limits.most_clients)
+    tokens = Tokens(token, kept.data / FILE)
     app = make_gateway(replicas, tokens, options.limits, connections)
     # The port first: a second gateway that finds it taken must not end the replicas of the first.
     with listening(app, options, token, certificate, connections) as found, cluster:

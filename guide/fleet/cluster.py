@@ -5,6 +5,7 @@ No frame passes through Ray: each replica is a server with a port of its own. Th
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import threading
@@ -16,11 +17,12 @@ from typing import Any, Final
 
 import uvicorn
 
+from guide import __version__
 from guide.errors import InputError, OutputError
 from guide.fleet.forward import Place
 from guide.fleet.logs import log_as_json
 from guide.record.picture_address import VARIABLE as PICTURES
-from guide.serve.options import ServeOptions
+from guide.serve.options import ScaleOptions, ServeOptions
 
 try:
     import ray
@@ -51,6 +53,11 @@ class Cluster:
         if not HAS_RAY:
             raise InputError("a fleet needs Ray, which is not installed: pip install -e '.[fleet]'.")
         self._address, self._options, self._serve = address, options, serve
+        self._pictures = os.environ.get(PICTURES)
+        # How many there are, and where the gateway listens, is nothing to a replica.
+        inside = replace(options, host="", scale=ScaleOptions(gpus=options.scale.gpus))
+        told = repr((__version__, inside, options.recording.records, self._pictures))
+        self.version = hashlib.sha256(told.encode()).hexdigest()
         self._actors: dict[str, Any] = {}
 
     def __enter__(self) -> Cluster:
@@ -90,7 +97,7 @@ class Cluster:
             name=name, namespace=NAMESPACE, lifetime="detached", max_restarts=-1, scheduling_strategy="SPREAD",
             num_cpus=self._options.threads, num_gpus=self._options.scale.gpus, max_concurrency=2,
         )  # fmt: skip
-        self._actors[name] = actor.remote(name, self._serve, self._options, host, os.environ.get(PICTURES))
+        self._actors[name] = actor.remote(name, self._serve, self._options, host, self._pictures, self.version)
         return name
 
     def where(self, name: str) -> Place | None:
@@ -121,9 +128,10 @@ class _Server:
     """A server in the process of an actor."""
 
     def __init__(
-        self, name: str, serve: Serve, options: ServeOptions, host: str | None, pictures: str | None = None
+        self, name: str, serve: Serve, options: ServeOptions, host: str | None, pictures: str | None, version: str
     ) -> None:
         log_as_json(name)
+        self._version = version
         if pictures:  # they go where the gateway says, also from a node that was started without knowing
             os.environ[PICTURES] = pictures  # not by Ray, which would log the address with its password
         self._held = ExitStack()
@@ -135,7 +143,7 @@ class _Server:
         log.info("listens on %s port %d", self._host, self._port)
 
     def where(self) -> Place:
-        return Place(self._host, self._port, os.getpid())
+        return Place(self._host, self._port, os.getpid(), self._version)
 
     def end(self) -> None:
         self._server.should_exit = True

@@ -29,11 +29,12 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a replica listens, and its process there."""
+    """Where a replica listens, its process there, and what it was started with."""
 
     host: str
     port: int
     pid: int
+    version: str = ""
 
 
 @asynccontextmanager

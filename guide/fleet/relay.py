@@ -55,33 +55,35 @@ class Relay:
 
     async def _pass_on(self, websocket: WebSocket, replica: Replica, greeting: dict[str, Any]) -> bool:
         """Passes messages on until one side ends; False where the replica cannot be reached."""
-        assert replica.place is not None
-        address = f"ws://{replica.place.host}:{replica.place.port}/frames"
         replica.given += 1  # at once: the next headset goes elsewhere
         try:
-            upstream = await websockets.connect(
-                address,
-                compression=None,
-                max_size=None,
-                open_timeout=CONNECT_S,
-                ping_interval=PING_S,
-                ping_timeout=SILENT_S,
-                proxy=None,
-            )
-        except (OSError, TimeoutError, websockets.WebSocketException):
-            self._replicas.lose(replica)
-            replica.given -= 1
-            return False
-        try:
-            await upstream.send(json.dumps(greeting))
-            code = await _exchange(websocket, upstream)
-        except websockets.ConnectionClosed:
-            code = LOST
+            upstream = await self._reach(replica)
+            if upstream is None:
+                return False
+            async with upstream:
+                try:
+                    await upstream.send(json.dumps(greeting))
+                    code = await _exchange(websocket, upstream)
+                except websockets.ConnectionClosed:
+                    code = LOST
         finally:
             replica.given -= 1
-            await upstream.close()
         await close(websocket, STOPPED if code == LOST else code)
         return True
+
+    async def _reach(self, replica: Replica) -> websockets.ClientConnection | None:
+        assert replica.place is not None
+        address = f"ws://{replica.place.host}:{replica.place.port}/frames"
+        try:
+            return await websockets.connect(
+                address, compression=None, max_size=None, open_timeout=CONNECT_S, ping_interval=PING_S,
+                ping_timeout=SILENT_S, proxy=None,
+            )  # fmt: skip
+        except (TimeoutError, websockets.WebSocketException):  # slow is not dead: others must not get its sessions
+            return None
+        except OSError:
+            self._replicas.lose(replica)
+            return None
 
 
 async def _exchange(websocket: WebSocket, upstream: websockets.ClientConnection) -> int:

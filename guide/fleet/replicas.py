@@ -33,6 +33,11 @@ class Fleet(Protocol):
     """What starts and ends replicas; its methods may block."""
 
     @property
+    def version(self) -> str:
+        """What replicas are started with from now on; those of another version run empty and end."""
+        ...
+
+    @property
     def names(self) -> list[str]: ...
 
     def start(self) -> str: ...
@@ -53,6 +58,8 @@ class Replica:
     given: int = 0
     is_draining: bool = False
     """Whether it gets no new headsets, as it is to end when the last session does."""
+    is_outdated: bool = False
+    """Whether it was started with other options than the gateway has now: it cannot be needed again."""
 
     @property
     def running(self) -> list[Plain]:
@@ -83,9 +90,12 @@ class Replicas:
     """All replicas; `watch` keeps what is known of them fresh, and their number right."""
 
     def __init__(
-        self, fleet: Fleet, token: str, scale: ScaleOptions, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+        self, fleet: Fleet, token: str, scale: ScaleOptions, most_clients: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        """A replica admits so many clients."""
         self._fleet, self._token, self._scale, self._clock = fleet, token, scale, clock
+        self._most_clients = most_clients
         self._known: dict[str, Replica] = {}
         self._homes: dict[str, tuple[Replica, float]] = {}  # of headsets: the replica, and since when
         self._asked = -math.inf
@@ -121,6 +131,9 @@ class Replicas:
         places = await asyncio.gather(*(asyncio.to_thread(self._fleet.where, one.name) for one in missing))
         for one, place in zip(missing, places, strict=True):
             one.place = place
+        for one in self.living():
+            one.is_outdated = one.place is not None and one.place.version != self._fleet.version
+            one.is_draining |= one.is_outdated
 
     async def refresh(self) -> None:
         """Asks all replicas; whoever comes while they are asked for another waits for the next answers, with others."""
@@ -146,6 +159,8 @@ class Replicas:
         """Forgets where a replica listened and what it ran: it does not answer."""
         if replica.place is not None:
             log.warning("%s does not answer any more; headsets that come go to others", replica.name)
+        now = self._clock()
+        self._homes |= {one["client"]: (replica, now) for one in replica.running if one["client"] is not None}
         replica.place, replica.sessions = None, []
 
     async def of_client(self, client: str) -> Replica | None:
@@ -153,18 +168,21 @@ class Replicas:
 
         A session takes a while to be made, or to be gone on with: who comes again meanwhile must not get a second one.
         """
-        found = next((one for one in self.living() if one.has(client)), None)
-        if found is None:
+        found = self._running(client)
+        if found is None and client not in self._homes:  # of others it is known; busy replicas take seconds to answer
             await self.refresh()
-            found = next((one for one in self.living() if one.has(client)), None)
+            found = self._running(client)
         if found is None and client in self._homes:
             home, since = self._homes[client]
-            is_fresh = self._clock() - since < HOME_S and home.place is not None and not home.is_draining
-            found = home if is_fresh else None
+            is_open = home.place is not None and not home.is_draining and home.load < self._most_clients
+            found = home if is_open and self._clock() - since < HOME_S else None
         found = found or self.emptiest()
         if found is not None:
             self._homes[client] = found, self._clock()
         return found
+
+    def _running(self, client: str) -> Replica | None:
+        return next((one for one in self.living() if one.has(client)), None)
 
     async def of_session(self, session: str) -> Replica | None:
         """The replica that runs or ran a session."""
@@ -184,16 +202,17 @@ class Replicas:
 
     async def scale(self) -> None:
         """Starts replicas where sessions ask for them; lets those with the fewest run empty, then ends them."""
-        for one in [one for one in self.all() if one.is_draining and one.place is not None and not one.load]:
+        empty = [one for one in self.living() if one.is_draining and self.is_heard(one) and not one.load]
+        for one in empty:  # not those that could not tell yet what they run
             await asyncio.to_thread(self._fleet.end, one.name)
             del self._known[one.name]
         sessions = sum(one.load for one in self.all())
         kept = [one for one in self.all() if not one.is_draining]
         wanted = wanted_replicas(sessions, len(kept), self._scale)
-        draining = sorted((one for one in self.all() if one.is_draining), key=lambda one: -one.load)
-        for one in draining[: max(0, wanted - len(kept))]:
+        spare = [one for one in self.all() if one.is_draining and not one.is_outdated]
+        for one in sorted(spare, key=lambda one: -one.load)[: max(0, wanted - len(kept))]:
             one.is_draining = False
-        for _ in range(wanted - len(kept) - len(draining)):
+        for _ in range(wanted - len(kept) - len(spare)):
             name = await asyncio.to_thread(self._fleet.start)
             self._known[name] = Replica(name)
         for one in sorted(kept, key=lambda one: one.load)[: max(0, len(kept) - wanted)]:

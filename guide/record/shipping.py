@@ -162,6 +162,8 @@ class Shipper:
         Only one process of a folder ships at a time.
         """
         files = self._left() if only_left else spool_files(self._folder)
+        # Others of this folder ship and delete files too: what is known of these goes with them.
+        self._places = {path: self._places[path] for path in files if path in self._places}
         if not files:
             return True
         try:
@@ -220,7 +222,6 @@ class Shipper:
             self._places[path] = lines, place
         if not is_held:
             path.unlink(missing_ok=True)
-            self._places.pop(path, None)
 
 
 def _set_aside(path: Path, entry: Entry, error: InputError) -> None:

@@ -95,6 +95,10 @@ class ServeOptions:
             raise InputError("a certificate needs its key and a key its certificate: give --certificate and --key.")
         if not 0 < self.most_frame_mb <= 64:
             raise InputError(f"frames of up to 64 MB can be taken, got {self.most_frame_mb}.")
+        if self.fleet and self.device == "cuda" and not self.scale.gpus:
+            raise InputError(
+                "with --fleet, --device cuda needs a GPU or a share of one for each replica: add --gpus 1."
+            )
 
     @property
     def limits(self) -> Limits:

@@ -14,7 +14,6 @@ from guide.ui.state.fleet import FleetAlert, FleetFilter, FleetRow, fleet_alerts
 from guide.ui.state.folders import plain
 
 VARIABLE = "CNC_FLEET"
-ANY = "any"
 EVERY_S = 2.0
 MOST_ALERTS = 50
 SIGNS = {"alarm": ":material/error: alarm", "warning": ":material/warning: warning", "info": ":material/info: note"}
@@ -29,11 +28,11 @@ def draw(note: Path, folder: Path) -> None:
     """Draws the fleet, and anew every few seconds."""
     st.header("Fleet")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = st.text_input("Search", key="fleet_words", placeholder="headset, person, procedure, step", width=280)
-        replica = st.text_input("Replica", key="fleet_replica", placeholder=ANY, width=160)
+        searched = "headset, person, procedure, step, replica"
+        words = st.text_input("Search", key="fleet_words", placeholder=searched, width=340)
         has_alerts = st.toggle("With alerts", key="fleet_alerts")
         is_troubled = st.toggle("In trouble", key="fleet_troubled")
-    _show(note, folder, FleetFilter(words, replica.strip() or None, has_alerts, is_troubled))
+    _show(note, folder, FleetFilter(words, has_alerts, is_troubled))
 
 
 @st.fragment(run_every=EVERY_S)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -19,10 +18,12 @@ import pytest
 
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.shipping import opened
+from tests.fleet import replicas as known
 from tests.postgres import Cluster
-from tests.ray_cluster import require_ray
+from tests.ray_cluster import RayCluster, require_ray
 from tests.server import TOKEN, Served, running, settled
 from tests.tiny import Learned
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 QUICK = ("--device", "cpu", "--lag-s", "0.4", "--confirm-s", "0.3", "--bridge-s", "0.3", "--threads", "1", "--no-video")
@@ -80,11 +81,13 @@ def test_a_session_goes_on_at_a_replica_that_has_run_for_long(
 
 
 @contextmanager
-def fleet(bundle: Path, data: Path, tmp: Path) -> Iterator[tuple[Served, subprocess.Popen[str]]]:
-    """`guide serve --fleet` with two replicas that answer, as a user starts it."""
+def fleet(
+    bundle: Path, data: Path, *more: str, replicas: int = 2, tmp: str = ""
+) -> Iterator[tuple[Served, subprocess.Popen[str]]]:
+    """`guide serve --fleet` with so many replicas that answer, as a user starts it."""
     command = [sys.executable, "-m", "guide", "serve", "--fleet", "--bundle", str(bundle), "--port", "0",
-               "--data", str(data), *QUICK]  # fmt: skip
-    environment = {**os.environ, "CNC_TOKEN": TOKEN, "RAY_TMPDIR": str(tmp), "PYTHONPATH": str(ROOT)}
+               "--data", str(data), "--replicas", str(replicas), *QUICK, *more]  # fmt: skip
+    environment = {**os.environ, "CNC_TOKEN": TOKEN, "PYTHONPATH": str(ROOT), **({"RAY_TMPDIR": tmp} if tmp else {})}
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -92,10 +95,7 @@ def fleet(bundle: Path, data: Path, tmp: Path) -> Iterator[tuple[Served, subproc
         assert found, line + process.stdout.read()
         served = Served(int(found[1]), data)
         try:
-            deadline = time.monotonic() + 90.0
-            while sum(one["answers"] for one in served.ask("/fleet").json["replicas"]) < 2:
-                assert time.monotonic() < deadline, "not all replicas came"
-                time.sleep(0.2)
+            until(lambda: sum(one["answers"] for one in known(served)) >= replicas, 90.0)
             yield served, process
         finally:
             process.terminate()
@@ -126,7 +126,7 @@ def test_a_replica_killed_is_replaced_and_its_headsets_go_on_at_the_other(frames
     data = tmp_path / "data"
     with ExitStack() as held:
         short = held.enter_context(tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True))
-        served, process = held.enter_context(fleet(frames_task.folder, data, Path(short)))  # paths of sockets are short
+        served, process = held.enter_context(fleet(frames_task.folder, data, tmp=short))  # paths of sockets are short
         assert {one for one in listened_on(process.pid) if not one.is_loopback} == set(), "nobody else may reach Ray"
         headsets = {name: held.enter_context(served.connect(name)) for name in ("one", "two")}
         sessions = {name: one.wait_for("hello", 30.0)["session"] for name, one in headsets.items()}
@@ -136,8 +136,8 @@ def test_a_replica_killed_is_replaced_and_its_headsets_go_on_at_the_other(frames
         listed = served.ask("/sessions").json["sessions"]
         homes = {one["client"]: one["replica"] for one in listed}
         assert len({*homes.values()}) == 2, "one each"
-        known = {one["name"]: one for one in served.ask("/fleet").json["replicas"]}
-        os.kill(known[homes["one"]]["pid"], signal.SIGKILL)
+        (pid,) = (one["pid"] for one in known(served) if one["name"] == homes["one"])
+        os.kill(pid, signal.SIGKILL)
         while headsets["one"].hear(10.0) is not None:
             pass
         assert headsets["one"].code == 1012
@@ -147,15 +147,43 @@ def test_a_replica_killed_is_replaced_and_its_headsets_go_on_at_the_other(frames
         assert served.ask("/sessions").json["sessions"][-1]["replica"] == homes["two"]
         headsets["two"].show((2,), 0.4)
         again.show((2,), 0.4)
-        deadline = time.monotonic() + 60.0
-        while sum(one["answers"] for one in served.ask("/fleet").json["replicas"]) < 2:
-            assert time.monotonic() < deadline, "the killed one is not started again"
-            time.sleep(0.2)
+        until(lambda: sum(one["answers"] for one in known(served)) == 2, 60.0)
         process.send_signal(signal.SIGINT)
         assert process.wait(60.0) == 0
     with opened(data) as store:
         assert sorted(one.id for one in store.sessions()) == sorted(sessions.values())
         assert {one.state for one in store.sessions()} == {"finished"}
+
+
+def test_a_gateway_killed_and_started_with_other_options_ends_no_session(frames_task: Learned, tmp_path: Path) -> None:
+    cluster = RayCluster()
+    place, data = ("--ray", cluster.address, "--give-up-s", "600"), tmp_path / "data"
+    with ExitStack() as held:
+        held.callback(cluster.close)
+        cluster.add_node()
+        served, gateway = held.enter_context(fleet(frames_task.folder, data, *place, replicas=1))
+        headset = held.enter_context(served.connect("early"))
+        session = headset.wait_for("hello", 30.0)["session"]
+        headset.show((1,), 0.8)
+        gateway.kill()
+        gateway.wait(10.0)
+        served, gateway = held.enter_context(fleet(frames_task.folder, data, *place, "--confirm-s", "0.4", replicas=1))
+        until(lambda: {one["state"] for one in known(served) if one["answers"]} == {"draining", "running"}, 90.0)
+        with served.connect("early") as back, served.connect("late") as late:
+            assert back.wait_for("hello", 30.0)["session"] == session
+            late.wait_for("hello", 30.0)
+            homes = {one["client"]: one["replica"] for one in served.ask("/sessions").json["sessions"]}
+            assert homes == {"early": "replica-1", "late": "replica-2"}
+            for one in (back, late):
+                one.show((4,), 0.8)
+                assert one.finish()["state"] == "finished"
+        until(lambda: [one["name"] for one in known(served)] == ["replica-2"], 60.0)
+        gateway.send_signal(signal.SIGINT)
+        assert gateway.wait(60.0) == 0
+    with opened(data) as store:
+        kept = {one.id: one for one in store.sessions()}
+    assert (len(kept), {one.state for one in kept.values()}) == (2, {"finished"})
+    assert kept[session].frames > 0
 
 
 def test_without_ray_a_fleet_is_one_sentence(frames_task: Learned, tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ def test_without_ray_there_is_one_sentence(
 def test_where_nothing_answers_there_is_one_sentence_at_once(
     address: str, tmp_path: Path, videos: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    require_ray()
     began = time.monotonic()
     said = said_on_failure(arguments(videos, tmp_path, "--ray", address), capsys)
     assert f"nothing answers at {address} (" in said

@@ -61,15 +61,13 @@ class FleetFilter:
     """
 
     words: str = ""
-    replica: str | None = None
     has_alerts: bool = False
     is_troubled: bool = False
 
     def fits(self, row: FleetRow) -> bool:
-        text = f"{row.source} {row.person} {row.bundle} {row.step} {row.session}".casefold()
+        text = f"{row.source} {row.person} {row.bundle} {row.step} {row.replica} {row.session}".casefold()
         return (
             all(word in text for word in self.words.casefold().split())
-            and self.replica in (None, row.replica)
             and (row.alerts > 0 or not self.has_alerts)
             and (row.health != "ok" or not self.is_troubled)
         )

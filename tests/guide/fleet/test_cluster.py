@@ -6,15 +6,18 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
 
+from guide.errors import InputError
 from guide.fleet import cluster as module
 from guide.fleet.cluster import LOCAL, Cluster
 from guide.record.picture_address import VARIABLE
-from guide.serve.options import ServeOptions
+from guide.serve.options import ScaleOptions, ServeOptions
 from tests.ray_cluster import require_ray
 
 ADDRESS = "s3://guide:hidden@pictures.example/folder"
@@ -42,6 +45,37 @@ def serve_nothing(_: ServeOptions) -> Iterator[tuple[uvicorn.Server, socket.sock
     server.run = lambda sockets=None: None  # type: ignore[method-assign]
     with socket.create_server((LOCAL, 0)) as listening:
         yield server, listening, ""
+
+
+def test_replicas_started_otherwise_are_told_from_those_that_there_are_only_more_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    require_ray()
+    options = ServeOptions(threads=1, token="a-token-of-the-first")
+    others = {
+        "more of them": replace(options, scale=ScaleOptions(replicas=5), host="0.0.0.0"),
+        "GPUs": replace(options, scale=ScaleOptions(gpus=0.5)),
+        "token": replace(options, token="a-token-of-the-second"),
+        "bundle": replace(options, bundle=Path("exported/other")),
+        "records": replace(options, recording=replace(options.recording, records="postgresql:///records")),
+    }
+    first = Cluster(None, options, serve_nothing).version
+    assert [name for name, one in others.items() if Cluster(None, one, serve_nothing).version == first] == [
+        "more of them"
+    ]
+    monkeypatch.setenv(VARIABLE, ADDRESS)
+    assert Cluster(None, options, serve_nothing).version != first
+
+
+def test_each_replica_asks_ray_for_its_share_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_ray()
+    monkeypatch.setattr("guide.fleet.cluster.ray.remote", Remote)
+    options = ServeOptions(fleet=True, device="cuda", threads=2, scale=ScaleOptions(gpus=0.25))
+    cluster = Cluster(None, options, serve_nothing)
+    given = cluster._actors[cluster.start()].options_given
+    assert (given["num_gpus"], given["num_cpus"]) == (0.25, 2)
+    with pytest.raises(InputError, match="add --gpus 1"):
+        ServeOptions(fleet=True, device="cuda")
 
 
 def test_a_replica_hears_where_pictures_go_and_ray_logs_no_password(monkeypatch: pytest.MonkeyPatch) -> None:

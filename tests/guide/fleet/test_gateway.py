@@ -8,23 +8,26 @@ import re
 import socket
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
+import websockets
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
+from guide.bundle import fingerprint
 from guide.fleet.forward import Place
 from guide.fleet.replicas import Replicas, wanted_replicas
+from guide.record.store import Store
 from guide.serve.options import ScaleOptions
 from tests.fleet import Servers, fleet, replicas
 from tests.server import TOKEN, Headset, Served, step_picture
-from tests.tiny import Learned
+from tests.tiny import Learned, altered
 from tests.waiting import until
 
 
@@ -203,32 +206,84 @@ def test_replicas_come_with_sessions_and_go_when_they_are_empty(frames_task: Lea
         assert headsets[2].wait_for("ack")["fate"] == "seen", "no session ends for it"
 
 
+def test_a_bundle_learned_anew_serves_new_sessions_and_ends_none(frames_task: Learned, tmp_path: Path) -> None:
+    place = tmp_path / "task"
+    before = altered(frames_task.bundle, place)
+    with fleet(place, tmp_path / "data", ScaleOptions()) as (served, _), ExitStack() as held:
+        headsets = [held.enter_context(served.connect(f"early-{number}")) for number in range(2)]
+        early = [one.wait_for("hello", 20.0)["session"] for one in headsets]
+        after = altered(before, place, {"prototypes.npz": {"extra": [1.0]}})
+        headsets += [held.enter_context(served.connect(f"late-{number}")) for number in range(2)]
+        late = [one.wait_for("hello", 20.0)["session"] for one in headsets[2:]]
+        for one in headsets:
+            one.frame(step_picture(1))
+            assert one.wait_for("ack")["fate"] == "seen"
+            assert one.finish()["state"] == "finished"
+    with Store(tmp_path / "data") as store:
+        used = {one.id: one.facts.bundle_hash for one in store.sessions()}
+    assert used == {**dict.fromkeys(early, fingerprint(before)), **dict.fromkeys(late, fingerprint(after))}
+
+
+def test_replicas_of_an_earlier_gateway_with_other_options_run_empty_and_are_replaced(
+    frames_task: Learned, tmp_path: Path
+) -> None:
+    with fleet(frames_task.folder, tmp_path, ScaleOptions(replicas=1)) as (served, servers), ExitStack() as held:
+        early = held.enter_context(served.connect("early"))
+        early.wait_for("hello", 20.0)
+        servers.version = "of the second gateway"
+        until(lambda: [one["state"] for one in replicas(served) if one["answers"]] == ["draining", "running"])
+        late = held.enter_context(served.connect("late"))
+        late.wait_for("hello", 20.0)
+        homes = {one["client"]: one["replica"] for one in served.ask("/sessions").json["sessions"]}
+        assert homes == {"early": "replica-1", "late": "replica-2"}
+        early.frame(step_picture(1))
+        assert early.wait_for("ack")["fate"] == "seen", "no session ends for it"
+        early.finish()
+        until(lambda: servers.names == ["replica-2"])
+        late.finish()
+
+
 class Unready:
     """Two replicas, on which nothing runs yet."""
 
     names: ClassVar[list[str]] = ["replica-1", "replica-2"]
+    version = ""
 
     def where(self, name: str) -> Place | None:
         return Place("127.0.0.1", 1, 0)
 
     def start(self) -> str:
-        raise AssertionError("there are enough")
+        raise AssertionError("another is started")
 
-    end = start
+    def end(self, *_: str) -> None:
+        raise AssertionError("one is ended")
+
+
+def give(monkeypatch: pytest.MonkeyPatch, known: Replicas, run: Callable[[], Awaitable[None]]) -> list[str]:
+    """Runs something with replicas that answer; what was asked of them."""
+    asked: list[str] = []
+
+    async def answer(_: Place, path: str, __: str) -> dict[str, list[object]]:
+        asked.append(path)
+        return {"sessions": []}
+
+    async def found() -> None:
+        await known.find()
+        await run()
+
+    monkeypatch.setattr("guide.fleet.replicas.ask", answer)
+    asyncio.run(found())
+    return asked
 
 
 def test_a_headset_that_comes_again_while_its_session_is_made_gets_no_second_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where another replica goes on with many sessions, that takes seconds."""
+    now, given = [0.0], list[str]()
+    known = Replicas(Unready(), TOKEN, ScaleOptions(), 32, lambda: now[0])
 
-    async def none(*_: object) -> dict[str, list[object]]:
-        return {"sessions": []}
-
-    async def come(now: list[float]) -> list[str]:
-        known = Replicas(Unready(), TOKEN, ScaleOptions(), lambda: now[0])  # type: ignore[arg-type]
-        await known.find()
-        given = []
+    async def come() -> None:
         for at in (0.0, 2.0, 4.0):
             now[0] = at
             found = await known.of_client("helmet")
@@ -237,10 +292,73 @@ def test_a_headset_that_comes_again_while_its_session_is_made_gets_no_second_one
             given.append(found.name)
             if at == 2.0:
                 known.lose(found)
-        return given
 
-    monkeypatch.setattr("guide.fleet.replicas.ask", none)
-    assert asyncio.run(come([0.0])) == ["replica-1", "replica-1", "replica-2"], "unless it is gone"
+    give(monkeypatch, known, come)
+    assert given == ["replica-1", "replica-1", "replica-2"], "unless it is gone"
+
+
+def test_a_headset_whose_replica_is_gone_waits_for_no_answer_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are busy going on with its sessions."""
+    known, given = Replicas(Unready(), TOKEN, ScaleOptions(), 32, lambda: 0.0), list[str]()
+
+    async def come() -> None:
+        lost, _ = known.all()
+        lost.sessions = [{"client": "helmet", "state": "running"}, {"client": None, "state": "running"}]
+        known.lose(lost)
+        found = await known.of_client("helmet")
+        given.append("" if found is None else found.name)
+
+    assert give(monkeypatch, known, come) == []
+    assert given == ["replica-2"]
+
+
+def test_a_headset_sent_away_from_a_full_replica_comes_to_one_with_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, given = Replicas(Unready(), TOKEN, ScaleOptions(), 1, lambda: 0.0), list[str]()
+
+    async def come() -> None:
+        for _ in range(2):
+            found = await known.of_client("helmet")
+            assert found is not None
+            given.append(found.name)
+            found.given = 1  # by another one, which was quicker
+
+    give(monkeypatch, known, come)
+    assert given == ["replica-1", "replica-2"]
+
+
+def test_a_replica_that_has_not_told_yet_what_it_runs_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway started anew finds replicas that are outdated, and busy."""
+    fleet = Unready()
+    fleet.version = "other"
+    known = Replicas(fleet, TOKEN, ScaleOptions(), 32, lambda: 0.0)
+
+    async def scale() -> None:
+        assert all(one.is_draining for one in known.all())
+        with pytest.raises(AssertionError, match="another is started"):
+            await known.scale()
+
+    give(monkeypatch, known, scale)
+
+
+def test_a_replica_that_is_slow_to_let_a_headset_in_keeps_its_sessions(
+    two: tuple[Served, Servers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, _ = two
+    connect, late = websockets.connect, list[str]()
+
+    async def connected(address: str, **more: Any) -> websockets.ClientConnection:
+        if not late:
+            late.append(address)
+            raise TimeoutError
+        return await connect(address, **more)
+
+    with served.connect("patient") as headset:
+        session = headset.wait_for("hello", 20.0)["session"]
+        monkeypatch.setattr("guide.fleet.relay.websockets.connect", connected)
+        with served.connect("patient") as again:
+            assert again.wait_for("hello", 20.0)["session"] == session
+            again.finish()
+    assert late, "it was slow once"
 
 
 @pytest.mark.parametrize("answer", ["<html>", '{"bundles": []}', "[]"], ids=["no JSON", "something else", "no object"])

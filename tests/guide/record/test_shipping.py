@@ -131,6 +131,19 @@ def test_machines_and_several_processes_of_one_ship_side_by_side(cluster: Cluste
             assert [one.at for one in store.contents(name).labels] == [float(number) for number in range(60)]
 
 
+def test_what_another_process_shipped_and_deleted_is_forgotten(cluster: Cluster, tmp_path: Path) -> None:
+    """Of a replica that runs for months, its neighbours ship most."""
+    records = cluster.database()
+    one, other = Shipper(tmp_path, records), Shipper(tmp_path, records)
+    with Store(tmp_path, records=records) as store:
+        with Spool(tmp_path, FIRST) as spool:
+            spool.begin(SessionFacts(FIRST, started=0.0))
+            assert one.ship(store)
+        assert other.ship(store)
+        assert one.ship(store)
+    assert one._places == {}
+
+
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_database_that_is_stopped_for_a_while_loses_nothing(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str

@@ -51,7 +51,7 @@ def test_sessions_in_trouble_come_first_and_what_is_over_not_at_all() -> None:
     [
         (FleetFilter(), {"silent", "cut off", "alerted", "calm"}),
         (FleetFilter(words="SHIFT case"), {"silent"}),
-        (FleetFilter(replica="replica-2"), {"alerted"}),
+        (FleetFilter(words="replica-2"), {"alerted"}),
         (FleetFilter(has_alerts=True), {"alerted", "silent"}),
         (FleetFilter(is_troubled=True), {"silent", "cut off"}),
         (FleetFilter(has_alerts=True, is_troubled=True), {"silent"}),
