@@ -369,7 +369,7 @@ def test_another_program_at_a_replicas_port_does_not_hold_up_the_others(
         return answer
 
     async def looked_at() -> list[str]:
-        known = Replicas(Unready(), TOKEN, ScaleOptions())  # type: ignore[arg-type]
+        known = Replicas(Unready(), TOKEN, ScaleOptions(), 32)
         await known.find()
         await known.refresh()
         return [one.name for one in known.living()]
