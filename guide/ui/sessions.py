@@ -191,9 +191,7 @@ def _draw_keeping(folder: Path, found: Sequence[SessionRow], rows: Sequence[Sess
 
 def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
     st.markdown("##### What is kept")
-    st.caption(
-        "Video, stills and replay data are deleted after so many days, or beyond so many gigabytes; 0 is no limit."
-    )
+    st.caption("Video, stills and replay data go after these days, or when all sessions take more room; 0 is no limit.")
     now = read_keeping(folder) or Keeping()
     with st.container(horizontal=True):
         days = int(st.number_input("Days", 0, MOST_DAYS, int(now.keep_days), key="sessions_days", width=160))
@@ -201,12 +199,12 @@ def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
     pictures = st.toggle("Store pictures of new sessions", now.pictures, key="sessions_pictures")
     lost = state.count_over(rows, days, time.time())
     if lost:
-        words = f"{lost} session{'s are' if lost > 1 else ' is'} older than that: their pictures are deleted at once."
+        words = f"{lost} session{'s are' if lost > 1 else ' is'} older than that: their pictures go at once."
         st.warning(words, icon=":material/warning:")
-    if st.button("Apply", icon=":material/auto_delete:"):
+    if st.button("Keep it so", icon=":material/auto_delete:"):
         gone = state.set_keeping(folder, Keeping(days, room, pictures))
         words = f"of {gone} session{'' if gone == 1 else 's'} were deleted" if gone else "of no session were deleted"
-        new = "This applies to sessions that begin now" if pictures else "From now on no session stores pictures"
+        new = "Sessions that begin from now on are kept so" if pictures else "From now on no session stores pictures"
         st.success(f"Pictures {words}. {new}.")
 
 

@@ -183,11 +183,11 @@ def test_pictures_are_kept_for_as_long_as_said(open_page: OpenPage, tmp_path: Pa
     page.number_input(key="sessions_days").set_value(0).run()
     page.number_input(key="sessions_gb").set_value(2.5).run()
     page.toggle(key="sessions_pictures").set_value(False).run()
-    press(sound(page), "Apply")
+    press(sound(page), "Keep it so")
     assert read_keeping(tmp_path) == Keeping(0.0, 2.5, pictures=False)
     assert (tmp_path / FIRST / "video-1.mp4").exists()
     page.number_input(key="sessions_days").set_value(5).run()
-    press(sound(page), "Apply")
+    press(sound(page), "Keep it so")
     assert not (tmp_path / FIRST / "video-1.mp4").exists()
 
 
