@@ -1,4 +1,4 @@
-"""The curves of training: a line a look in `metrics.jsonl`, and the same points as TensorBoard's event files."""
+"""The curves of training: a line per evaluation in `metrics.jsonl`, and the same points as TensorBoard's events."""
 
 from __future__ import annotations
 

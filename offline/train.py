@@ -100,7 +100,7 @@ class TrainOptions:
     cache: Path = Path(".cache/cnc")
     """Where features and checkpoints are kept between runs."""
     ray: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT|auto", help_behavior_hint="(default: none)")] = None
-    """A Ray cluster that extracts features and trains heads on all its machines; see docs/fleet.md."""
+    """A Ray cluster that extracts features and trains heads on all its machines; see docs/ray.md."""
     dry_run: bool = False
     """Print the settings and stop; needs no inputs."""
 

@@ -1,4 +1,4 @@
-"""Memory that sessions gave back, given back to the system too: the C library would keep it for the next ones."""
+"""Returns memory that sessions freed to the system; the C library would keep it for the next ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on which a person corrects what was learned: names, merges, labels, order; taught anew, tried, made live."""
+"""The page for correcting what was learned: names, merges, labels, order; learned again, tried, made live."""
 
 from __future__ import annotations
 

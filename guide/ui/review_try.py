@@ -73,8 +73,8 @@ def _draw_trial(chosen: str, view: TrialView) -> None:
         st.caption("Nothing would have been said: no alert, no question.")
     if view.truth:
         st.caption(
-            "This recording is one of those that were learned from, so a stranger may be recognised less well: try "
-            "another video too."
+            "This recording is one of those that were learned from, so other people may be recognised less well: "
+            "try another video too."
         )
 
 

@@ -62,8 +62,8 @@ def _restore(opened: ReviewedBundle, number: int) -> None:
 def _draw_training(opened: ReviewedBundle) -> None:
     st.markdown("**Train the network again, from your labels**")
     st.caption(
-        "When steps are learned anew, the network that looks at the pictures stays as it is. Training it with your "
-        "labels takes longer and may see more; it goes on when you close this page."
+        "When steps are learned again, the network that looks at the pictures stays as it is. Training it with your "
+        "labels takes longer and may recognise more; it continues when you close this page."
     )
     if lacks := missing_packages():
         st.info(f"Training needs {plain(' and '.join(lacks))}, which this installation lacks. In a terminal:")

@@ -28,7 +28,7 @@ def test_without_file_and_overrides_the_preset_stands() -> None:
 
 
 def test_the_paper_weighs_tc3i_its_own_way() -> None:
-    """Ours asks TCC only about frames with a close counterpart, and weighs C-IDM more: docs/results.md says why."""
+    """Ours asks TCC only about frames with a close counterpart, and weighs C-IDM more: docs/departures.md says why."""
     ours, papers = PRESETS["default"], PRESETS["paper"]
     assert (ours.loss, ours.xi, ours.trust, ours.heads) == ("tc3i", 3.0, "close", 5)
     assert (papers.loss, papers.xi, papers.trust, papers.heads) == ("tc3i", 1.0, "all", 1)

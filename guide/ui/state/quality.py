@@ -57,7 +57,7 @@ class Quality:
     """What leaving demonstrations out shows.
 
     >>> Quality(12, 2, 0.9, 0.8, 0.1, 0.95, (), "").headline
-    'Good: live labels were right 90 % of the time in steps.'
+    'Good: live labels were right 90 % of the time during steps.'
     >>> Quality(12, 0, None, 0.8, 0.1, 0.95, (), "").headline
     'Nobody has checked the steps: label two recordings to know how right they are.'
     """
@@ -85,14 +85,14 @@ class Quality:
             return "Nobody has checked the steps: label two recordings to know how right they are."
         word = "Good" if self.is_good else "Fair" if self.right >= FAIR else "Weak"
         advice = {"Good": "", "Fair": " Look at what is confused below.", "Weak": " Label one more before you guide."}
-        return f"{word}: live labels were right {_percent(self.right)} of the time in steps.{advice[word]}"
+        return f"{word}: live labels were right {_percent(self.right)} of the time during steps.{advice[word]}"
 
     def rows(self, names: Mapping[int, str]) -> tuple[tuple[str, str], ...]:
         """What is known, each with its heading; steps are called by `names`."""
         every = sum(one.present == self.recordings for one in self.steps)
         agree = (
             f"{every} of {count_of(len(self.steps), 'step')} are in every recording; "
-            f"of two steps the same comes first in {_percent(self.order)} of the recordings"
+            f"two steps come in the same order in {_percent(self.order)} of the recordings"
         )
         worst = sorted((one for one in self.steps if one.rival is not None), key=lambda one: -one.rival_share)
         confused = [f"{names[one.number]} is called {one.taken_for(names)}" for one in worst[:MOST_CONFUSED]]
@@ -106,14 +106,13 @@ class Quality:
 
     @property
     def _live(self) -> str:
-        idle = f"Between steps, a step was named {_percent(self.idle)} of the time"
+        idle = f"Between steps, a step was shown {_percent(self.idle)} of the time"
         if self.right is None:
-            alike = f"{_percent(self.alike)} of the time in steps they were the steps found there"
-            return f"{alike}: these are consistent, which does not make them right. {idle}"
-        checked = (
-            f"right {_percent(self.right)} of the time in steps, by labels of {count_of(self.labelled, 'recording')}"
-        )
-        others = f" In the others {_percent(self.alike)} agrees with the steps found."
+            alike = f"during steps they agree with the steps found {_percent(self.alike)} of the time"
+            return f"{alike}, which shows that they are consistent, not that they are right. {idle}"
+        labels = count_of(self.labelled, "recording")
+        checked = f"right {_percent(self.right)} of the time during steps, by the labels of {labels}"
+        others = f" In the others they agree with the steps found {_percent(self.alike)} of the time."
         return f"{checked}.{others if self.labelled < self.recordings else ''} {idle}"
 
 
