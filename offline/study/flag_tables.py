@@ -48,8 +48,9 @@ def told_table(rows: Sequence[Plain]) -> Table:
 def fault_table(rows: Sequence[Plain], title: str, names: Sequence[str]) -> Table:
     """Flags on recordings left out, one row for each task and each value of the fields `names`."""
     flags = [row for row in rows if row["kind"] not in ("shuffled", "mistaken")]
-    columns = ("task", *names, *_headings(FAULTS), *FLAGS, "questions")
-    return grid(title, columns, [(*values, *flag_cells(some, FAULTS)) for values, some in _by(flags, names)])
+    columns = ("task", *names, *_headings(FAULTS), *FLAGS, "first word s", "in steps", "questions")
+    times = ("late_s", "word_s", "word_steps")
+    return grid(title, columns, [(*values, *flag_cells(some, FAULTS, times)) for values, some in _by(flags, names)])
 
 
 def agreement_table(rows: Sequence[Plain], title: str, names: Sequence[str]) -> Table:
@@ -80,7 +81,7 @@ def worlds_of(rows: Sequence[Plain]) -> list[tuple[str, str, list[Plain]]]:
     return found
 
 
-def flag_cells(rows: Sequence[Plain], kinds: Sequence[str], times: Sequence[str] = ("late_s",)) -> list[str]:
+def flag_cells(rows: Sequence[Plain], kinds: Sequence[str], times: Sequence[str]) -> list[str]:
     """Precision, recall, each kind, false alarms, medians of the `times`, and questions of some recordings."""
     score = score_of(rows)
     each = [score_of(row for row in rows if row["kind"] == kind) for kind in kinds]
@@ -90,7 +91,7 @@ def flag_cells(rows: Sequence[Plain], kinds: Sequence[str], times: Sequence[str]
         _share(score.found, score.faults),
         *(f"{kind.found} of {kind.faults}" for kind in each),
         _share(score.clean_alarms, score.clean),
-        *(f"{np.median(told):.1f}" if told else "-" for told in medians),
+        *(f"{np.median(told):.2f}" if told else "-" for told in medians),
         f"{np.mean([float(row['questions'] or 0) for row in rows]):.1f}",
     ]
 

@@ -85,6 +85,11 @@ def first_word(said: Iterable[Guidance], planted: Planted, names: Mapping[int, i
     return min((one.at for one in alerts if any(_names_it(one, each, names) for each in about)), default=None)
 
 
+def delay_s(moment: float | None, since: float | None) -> float | None:
+    """The seconds from one moment to another, where both are known."""
+    return None if moment is None or since is None else moment - since
+
+
 def total(judged: Sequence[tuple[Planted, Judged]]) -> FlagScore:
     """The figures over all recordings."""
     faulty = [(planted, each) for planted, each in judged if planted.kind != "none"]

@@ -15,6 +15,7 @@ from guide.label.after_effects import AfterEffectsWatch
 from guide.label.labeller import Labeller
 from guide.label.prototypes import Unaries
 from guide.label.window import WindowSettings
+from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.procedure.events import Reviewed
 from guide.procedure.tracker import Tracker
 from guide.task_model import PRIORS, Prior, histories_of, labeller_of
@@ -34,6 +35,11 @@ class Lesson:
     @property
     def smoothing_s(self) -> float:
         return self.demonstrations.settings.smoothing_s
+
+    @property
+    def step_s(self) -> float:
+        """How long an average step takes."""
+        return self.smoothing_s / SMOOTHED_STEPS
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import Way, teach, without
 from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions, learn, unaries_of
 from offline.study.fault_trial.made import make_all, shuffle_all
-from offline.study.flags import judge, total
+from offline.study.flags import delay_s, first_word, judge, total
 from offline.study.following import Lesson, follow_sight, see
 from offline.study.keep import Plain, content_key
 
@@ -58,10 +58,18 @@ class LeavingOut:
             for word in self.conditions.priors:
                 followed = follow_sight(sight, lesson, PRIOR_SETS[word])
                 judged = judge(followed.said, made.planted, names)
-                late = judged.hit.at - made.planted.at if judged.hit and made.planted.at is not None else None
-                questions = sum(isinstance(said, Question) for said in followed.said)
-                score = asdict(total([(made.planted, judged)]))
-                yield {"kind": made.planted.kind, "priors": word, "late_s": late, "questions": questions, **score}
+                told = judged.hit.at if judged.hit is not None else None
+                first = first_word(followed.said, made.planted, names) if judged.hit is not None else None
+                word_s = delay_s(first, made.planted.at)
+                yield {
+                    "kind": made.planted.kind,
+                    "priors": word,
+                    "late_s": delay_s(told, made.planted.at),
+                    "word_s": word_s,
+                    "word_steps": None if word_s is None else word_s / lesson.step_s,
+                    "questions": sum(isinstance(said, Question) for said in followed.said),
+                    **asdict(total([(made.planted, judged)])),
+                }
 
     def _shuffle(self, lesson: Lesson) -> Iterator[Plain]:
         after_s = max(NEAR_S, SMOOTHINGS * lesson.smoothing_s)

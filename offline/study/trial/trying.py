@@ -19,7 +19,7 @@ from offline.study.evaluation.finding import Search
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, NONE, Way, teach
 from offline.study.fault_trial import conditions
-from offline.study.flags import Judged, Planted, first_word, judge, total
+from offline.study.flags import Judged, Planted, delay_s, first_word, judge, total
 from offline.study.following import Lesson, follow_sight, see
 from offline.study.keep import Plain, source_hash
 from offline.study.trial.worlds import Drawn, Entry, Worlds
@@ -101,16 +101,12 @@ def row_of(planted: Planted, judged: Judged, said: Sequence[Guidance], names: Ma
         "kind": planted.kind,
         "planted": _in_words(planted.kind, planted.step, planted.before),
         "wrong": ", ".join(_alert_in_words(alert, names) for alert in judged.false_alarms),
-        "late_s": _after(told, planted.at),
-        "name_s": _after(told, planted.named_at),
-        "word_s": _after(first, planted.at),
+        "late_s": delay_s(told, planted.at),
+        "name_s": delay_s(told, planted.named_at),
+        "word_s": delay_s(first, planted.at),
         "questions": sum(isinstance(word, Question) for word in said),
         **asdict(total([(planted, judged)])),
     }
-
-
-def _after(moment: float | None, since: float | None) -> float | None:
-    return None if moment is None or since is None else moment - since
 
 
 def _alert_in_words(alert: Alert, names: Mapping[int, int]) -> str:

@@ -28,7 +28,7 @@ def followed(kind: str, found: int, flags: int, **more: str | float | None) -> P
         "task": "tea", "seed": 7, "labelled": "all", "priors": "on", "kind": kind, "planted": kind, "wrong": "",
         "faults": int(not is_clean), "found": found, "flags": flags, "clean": int(is_clean),
         "clean_alarms": flags if is_clean else 0, "late_s": 2.0 if found else None, "word_s": None, "name_s": None,
-        "questions": 1,
+        "word_steps": None, "questions": 1,
     }  # fmt: skip
     return {**row, **more}
 
@@ -41,14 +41,14 @@ def test_flags_are_counted_over_recordings() -> None:
     rows = [
         followed("none", 0, 1),
         followed("none", 0, 0),
-        followed("missed", 1, 1, late_s=4.0),
+        followed("missed", 1, 1, late_s=4.0, word_s=3.0, word_steps=0.5),
         followed("missed", 0, 2),
-        followed("out_of_order", 1, 1, late_s=1.0),
+        followed("out_of_order", 1, 1, late_s=1.0, word_s=1.0, word_steps=0.25),
         {**followed("shuffled", 0, 0), "agreement": 0.5},
     ]
     table = fault_table(rows, "", ("labelled", "priors"))
     assert cells(table) == [
-        ["tea", "all", "on", "0.40", "0.67", "1 of 2", "1 of 1", "0 of 0", "0.50", "2.5", "1.0"],
+        ["tea", "all", "on", "0.40", "0.67", "1 of 2", "1 of 1", "0 of 0", "0.50", "2.50", "2.00", "0.38", "1.0"],
     ]
 
 
@@ -64,7 +64,7 @@ def test_rows_come_by_number_of_labels_and_tasks_are_summed_up() -> None:
 def test_nothing_flagged_is_no_precision() -> None:
     (row,) = cells(fault_table([followed("missed", 0, 0)], "", ()))
     assert row[1:3] == ["-", "0.00"]
-    assert row[6:8] == ["-", "-"], "without clean recordings there is no rate, without hits no delay"
+    assert row[6:10] == ["-"] * 4, "without clean recordings there is no rate, without hits no delay"
 
 
 def test_agreement_is_a_mean_over_recordings() -> None:
@@ -111,7 +111,7 @@ def test_worlds_stand_apart_and_together() -> None:
     two = [{**one, "labelled": "2"} for one in WORLD[1:2]]
     found = cells(world_table([*WORLD, *other, *two], ""))
     assert [row[:2] for row in found] == [["all", "7"], ["all", "8"], ["all", "together"], ["2", "7"]]
-    assert found[0][2:] == ["0.67", "0.67", "1 of 1", "1 of 2", "1.00", "4.5", "1.8", "1.5", "1.0"]
+    assert found[0][2:] == ["0.67", "0.67", "1 of 1", "1 of 2", "1.00", "4.50", "1.75", "1.50", "1.0"]
     assert found[3][2:] == ["-", "0.00", "0 of 0", "0 of 1", "-", "-", "-", "-", "1.0"]
 
 

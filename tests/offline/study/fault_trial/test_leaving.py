@@ -28,6 +28,14 @@ def test_perfect_prototypes_find_all_faults_and_nothing_else(perfect: list[Plain
     assert score.clean_alarms == 0
 
 
+def test_the_first_word_on_a_fault_comes_no_later_than_the_flag_that_names_it(perfect: list[Plain]) -> None:
+    told = [(row["late_s"], row["word_s"], row["word_steps"]) for row in perfect if row.get("late_s") is not None]
+    assert len(told) == 4 + 3 + 4
+    assert all(float(word or 0) <= float(late or 0) for late, word, _ in told)
+    assert any(word != late for late, word, _ in told), "an exchange is told as a missed step first"
+    assert len({round(float(word or 0) / float(steps), 6) for _, word, steps in told if steps}) == 1
+
+
 def test_their_unaries_do_not_depend_on_the_order(perfect: list[Plain]) -> None:
     shares = [row["agreement"] for row in perfect if row["kind"] == "shuffled"]
     assert len(shares) == 1
