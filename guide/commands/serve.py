@@ -34,7 +34,7 @@ from guide.record.retention import tidying
 from guide.record.shipping import shipping
 from guide.record.store import Store
 from guide.serve.app import make_app
-from guide.serve.connections import Connections, SmallGreetingProtocol
+from guide.serve.connections import BoundedProtocol, Connections
 from guide.serve.library import Library
 from guide.serve.memory import share_pools
 from guide.serve.metrics import Metrics
@@ -128,7 +128,7 @@ def listening(
     config = uvicorn.Config(
         app, loop="asyncio", log_level="warning", access_log=False, server_header=False, date_header=False,
         proxy_headers=False,
-        ws=SmallGreetingProtocol, ws_max_size=options.limits.picture.most_bytes + 8, ws_per_message_deflate=False,
+        ws=BoundedProtocol, ws_max_size=options.limits.picture.most_bytes + 8, ws_per_message_deflate=False,
         limit_concurrency=1_000, timeout_keep_alive=15, timeout_graceful_shutdown=LEAVE_S,
         h11_max_incomplete_event_size=16_384, http="h11", callback_notify=connections.close_silent, timeout_notify=1,
         ssl_certfile=None if certificate is None else str(certificate.certificate),

@@ -118,8 +118,6 @@ class _Gateway:
         if replica is not None and replica.place is not None:
             try:
                 return await forward(request, replica.place, self._limits.longest_text)
-            except TimeoutError:  # slow is not dead
-                pass
-            except OSError:
-                self._replicas.lose(replica)
+            except OSError as error:
+                self._replicas.miss(replica, error)
         return JSONResponse({"error": "no replica answers just now: try again in a moment."}, 503)

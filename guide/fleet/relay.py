@@ -79,10 +79,10 @@ class Relay:
                 address, compression=None, max_size=None, open_timeout=CONNECT_S, ping_interval=PING_S,
                 ping_timeout=SILENT_S, proxy=None,
             )  # fmt: skip
-        except (TimeoutError, websockets.WebSocketException):  # slow is not dead: others must not get its sessions
+        except websockets.WebSocketException:  # it answers: others must not get its sessions
             return None
-        except OSError:
-            self._replicas.lose(replica)
+        except OSError as error:
+            self._replicas.miss(replica, error)
             return None
 
 

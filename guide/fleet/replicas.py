@@ -6,6 +6,7 @@ They are asked every second, and anew before a headset is given to one of them t
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import math
 import time
@@ -23,6 +24,8 @@ PERIOD_S: Final = 1.0
 ASK_S: Final = 2.0
 HOME_S: Final = 60.0
 """For so long a headset goes to the replica that it was given to last, though nobody knows of its session yet."""
+OURS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""Errors that say nothing of a replica: the gateway has too many files open, or too little memory."""
 SLACK: Final = 0.7
 """Replicas are only let go where the rest would be that full at most: headsets come and go."""
 
@@ -154,6 +157,11 @@ class Replicas:
         except (OSError, GuideError, ValueError, KeyError, TypeError) as error:  # also of another program there
             if isinstance(error, ConnectionRefusedError) or not self.is_heard(replica):
                 self.lose(replica)
+
+    def miss(self, replica: Replica, error: Exception) -> None:
+        """Loses a replica that broke off; slow is not dead, and neither is it where the gateway lacks files."""
+        if not isinstance(error, TimeoutError) and getattr(error, "errno", None) not in OURS:
+            self.lose(replica)
 
     def lose(self, replica: Replica) -> None:
         """Forgets where a replica listened and what it ran: it does not answer."""

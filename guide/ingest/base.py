@@ -11,6 +11,7 @@ from guide.domain import Frame, Image
 
 log = logging.getLogger(__name__)
 
+MOST_DIGITS = 4  # of a camera's number; a longer one is the name of a file
 NO_PICTURES = "none"  # the source without pictures, as a user writes it
 BY_HAND = "by hand"  # the same as it is shown and stored
 
@@ -95,3 +96,12 @@ class Device(Protocol):
 
 
 OpenDevice = Callable[[], Device]
+
+
+def is_camera_number(text: str) -> bool:
+    """Whether a SOURCE is the number of a camera; a longer number is the name of a file.
+
+    >>> is_camera_number("0"), is_camera_number("20300102")
+    (True, False)
+    """
+    return text.isdecimal() and text.isascii() and len(text) <= MOST_DIGITS

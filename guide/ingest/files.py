@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import av
 import numpy as np
 from av.video.reformatter import VideoReformatter
 
+from guide import MOST_PIXELS
 from guide.domain import Frame, Image
 from guide.errors import InputError
 from guide.ingest.base import Wanted
@@ -134,7 +135,7 @@ class VideoFile:
         if self.path.stat().st_size == 0:
             raise InputError(f"a video was expected, but {self.path} is empty (0 bytes): record or copy it again.")
         try:
-            self._container = av.open(str(self.path))
+            self._container = open_video(str(self.path))
         except (av.FFmpegError, OSError) as error:
             raise InputError(
                 f"a video was expected, but {self.path} cannot be read as one ({reason(error)}): it may be cut off, "
@@ -247,6 +248,18 @@ def _stamps(stream: Any) -> list[float]:
     except (av.FFmpegError, OSError) as error:
         log.debug("the file ends in the middle (%s)", reason(error))
     return stamps
+
+
+def open_video(file: str | BinaryIO, options: Mapping[str, str] | None = None, **more: Any) -> Any:
+    """What FFmpeg reads from a file or address; no picture of more than MOST_PIXELS is decoded.
+
+    Raises what PyAV does.
+    """
+    limit = {"max_pixels": str(MOST_PIXELS)}
+    container: Any = av.open(file, options={**(options or {}), **limit}, **more)  # which looks at some to know them
+    for stream in container.streams.video:
+        stream.codec_context.options = limit
+    return container
 
 
 def to_rgb(decoded: Any, reformatter: VideoReformatter) -> Image:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guide.errors import InputError
-from guide.ingest.base import BY_HAND, NO_PICTURES, FrameSource, SourceNotice, Tell, log_notice
+from guide.ingest.base import BY_HAND, NO_PICTURES, FrameSource, SourceNotice, Tell, is_camera_number, log_notice
 from guide.ingest.camera import OpenCvCamera, find_camera, list_cameras
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.files import VideoFile
@@ -17,7 +17,6 @@ from guide.ingest.pushed import Headsets
 from guide.ingest.stills import StillFolder, list_stills
 from guide.ingest.streams import NetworkStream, is_address, redacted, require_address
 
-MOST_DIGITS = 4  # of a camera's number; a longer one is the name of a file
 FORMS = (
     "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, headset:NAME or none"
 )
@@ -57,7 +56,7 @@ def open_source(text: str, options: SourceOptions | None = None, tell: Tell = lo
     if is_address(text):
         address, silent_s = require_address(text), options.live.silent_s
         return LiveSource(redacted(text), lambda: NetworkStream(address, silent_s, options.machine), options.live, tell)
-    if text.isdecimal() and text.isascii() and len(text) <= MOST_DIGITS:
+    if is_camera_number(text):
         return LiveSource(f"camera {text}", lambda: OpenCvCamera(int(text)), options.live, tell)
     kind, colon, name = text.partition(":")
     if colon and kind == "name" and name.strip():

@@ -13,7 +13,7 @@ from av.video.reformatter import VideoReformatter
 
 from guide.errors import InputError
 from guide.ingest.base import Shot, SourceLostError
-from guide.ingest.files import reason, to_rgb
+from guide.ingest.files import open_video, reason, to_rgb
 from guide.ingest.rtsp_relay import RtspRelay, on_machine
 
 log = logging.getLogger(__name__)
@@ -68,9 +68,7 @@ class NetworkStream:
                 address = self._relay.address
             elif machine is not None:
                 address, options = on_machine(address, machine), {**options, **_staying(address)}
-            self._container: Any = av.open(
-                address, timeout=(OPEN_S, silent_s), options=options, metadata_errors="ignore"
-            )
+            self._container: Any = open_video(address, options, timeout=(OPEN_S, silent_s), metadata_errors="ignore")
         except (av.FFmpegError, OSError, ValueError) as error:
             # The cause is left out: its text holds the whole address, password included.
             raise self._lost(address, error) from None
@@ -113,7 +111,8 @@ class NetworkStream:
             raise SourceLostError("it has no picture track", "choose another address of this camera")
         stream = self._container.streams.video[0]
         stream.thread_type = "SLICE"  # threads that take whole frames each hold one back
-        stream.codec_context.options = {"err_detect": "explode"} if kind == "mpjpeg" else {}
+        if kind == "mpjpeg":
+            stream.codec_context.options = {**stream.codec_context.options, "err_detect": "explode"}
         return stream
 
     def _decode(self, address: str) -> Iterator[Shot | None]:

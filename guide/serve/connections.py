@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import resource
 import socket
 import time
@@ -17,6 +18,8 @@ from websockets.http11 import Request
 
 STRANGER_S = 20.0  # to connect, agree on TLS, ask, and be told late that the token was wrong
 GREETING_BYTES = 32 * 1024
+STRANGERS_PART, PART = 1024, 64 * 1024  # of what came, looked at in one go
+MOST_PINGS = 100  # between two messages
 RESERVED_SHARE = 0.5  # of the files that a process may open: for recordings, cameras and networks
 GREETED = "guide.greeted"
 
@@ -120,16 +123,57 @@ class _Listener(socket.socket):
                 return connection, address
 
 
-class SmallGreetingProtocol(WebSocketsSansIOProtocol):
-    """Uvicorn's WebSocket protocol that takes small messages only until the scope's extension GREETED is called.
+class BoundedProtocol(WebSocketsSansIOProtocol):
+    """Uvicorn's WebSocket protocol that reads no further while a message waits to be taken.
 
-    >>> SmallGreetingProtocol.__mro__[1].__name__
+    Until the scope's extension GREETED is called it reads GREETING_BYTES in all. Pings without an end close it.
+
+    >>> BoundedProtocol.__mro__[1].__name__
     'WebSocketsSansIOProtocol'
     """
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._unread = bytearray()
+        self._left: float = GREETING_BYTES
+        self._pings = 0
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += data
+        while self._unread and not self.read_paused and not self.transport.is_closing():
+            # A stranger's message may be followed by thousands that are empty.
+            part = bytes(self._unread[: STRANGERS_PART if self._is_stranger else PART])
+            del self._unread[: len(part)]
+            if self.handshake_initiated:
+                self._left -= len(part)
+            if self._left < 0 or (self._is_stranger and self.close_sent):
+                self.transport.close()
+            else:
+                super().data_received(part)
+
+    @property
+    def _is_stranger(self) -> bool:
+        return self._left < math.inf
+
     def handle_connect(self, event: Request) -> None:
-        most_bytes, self.conn.max_message_size = self.conn.max_message_size, GREETING_BYTES
         super().handle_connect(event)
         if hasattr(self, "scope"):  # else it was no proper handshake
-            take_all = partial(setattr, self.conn, "max_message_size", most_bytes)
-            self.scope["extensions"][GREETED] = take_all  # type: ignore[assignment]
+            self.scope["extensions"][GREETED] = self._greeted  # type: ignore[assignment]
+
+    def handle_ping(self) -> None:
+        self._pings += 1
+        if self._pings > MOST_PINGS:
+            self.transport.close()
+        else:
+            super().handle_ping()
+
+    async def receive(self) -> Any:
+        message = await super().receive()
+        self._pings = 0
+        if not self._is_stranger:
+            self.data_received(b"")
+        return message
+
+    def _greeted(self) -> None:
+        self._left = math.inf
+        self.data_received(b"")

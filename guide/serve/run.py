@@ -41,6 +41,7 @@ MOST_NOTICES = 20
 NEWEST_VISITS = 6  # that a phone shows of the order of work
 MOST_TIMES = 256  # of the newest frames, for the median and the slowest
 MOST_STILLS = 9
+MOST_ACTIONS = 50_000  # of a session, 75 MB: a headset's token takes some too
 JOIN_S = 20.0  # longer than a recording waits for a disk that refuses
 
 Fate = Literal["seen", "passed", "dropped", "damaged", "refused"]
@@ -179,6 +180,8 @@ class Run:
         It is stored under the person's name and that of the token.
         """
         with self._lock:
+            if len(self._tracker.actions) >= MOST_ACTIONS:
+                raise InputError(f"{MOST_ACTIONS} actions were taken in this session: start another one.")
             action = read_action(plain, self._at, self.facts.person)
             action = replace(action, person=identity.signed(action.person))
             if self.is_over:

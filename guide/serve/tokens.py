@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from guide.errors import InputError, OutputError
-from guide.ingest.base import NO_PICTURES
+from guide.ingest.base import NO_PICTURES, is_camera_number
 from guide.ingest.streams import is_address
 from guide.serve.schemas import HEADSET
 from guide.serve.tls import write_private
@@ -183,7 +183,7 @@ def require_reachable(source: str) -> str | None:
     ...
     guide.errors.InputError: 127.0.0.1 lies in a private network: only an administrator's token opens it.
     """
-    if source.isdecimal() or source == NO_PICTURES or source.startswith((HEADSET, "name:")):
+    if is_camera_number(source) or source == NO_PICTURES or source.startswith((HEADSET, "name:")):
         return None
     if not is_address(source):
         raise InputError(

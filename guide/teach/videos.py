@@ -14,7 +14,7 @@ import numpy as np
 from av.video.reformatter import VideoReformatter
 
 from guide.domain import Image
-from guide.ingest.files import to_rgb
+from guide.ingest.files import open_video, to_rgb
 from guide.record.clips import Clip, choose_encoding
 
 SUFFIXES = frozenset(
@@ -67,7 +67,7 @@ def playable(video: Path, stem: Path) -> Path | None:
 
 def _is_playable(video: Path) -> bool:
     try:
-        with av.open(str(video)) as container:
+        with open_video(str(video)) as container:
             codec = container.streams.video[0].codec_context
             return video.suffix.lower() == ".mp4" and codec.name == "h264" and codec.pix_fmt == "yuv420p"
     except (av.FFmpegError, OSError, IndexError):
@@ -99,7 +99,7 @@ def _kept(video: Path, start: float, end: float, stem: Path) -> Path | None:
 def _pictures(video: Path, start: float, end: float) -> Iterator[tuple[Image, float]]:
     """Small pictures of a stretch of a video, some a second; begins at the key frame before, so late ones are quick."""
     due, reformatter = start, VideoReformatter()
-    with av.open(str(video)) as container:
+    with open_video(str(video)) as container:
         stream = container.streams.video[0]
         stream.thread_type = "AUTO"
         first, tick = stream.start_time or 0, stream.time_base or Fraction(1, av.time_base)

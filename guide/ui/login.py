@@ -26,6 +26,7 @@ STRANGE = (
     "Without a password this page opens by its machine's IP address or as localhost only: to open it by another name, "
     "set a password with `python -m guide.ui.password`."
 )
+FOREIGN = "A page of another address asked for this: open this one itself; a proxy has to pass on Host as it came."
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'",
     "Cache-Control": "no-store",
@@ -44,8 +45,9 @@ input, button { padding: .6rem } [role=alert] { color: #c82828 }
 class LoginGuard:
     """Lets through whoever brings a login's cookie; all others get the form, or nothing.
 
-    Without a password whatever a browser on this machine asks for is done, so the page itself must ask: none of another
-    origin, nor one whose name was made to mean this machine. No page of others may show it in a frame.
+    Whatever is asked for with a login's cookie, or without a password, is done, so the page itself must ask: none of
+    another origin, nor, without a password, one whose name was made to mean this machine. No page of others may show it
+    in a frame.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -58,9 +60,11 @@ class LoginGuard:
         answer: ASGIApp
         is_socket, asked = scope["type"] == "websocket", HTTPConnection(scope)
         try:
-            login = current_login(os.environ)
-            if login is None and not is_own(asked.headers.get("host", ""), asked.headers.get("origin")):
-                answer = WebSocketClose() if is_socket else PlainTextResponse(STRANGE, 403, {"Connection": "close"})
+            login, host = current_login(os.environ), asked.headers.get("host", "")
+            is_own = is_own_page(host, asked.headers.get("origin"))
+            if not is_own or (login is None and not is_own_name(host)):
+                words = STRANGE if is_own else FOREIGN
+                answer = WebSocketClose() if is_socket else PlainTextResponse(words, 403, {"Connection": "close"})
             elif login is None or login.is_valid(asked.cookies.get(COOKIE)):
                 answer = self._app
             elif is_socket:
@@ -72,21 +76,26 @@ class LoginGuard:
         await answer(scope, receive, _unframed(send))
 
 
-def is_own(host: str, origin: str | None) -> bool:
-    """Whether a request for a `host` comes from a page of that host, if from any, and nobody else can name it so.
+def is_own_page(host: str, origin: str | None) -> bool:
+    """Whether a request for a `host` comes from a page of that host, if from any. Ports count: cookies ignore them.
 
-    Names with a dot are given out by others, who may let them mean this machine for a moment.
-
-    >>> [is_own(host, None) for host in ("localhost:8501", "127.0.0.1", "[::1]:8501", "bench", "elsewhere.example")]
-    [True, True, True, True, False]
-    >>> is_own("localhost:8501", "http://localhost:8501"), is_own("localhost:8501", "http://localhost:9000")
+    >>> is_own_page("localhost:8501", "http://localhost:8501"), is_own_page("localhost:8501", "http://localhost:9000")
     (True, False)
     """
     try:
-        place = urlsplit(f"//{host}")
-        name = (place.hostname or "").rstrip(".")
-        if origin is not None and urlsplit(origin).netloc != host:
-            return False
+        return origin is None or urlsplit(origin).netloc == host
+    except ValueError:
+        return False
+
+
+def is_own_name(host: str) -> bool:
+    """Whether nobody else can name a `host` so: names with a dot are given out by others, who may let them mean us.
+
+    >>> [is_own_name(host) for host in ("localhost:8501", "127.0.0.1", "[::1]:8501", "bench", "elsewhere.example")]
+    [True, True, True, True, False]
+    """
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
         return False
     if name and ("." not in name or name.endswith(".localhost") or name == socket.gethostname().lower()):

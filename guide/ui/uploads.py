@@ -27,6 +27,7 @@ LARGEST_MB = 1024
 LONGEST_NAME = 60
 SPARE_BYTES = 256 * 2**20
 CHUNK = 2**20
+MOST_TIMES = 2  # its size, when its length is put in: what is packed may swell without bound
 IGNORE = ".gitignore"
 WRITERS = {".mp4": "mp4", ".webm": "webm", ".mkv": "matroska"}
 ALIKE = {"fflags": "+bitexact"}
@@ -80,13 +81,15 @@ def examine(stream: BinaryIO, name: str) -> Container:
     """What kind of video `stream` holds; raises InputError where it holds none, or none that can be decoded."""
     import av  # here: the first page can take videos, and is to come before their reader is loaded
 
+    from guide.ingest.files import open_video
+
     stream.seek(0)
     container = recognise(stream.read(512))
     if container is None:
         raise InputError(f"{short_name(name)} is called a video, but its content is none: choose the recording itself.")
     stream.seek(0)
     try:
-        with av.open(stream, "r", format=container.reader) as opened:
+        with open_video(stream, format=container.reader) as opened:
             if not opened.streams.video or next(opened.decode(video=0), None) is None:
                 raise InputError(f"{short_name(name)} holds no picture: choose another recording.")
     except (av.FFmpegError, ValueError, OSError) as cause:
@@ -119,7 +122,7 @@ def store(stream: BinaryIO, name: str, folder: Path, largest_mb: int = LARGEST_M
     make_folder(folder)
     _require_room(folder, size)
     try:
-        with _with_length(stream, container, folder) as whole:
+        with _with_length(stream, size, container, folder) as whole:
             return _write(whole, folder, clean_name(Path(clean_name(name)).stem, "recording"), container.suffix)
     except OSError as cause:
         raise OutputError(f"{folder} cannot be written ({cause.strerror}): free some space and try again.") from cause
@@ -128,13 +131,16 @@ def store(stream: BinaryIO, name: str, folder: Path, largest_mb: int = LARGEST_M
 
 
 @contextmanager
-def _with_length(stream: BinaryIO, container: Container, folder: Path) -> Iterator[BinaryIO]:
+def _with_length(stream: BinaryIO, size: int, container: Container, folder: Path) -> Iterator[BinaryIO]:
     """The video with its length in it: browsers that film leave it out, and then nobody can look for a moment in it."""
     import av
 
-    with av.open(stream, "r", format=container.reader) as film:
+    from guide.ingest.files import open_video
+
+    with open_video(stream, format=container.reader) as film:
         is_whole = film.duration is not None or container.suffix not in WRITERS
         if not is_whole:
+            _require_room(folder, 2 * size)  # a copy with its length, and that one in its place
             with tempfile.TemporaryFile(dir=folder) as copy:
                 with av.open(copy, "w", format=WRITERS[container.suffix], options=ALIKE) as out:
                     pictures = out.add_stream_from_template(film.streams.video[0])
@@ -142,6 +148,8 @@ def _with_length(stream: BinaryIO, container: Container, folder: Path) -> Iterat
                         if packet.dts is not None:  # the empty one at the end
                             packet.stream = pictures
                             out.mux(packet)
+                            if copy.tell() > MOST_TIMES * size + CHUNK:
+                                raise ValueError("it swells")
                 copy.seek(0)
                 yield copy
     if is_whole:

@@ -27,6 +27,7 @@ from guide.procedure.actions import Action
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import Store
 from guide.serve import guard
+from guide.serve.connections import GREETING_BYTES, MOST_PINGS, PART, BoundedProtocol
 from guide.serve.limits import Limits
 from guide.serve.run import Run
 from guide.session import Session
@@ -227,6 +228,88 @@ def test_unfinished_messages_of_strangers_fill_no_memory(served: Served) -> None
                     raw.sendall(part)
         assert served.count("process_resident_memory_bytes") - before < 60 * 2**20  # a quarter of what was sent
         require_sound(served)
+
+
+def masked(opcode: int, data: bytes = b"") -> bytes:
+    """A WebSocket frame of a client."""
+    size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xff" + struct.pack(">Q", len(data))
+    return bytes([0x80 | opcode]) + size + bytes(4) + data
+
+
+@contextmanager
+def upgraded(port: int) -> Iterator[socket.socket]:
+    """A WebSocket whose frames the test writes byte by byte."""
+    with socket.create_connection(("127.0.0.1", port), 10.0) as raw:
+        raw.sendall(UPGRADE)
+        assert b" 101 " in raw.recv(500)
+        yield raw
+
+
+def heard_until_closed(raw: socket.socket) -> bytes:
+    heard = b""
+    with suppress(ConnectionError):
+        while part := raw.recv(2**16):
+            heard += part
+    return heard
+
+
+GREETING = masked(1, f'{{"token": "{TOKEN}", "client": "raw"}}'.encode())
+
+
+@pytest.mark.parametrize("tiny", [masked(1), masked(9)], ids=["messages", "pings"])
+def test_thousands_of_tiny_messages_of_strangers_are_not_even_read(
+    served: Served, monkeypatch: pytest.MonkeyPatch, tiny: bytes
+) -> None:
+    read: list[object] = []
+    for name in ("handle_text", "handle_ping"):
+        monkeypatch.setattr(BoundedProtocol, name, lambda *_: read.append(None))
+    with upgraded(served.port) as raw, suppress(ConnectionError):
+        raw.sendall(40_000 * tiny)
+        heard_until_closed(raw)
+    assert 0 < len(read) <= GREETING_BYTES / len(tiny)
+    monkeypatch.undo()
+    require_sound(served)
+
+
+def test_messages_that_nobody_took_yet_are_not_read_either(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a headset that was let in: they would fill the memory, and the time of all others."""
+    most_waiting: list[int] = []
+    handle_text = BoundedProtocol.handle_text
+
+    def counted(protocol: BoundedProtocol, frame: Any) -> None:
+        handle_text(protocol, frame)
+        most_waiting.append(protocol.queue.qsize())
+
+    monkeypatch.setattr(BoundedProtocol, "handle_text", counted)
+    with upgraded(served.port) as raw:
+        raw.sendall(GREETING)
+        assert b"hello" in raw.recv(2**16)
+        raw.sendall(40_000 * masked(1))
+        require_sound(served)
+    assert max(most_waiting) <= PART / len(masked(1)) + 1
+
+
+def test_pings_without_an_end_close_the_connection(served: Served) -> None:
+    with upgraded(served.port) as raw:
+        raw.sendall(GREETING)
+        assert b"hello" in raw.recv(2**16)
+        ping = masked(9, b"x" * 125)
+        with suppress(ConnectionError):
+            raw.sendall(20_000 * ping)
+        assert heard_until_closed(raw).count(b"x" * 125) <= MOST_PINGS + PART / len(ping)
+    require_sound(served)
+
+
+def test_a_large_frame_may_come_right_behind_the_greeting(served: Served) -> None:
+    picture = step_picture(1, times=20)
+    assert len(picture) > GREETING_BYTES
+    with upgraded(served.port) as raw:
+        raw.sendall(GREETING + masked(2, frame_message(picture)))
+        heard = b""
+        while b'"fate"' not in heard:
+            part = raw.recv(2**16)
+            assert part, heard
+            heard += part
 
 
 @pytest.mark.usefixtures("many_files")

@@ -15,6 +15,7 @@ import av
 from guide.bundle import Bundle, read_bundle
 from guide.domain import KeyStep
 from guide.errors import GuideError
+from guide.ingest.files import open_video
 from guide.ingest.stills import STILL_SUFFIXES
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
@@ -201,7 +202,7 @@ def left_s(job: TrainingJob, jobs: Iterable[TrainingJob], now: float) -> float |
 
 def _seconds(path: Path) -> float | None:
     try:
-        with av.open(str(path)) as container:
+        with open_video(str(path)) as container:
             return None if container.duration is None else float(container.duration) / av.time_base
     except (av.FFmpegError, OSError, ValueError):
         return None

@@ -13,6 +13,7 @@ import numpy as np
 from guide.bundle import Bundle
 from guide.domain import Alert, KeyStep, Segment
 from guide.errors import InputError
+from guide.ingest.files import open_video
 from guide.procedure.explain import Explained, explain
 from guide.procedure.given_rules import with_given
 from guide.procedure.learn import describe
@@ -129,7 +130,7 @@ def frame_s(video: Path | None) -> float:
     0.04
     """
     try:
-        with av.open(str(video)) as container:
+        with open_video(str(video)) as container:
             return float(1 / (container.streams.video[0].average_rate or 25))
     except (av.FFmpegError, OSError, IndexError):
         return USUAL_FRAME_S

@@ -15,6 +15,7 @@ import av
 
 from guide.commands.report import read_report, read_stills
 from guide.errors import GuideError
+from guide.ingest.files import open_video
 from guide.procedure.wording import ACTION_WORDS, ANSWERS, TITLES, title_of
 from guide.record import shipping
 from guide.record.elan import to_elan
@@ -261,7 +262,7 @@ def _clips(report: SessionReport, place: Path) -> tuple[tuple[ClipView, ...], st
 
 def _aspect(path: Path) -> float:
     try:
-        with av.open(str(path)) as container:
+        with open_video(str(path)) as container:
             video = container.streams.video[0]
             return float(video.width / video.height)
     except (av.FFmpegError, OSError, IndexError, ZeroDivisionError):  # it is shown all the same, as far as it plays

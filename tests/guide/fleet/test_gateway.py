@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import re
 import socket
@@ -376,6 +377,23 @@ def test_another_program_at_a_replicas_port_does_not_hold_up_the_others(
 
     monkeypatch.setattr("guide.fleet.forward.ask_text", text)
     assert asyncio.run(looked_at()) == [], "nobody there was heard of yet"
+
+
+@pytest.mark.parametrize(
+    ("error", "is_lost"),
+    [
+        (TimeoutError(), False), (OSError(errno.EMFILE, "too many files"), False),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "refused"), True), (ConnectionResetError("broken off"), True),
+    ],
+)  # fmt: skip
+def test_a_replica_that_is_slow_is_not_dead_nor_where_the_gateway_lacks_files(error: Exception, is_lost: bool) -> None:
+    async def miss() -> bool:
+        known = Replicas(Unready(), TOKEN, ScaleOptions())  # type: ignore[arg-type]
+        await known.find()
+        known.miss(known.all()[0], error)
+        return len(known.living()) == 1
+
+    assert asyncio.run(miss()) == is_lost
 
 
 @given(sessions=st.integers(0, 500), running_now=st.integers(0, 60), least=st.integers(1, 8), more=st.integers(0, 40),

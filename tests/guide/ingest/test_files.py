@@ -204,6 +204,15 @@ def test_the_file_is_let_go_of(tmp_path: Path) -> None:
     assert video._container is None
 
 
+def test_pictures_that_are_too_large_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """55 kB of H.264 hold pictures that take 2 GB."""
+    path = write_video(tmp_path / "a.mp4", grey_levels(8), steady(8, 5))
+    assert len(list(VideoFile(path))) == 8
+    monkeypatch.setattr(files, "MOST_PIXELS", 64 * 48 - 1)
+    with pytest.raises(InputError, match="not one frame"):
+        list(VideoFile(path))
+
+
 def test_a_one_pixel_video(tmp_path: Path) -> None:
     path = write_video(tmp_path / "a.mkv", [plain((200, 10, 10), 1, 1)] * 3, steady(3, 10), "ffv1", "bgr0")
     assert [frame.image.shape for frame in VideoFile(path)] == [(1, 1, 3)] * 3

@@ -8,7 +8,7 @@ import logging
 import socket
 import threading
 import traceback
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -105,6 +105,17 @@ def test_a_recording_behind_an_address_is_refused(tmp_path: Path, suffix: str, s
     page = Stream("application/octet-stream", [data], stays_up=True, headers=headers)
     with serving(page) as address, pytest.raises(InputError, match="download it and give the file"):
         NetworkStream(address, 1.0)
+
+
+def test_a_stream_of_pictures_that_are_too_large_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guide.ingest.files.MOST_PIXELS", 64 * 48 - 1)
+    for stream in (mjpeg(noisy(3), stays_up=True), mpegts(noisy(10), stays_up=True)):
+        with serving(stream) as address, suppress(SourceLostError):
+            opened = NetworkStream(address, 1.0)
+            try:
+                assert {opened.read() for _ in range(20)} == {None}
+            finally:
+                opened.close()
 
 
 def test_a_picture_the_decoder_calls_corrupt_is_left_out() -> None:

@@ -82,6 +82,15 @@ def test_a_finished_session_is_shown_without_being_held(runs: Runs) -> None:
         run.act({"kind": "next"}, Identity("admin"))
 
 
+def test_actions_do_not_pile_up(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guide.serve.run.MOST_ACTIONS", 3)
+    run = runs.start(SessionRequest("headset:helmet"))
+    for kind in ("pause", "resume", "pause"):
+        run.act({"kind": kind}, Identity("camera"))
+    with pytest.raises(InputError, match="3 actions were taken"):
+        run.act({"kind": "resume"}, Identity("camera"))
+
+
 def test_the_newest_frame_ages_while_none_comes(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.start(SessionRequest("headset:helmet"))
     assert isinstance(run.source, PushedFrames)

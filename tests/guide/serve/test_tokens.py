@@ -141,6 +141,8 @@ def test_an_action_says_whose_token_it_was(served: Served, tokens: dict[Role, st
         "rtsp://[fec0::1]/",
         "rtsp://224.0.0.1/",
         "/etc/passwd",
+        "20300102",
+        "٣",
     ],
 )
 def test_only_an_administrator_opens_files_and_private_networks(

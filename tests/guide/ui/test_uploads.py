@@ -6,6 +6,8 @@ import io
 from pathlib import Path
 
 import av
+import cv2
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -96,6 +98,41 @@ def test_a_film_without_its_length_gets_it_and_is_kept_once(tmp_path: Path, vide
     with av.open(str(paths[0]), "r") as opened:
         assert opened.duration is not None
     assert [path.name for path in paths] == ["a.mkv", "a.mkv"]
+
+
+def test_pictures_that_are_too_large_are_refused(tmp_path: Path, video: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guide.ingest.files.MOST_PIXELS", 64 * 48 - 1)
+    with pytest.raises(InputError, match="damaged or no video"):
+        store(io.BytesIO(video), "a.mp4", tmp_path / "box")
+
+
+def element(name: str, data: bytes | int) -> bytes:
+    """An element of Matroska."""
+    data = data.to_bytes(4, "big") if isinstance(data, int) else data
+    return bytes.fromhex(name) + (2**56 | len(data)).to_bytes(8, "big") + data
+
+
+def swelling(picture: bytes, count: int) -> bytes:
+    """A film without its length whose pictures take six bytes each: all begin alike, and that is packed once."""
+    start = element("5034", element("4254", 3) + element("4255", picture))
+    packed = element("6d80", element("6240", element("5031", 0) + element("5032", 1) + element("5033", 0) + start))
+    look = element("e0", element("b0", 64) + element("ba", 48)) + packed
+    track = element("ae", element("d7", 1) + element("73c5", 1) + element("83", 1) + element("86", b"V_MJPEG") + look)
+    blocks = b"".join(b"\xa3\x84\x81" + at.to_bytes(2, "big") + b"\x80" for at in range(count))
+    head = element("1549a966", element("2ad7b1", 10**6)) + element("1654ae6b", track)
+    body = element("18538067", head + element("1f43b675", element("e7", 0) + blocks))
+    return element("1a45dfa3", element("4282", b"matroska")) + body
+
+
+def test_a_film_that_swells_when_it_gets_its_length_is_refused(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (120, 160, 3), np.uint8)
+    filmed = swelling(cv2.imencode(".jpg", noise)[1].tobytes(), 400)
+    with av.open(io.BytesIO(filmed), "r") as opened:
+        assert opened.duration is None
+        assert sum(packet.size for packet in opened.demux(video=0)) > 50 * len(filmed)
+    with pytest.raises(InputError, match="it swells"):
+        store(io.BytesIO(filmed), "a.mkv", tmp_path / "box")
+    assert list((tmp_path / "box").iterdir()) == []
 
 
 def test_a_link_in_the_way_is_not_followed(tmp_path: Path, video: bytes) -> None:
