@@ -388,10 +388,11 @@ def test_another_program_at_a_replicas_port_does_not_hold_up_the_others(
 )  # fmt: skip
 def test_a_replica_that_is_slow_is_not_dead_nor_where_the_gateway_lacks_files(error: Exception, is_lost: bool) -> None:
     async def miss() -> bool:
-        known = Replicas(Unready(), TOKEN, ScaleOptions())  # type: ignore[arg-type]
+        known = Replicas(Unready(), TOKEN, ScaleOptions(), 32)
         await known.find()
-        known.miss(known.all()[0], error)
-        return len(known.living()) == 1
+        missed, other = known.all()
+        known.miss(missed, error)
+        return known.living() == [other]
 
     assert asyncio.run(miss()) == is_lost
 
