@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Belief, Features, Guidance, Times
+from guide.domain import Belief, Features, Guidance, Labels, Times
 from guide.label.after_effects import AfterEffectsWatch
 from guide.label.labeller import Labeller
 from guide.label.prototypes import Unaries
@@ -82,6 +82,12 @@ def live_labeller(lesson: Lesson, priors: tuple[Prior, ...] = PRIORS, lag_s: flo
     learned, rate = lesson.learned, lesson.demonstrations.rate
     histories = histories_of(learned.procedure, learned.prototypes.steps, lesson.smoothing_s, rate, priors)
     return labeller_of(histories, learned.links, rate, learned.prototypes.clock, WindowSettings(lag_s=lag_s))
+
+
+def live_labels(lesson: Lesson, sight: Sight, lag_s: float = 2.0) -> Labels:
+    """The label of each frame (T,) as a session shows it, so many seconds later."""
+    labelled, _ = live_labeller(lesson, lag_s=lag_s).follow(sight.costs, sight.times, sight.effects)
+    return np.array([label.step for one in labelled for label, _ in one.settled])
 
 
 def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIORS) -> Followed:

@@ -29,7 +29,7 @@ from offline.study.evaluation.finding import Search
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, Taught, Way, read_numbers, require_enough, teach, ways, without
 from offline.study.fault_trial.conditions import learn
-from offline.study.following import Lesson, live_labeller, see
+from offline.study.following import Lesson, live_labels, see
 
 NEAREST, ELAPSED = "nearest prototype", "elapsed time alone"
 NEARBY_S = 5.0  # on either side: what others did about then
@@ -88,7 +88,7 @@ def _task(
         for way in ways(counts, len(others.recordings), most, number):
             taught = teach(others, way, search)
             for row, found in _followed(others, way, taught, recording, lags).items():
-                scores.setdefault(row, []).append(step_frames(truth, _named(found, taught.names)))
+                scores.setdefault(row, []).append(step_frames(truth, taught.named(found)))
         console.print(f"{task.title}: {number + 1} of {len(task.recordings)} left out", style="dim")
     return scores
 
@@ -105,11 +105,10 @@ def _followed(
     sight = see(lesson, recording)
     rows: dict[str, Labels] = {}
     for lag in lags:
-        labelled, _ = live_labeller(lesson, lag_s=lag).follow(sight.costs, sight.times, sight.effects)
-        rows[_row(way.count, lag)] = np.array([label.step for one in labelled for label, _ in one.settled])
+        rows[_row(way.count, lag)] = live_labels(lesson, sight, lag)
     rows[f"{NEAREST}, {way.count} labelled"] = _nearest(lesson, taught.labels, recording)
     if way.count == ALL:
-        rows[ELAPSED] = _elapsed(others, taught.labels, recording)
+        rows[ELAPSED] = elapsed_time(others, taught.labels, recording)
     return rows
 
 
@@ -122,7 +121,7 @@ def _nearest(lesson: Lesson, labels: Sequence[Labels], recording: RecordingFeatu
     return np.asarray(steps[squared_distances(seen, centres).argmin(1)])
 
 
-def _elapsed(task: LabelledTask, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:
+def elapsed_time(task: LabelledTask, labels: Sequence[Labels], recording: RecordingFeatures) -> Labels:
     """What most others did about as long after the beginning."""
     found, last = np.zeros(len(recording), np.int64), BACKGROUND
     for frame, at in enumerate(recording.times):
@@ -134,11 +133,6 @@ def _elapsed(task: LabelledTask, labels: Sequence[Labels], recording: RecordingF
         last = int(counts.argmax()) if len(counts) else last
         found[frame] = last
     return found
-
-
-def _named(found: Labels, names: Mapping[int, int]) -> Labels:
-    """Found numbers as true steps; what matches none is no step."""
-    return np.array([names.get(int(step), BACKGROUND) for step in found], np.int64)
 
 
 def _table(results: Mapping[str, Scores]) -> Table:

@@ -39,7 +39,7 @@ from offline.study.evaluation.scoring import choices, score_others
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, Taught, Way, demonstrations_of, require_enough, without
 from offline.study.fault_trial.conditions import learn
-from offline.study.following import live_labeller, see
+from offline.study.following import live_labels, see
 from offline.study.tables import Summary
 
 Stage = Literal["finder", "carrying", "recognition", "live"]
@@ -183,8 +183,7 @@ def _live(task: LabelledTask, seed: int) -> Scores:
 
     def accuracy(clock: ClockPrior) -> float:
         learned = replace(lesson.learned, prototypes=replace(prototypes, clock=clock))
-        labelled, _ = live_labeller(replace(lesson, learned=learned)).follow(sight.costs, sight.times, sight.effects)
-        return step_frames(truth, np.array([label.step for one in labelled for label, _ in one.settled])).accuracy
+        return step_frames(truth, live_labels(replace(lesson, learned=learned), sight)).accuracy
 
     return {part: accuracy(change(prototypes.clock)) for part, change in CLOCKS.items()}
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from guide.domain import Labels
+from guide.domain import BACKGROUND, Labels
 from guide.errors import InputError
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach.demonstrations import Demonstrations, demonstrate
@@ -46,6 +46,14 @@ class Taught:
 
     labels: tuple[Labels, ...]
     names: Mapping[int, int]
+
+    def named(self, found: Labels) -> Labels:
+        """Found numbers as true steps; what matches none is no step.
+
+        >>> Taught((), {4: 1}).named(np.array([4, 3, 0])).tolist()
+        [1, 0, 0]
+        """
+        return np.array([self.names.get(int(step), BACKGROUND) for step in found], np.int64)
 
 
 def read_numbers(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Labels
+from guide.domain import Labels, Times
 from offline.features import RecordingFeatures
 from offline.study.counterfactual.faults import KINDS, Kind, Rules, Variant
 from offline.study.counterfactual.pieces import Index, Layout, lasting, retime, splices
@@ -28,6 +28,12 @@ class Made:
     features: RecordingFeatures
     index: Index  # (M,)
     planted: Planted
+    source_times: Times  # (T,)
+
+    def in_source(self, at: float) -> float:
+        """The moment of the source that is shown at a moment of this recording."""
+        place = int(np.searchsorted(self.features.times, at, side="right")) - 1
+        return float(self.source_times[self.index[max(place, 0)]])
 
     def is_near_splice(self, after_s: float) -> NDArray[np.bool_]:
         """Which frames (M,) come within so many seconds after frames that did not come before them in the source."""
@@ -80,4 +86,5 @@ def _made(source: RecordingFeatures, layout: Layout, variants: list[Variant]) ->
         planted = Planted(variant.kind, variant.step, variant.before, known_at(variant, layout, times, duration))
         id_ = f"{source.id}_{variant.kind}_{number}"
         rows = np.asarray(source.pooled)[index]
-        yield Made(RecordingFeatures(id_, source.rate, times, rows, mean_width=source.mean_width), index, planted)
+        features = RecordingFeatures(id_, source.rate, times, rows, mean_width=source.mean_width)
+        yield Made(features, index, planted, source.times)

@@ -17,7 +17,7 @@ from offline.study.evaluation.embedders import Embedders
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import read_numbers, without
-from offline.study.left_out import ELAPSED, LeftOutOptions, _elapsed, _lags, _table, _task, main
+from offline.study.left_out import ELAPSED, LeftOutOptions, _lags, _table, _task, elapsed_time, main
 
 ORDERS = ([1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3])
 
@@ -62,7 +62,7 @@ def test_nobody_sees_the_labels_of_the_one_left_out(tmp_path: Path) -> None:
 
 def test_elapsed_time_is_what_most_did_then() -> None:
     task = make_task()
-    found = _elapsed(task, task.truth, task.recordings[0])
+    found = elapsed_time(task, task.truth, task.recordings[0])
     assert found[10] == 1, "three of four began with it"
     assert found[60] == 3
 
