@@ -61,6 +61,8 @@ class Demonstrations:
     rate: float
     settings: AppearanceSettings
     embedder: Embedder
+    copies: tuple[tuple[NDArray[Any], ...], ...] = ()
+    """Of each demonstration what the trunk pooled (T, P) of its frames in other light or another view, where any is."""
 
     @property
     def embeddings(self) -> tuple[Features, ...]:
@@ -90,14 +92,17 @@ def demonstrate(
     pooled: Sequence[NDArray[Any]],
     rate: float,
     settings: AppearanceSettings,
+    copies: tuple[tuple[NDArray[Any], ...], ...] = (),
 ) -> Demonstrations:
-    """Recordings' pooled trunk outputs (T, P) as demonstrations, with an embedder fitted to them."""
-    embedder = _fit(times, pooled, rate, settings)
+    """Recordings' pooled trunk outputs (T, P) as demonstrations, with an embedder fitted to them and their copies."""
+    shown = [*zip(times, pooled, strict=True)]
+    shown += [(at, each) for at, own in zip(times, copies, strict=bool(copies)) for each in own]
+    embedder = _fit([at for at, _ in shown], [each for _, each in shown], rate, settings)
     items = tuple(
         Demonstration(id_, at, own, embed_recording(own, at, settings, embedder))
         for id_, at, own in zip(ids, times, pooled, strict=True)
     )
-    return Demonstrations(items, rate, settings, embedder)
+    return Demonstrations(items, rate, settings, embedder, copies)
 
 
 def _fit(

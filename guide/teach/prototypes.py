@@ -200,6 +200,9 @@ def _sums(
         for pooled, shown, times in _copies(one, own, demonstrations, min(count, ways), rng):
             rows = demonstrations.embed(pooled, times)[::COPY_STRIDE]
             parts.append(ClassSums.of(_inside(rows), shown[::COPY_STRIDE], numbers))
+        for pooled in demonstrations.copies[place] if demonstrations.copies else ():
+            rows = demonstrations.embed(np.asarray(pooled, np.float32), one.times)[::COPY_STRIDE]
+            parts.append(ClassSums.of(_inside(rows), own[::COPY_STRIDE], numbers))
         yield ClassSums.total(parts)
 
 

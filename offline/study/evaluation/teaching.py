@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Labels
 from guide.errors import InputError
@@ -113,8 +114,8 @@ def teach(others: LabelledTask, way: Way, search: Search) -> Taught:
     return Taught(search.carry(others, way.chosen).labels, same)
 
 
-def demonstrations_of(task: LabelledTask) -> Demonstrations:
-    """The recordings as teaching sees them."""
+def demonstrations_of(task: LabelledTask, copies: tuple[tuple[NDArray[Any], ...], ...] = ()) -> Demonstrations:
+    """The recordings as teaching sees them, with copies of each in other light or another view where there are any."""
     step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k
     return demonstrate(
         [one.id for one in task.recordings],
@@ -122,4 +123,5 @@ def demonstrations_of(task: LabelledTask) -> Demonstrations:
         [one.pooled for one in task.recordings],
         task.recordings[0].rate,
         AppearanceSettings.for_step(step_s),
+        copies,
     )

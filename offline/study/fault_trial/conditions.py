@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -63,9 +63,9 @@ class Conditions:
         return [self.priors, self.each, self.shuffles, self.seed, source_hash(*SOURCES)]
 
 
-def learn(task: LabelledTask, way: Way, taught: Taught) -> Lesson:
-    """All that the recordings of a task teach the live side with these labels."""
-    demonstrations = demonstrations_of(task)
+def learn(task: LabelledTask, way: Way, taught: Taught, copies: tuple[tuple[NDArray[Any], ...], ...] = ()) -> Lesson:
+    """All that the recordings of a task, with copies of each where there are any, teach the live side."""
+    demonstrations = demonstrations_of(task, copies)
     steps = _steps(task, way, taught)
     learned = describe(demonstrations, taught.labels, steps, is_carried=way.holds_slips)
     return Lesson(learned, demonstrations)

@@ -8,7 +8,7 @@ is done with its steps in other orders, which is what looks are chosen by.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -24,17 +24,15 @@ from guide.errors import InputError
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach.prototypes import learn_prototypes
 from guide.teach.reorder import shuffled
-from offline.config import Recipe, resolve
+from offline.config import resolve
 from offline.extraction import open_extractor
 from offline.features import TRIED
 from offline.metrics.live import StepFrames, step_frames
-from offline.progress import progress
 from offline.second_look import FEWEST, gain_in_words, try_second_look
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import demonstrations_of, without
-from offline.study.jobs import read_seeds
-from offline.study.looks.seeing import CROP, LOOKS, WHOLE, SeenSet, Seer
-from offline.study.looks.sources import LabelledSet, from_drawn, from_stills, from_videos
+from offline.study.looks.seeing import CROP, LOOKS, WHOLE, Seer, see_set
+from offline.study.looks.sources import read_sets
 
 Tell: TypeAlias = Callable[[NDArray[Any], Times], Labels]
 
@@ -70,11 +68,9 @@ def main(options: Options) -> None:
     if unknown := [name for name in names if name != WHOLE and name not in LOOKS]:
         raise InputError(f"--looks takes {'; '.join((WHOLE, *LOOKS))}, got {unknown[0]!r}: change it.")
     recipe = resolve("default", None, {})
-    sets = list(_sets(options, recipe))
-    if not sets:
-        raise InputError("labelled recordings were expected, none were named: give --videos, --stills or --seed.")
+    sets = list(read_sets(options, recipe))
     seer = Seer(open_extractor(recipe.backbone, options.cache / "trunks"), options.cache / "looks")
-    seen = [_see(one, seer, names, console) for one in sets]
+    seen = [see_set(one, seer, names, console) for one in sets]
     table = Table(title="recordings left out, all others labelled: accuracy / macro F1 on the frames of steps")
     for title in ("looks", *(f"{one.title}{how}" for one in sets for how in ("", ", shuffled"))):
         table.add_column(title, justify="right")
@@ -110,24 +106,6 @@ def measure_ratio(seer: Seer) -> float:
         seer.look(made, looks)
         took_s.append(time.process_time() - began)
     return took_s[2] / took_s[1]
-
-
-def _sets(options: Options, recipe: Recipe) -> Iterator[LabelledSet]:
-    if options.videos is not None:
-        yield from from_videos(options.videos, options.cache, recipe)
-    if options.stills is not None:
-        yield from_stills(options.stills, options.rate, options.cache)
-    for seed in read_seeds(options.seed, "--seed") if options.seed else ():
-        yield from_drawn(seed, options.recordings, recipe)
-
-
-def _see(one: LabelledSet, seer: Seer, looks: list[str], console: Console) -> SeenSet:
-    arrays = []
-    with progress(console, one.title, len(one.recordings)) as advance:
-        for number, recording in enumerate(one.recordings):
-            arrays.append(seer.see(recording, one.rate, looks))
-            advance(number + 1, recording.id)
-    return SeenSet(one, tuple(arrays))
 
 
 def score(task: LabelledTask) -> tuple[StepFrames, StepFrames]:

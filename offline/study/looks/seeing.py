@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 
 from guide.domain import Image, Times
 from guide.perceive import preprocess, region
@@ -18,6 +19,7 @@ from guide.perceive.region import MovingRegion, RegionSettings, closer, crop
 from guide.teach.annotations import segments_to_labels
 from offline.extraction import Extractor
 from offline.features import RecordingFeatures
+from offline.progress import progress
 from offline.study.evaluation.task import LabelledTask
 from offline.study.keep import Kept, source_hash
 from offline.study.looks.sources import Labelled, LabelledSet, Pictures
@@ -42,11 +44,19 @@ class SeenSet:
 
     of: LabelledSet
     arrays: tuple[Mapping[str, NDArray[Any]], ...]
+    mean_width: int = 0
+    """How many of the first look's columns are means; all where it is 0."""
 
     def task(self, looks: Sequence[str]) -> LabelledTask:
         """The set seen by these looks side by side, each of unit length."""
         seen = tuple(
-            RecordingFeatures(one.id, self.of.rate, own["times"], np.concatenate([_unit(own[x]) for x in looks], 1))
+            RecordingFeatures(
+                one.id,
+                self.of.rate,
+                own["times"],
+                np.concatenate([_unit(own[x]) for x in looks], 1),
+                mean_width=self.mean_width,
+            )
             for one, own in zip(self.of.recordings, self.arrays, strict=True)
         )
         truth = tuple(
@@ -62,6 +72,10 @@ class Seer:
 
     def __init__(self, extractor: Extractor, folder: Path) -> None:
         self._extractor, self._kept = extractor, Kept(folder)
+
+    @property
+    def mean_width(self) -> int:
+        return self._extractor.trunk.spec.mean_width
 
     def see(self, recording: Labelled, rate: float, looks: Sequence[str]) -> dict[str, NDArray[Any]]:
         """The times (T,) of a recording, and by each look what is pooled (T, P); one pass over what is lacking."""
@@ -104,6 +118,16 @@ class Seer:
         how = whole if settings is None else closer(whole, settings)
         [pooled] = self._extractor.runner.pool(to_network_input(image, how)[None])
         return np.asarray(pooled)
+
+
+def see_set(one: LabelledSet, seer: Seer, looks: Sequence[str], console: Console) -> SeenSet:
+    """All recordings of a set by these looks."""
+    arrays = []
+    with progress(console, one.title, len(one.recordings)) as advance:
+        for number, recording in enumerate(one.recordings):
+            arrays.append(seer.see(recording, one.rate, looks))
+            advance(number + 1, recording.id)
+    return SeenSet(one, tuple(arrays), seer.mean_width)
 
 
 def _unit(rows: NDArray[Any]) -> NDArray[np.float32]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from guide.domain import Image, Segment
+from guide.errors import InputError
 from guide.perceive.pace import Pace
 from offline.config import Recipe
 from offline.demo.recording import Recording
@@ -15,6 +16,7 @@ from offline.demo.script import RATE_HZ
 from offline.features import FeatureCache
 from offline.study.datasets.step_folders import StepFolders, read_step_folders
 from offline.study.evaluation.recording_tasks import LabelRequest, check_tasks
+from offline.study.jobs import read_seeds
 from offline.videos import Recording as Recorded
 from offline.videos import open_frames, working_rate
 
@@ -38,6 +40,34 @@ class LabelledSet:
     title: str
     rate: float
     recordings: tuple[Labelled, ...]
+
+
+class SetOptions(Protocol):
+    """Options of a command that name sets: a folder of videos, one of stills and their rate, seeds of drawn worlds."""
+
+    @property
+    def videos(self) -> Path | None: ...
+    @property
+    def stills(self) -> Path | None: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def seed(self) -> str: ...
+    @property
+    def recordings(self) -> int: ...
+    @property
+    def cache(self) -> Path: ...
+
+
+def read_sets(options: SetOptions, recipe: Recipe) -> list[LabelledSet]:
+    """The sets that are named; raises InputError where none is."""
+    found = [] if options.videos is None else [*from_videos(options.videos, options.cache, recipe)]
+    found += [] if options.stills is None else [from_stills(options.stills, options.rate, options.cache)]
+    seeds = read_seeds(options.seed, "--seed") if options.seed else []
+    found += [from_drawn(seed, options.recordings, recipe) for seed in seeds]
+    if not found:
+        raise InputError("labelled recordings were expected, none were named: give --videos, --stills or --seed.")
+    return found
 
 
 def from_videos(folder: Path, cache: Path, recipe: Recipe) -> Iterator[LabelledSet]:

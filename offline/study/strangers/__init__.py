@@ -1,0 +1,1 @@
+"""What other light, gloves, the other hand and a tilted camera cost."""

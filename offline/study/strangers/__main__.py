@@ -1,0 +1,141 @@
+"""`python -m offline.study.strangers`: what other light, gloves, a mirrored bench and a tilted camera cost.
+
+Each recording is left out in turn and all others teach with their labels. The one left out is followed unchanged and
+with its pictures changed; so are the faults made in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from guide.commands.entry import entry
+from offline.config import resolve
+from offline.extraction import open_extractor
+from offline.progress import open_console
+from offline.study.evaluation.task import LabelledTask
+from offline.study.evaluation.teaching import require_enough
+from offline.study.fault_trial.conditions import Conditions
+from offline.study.fault_trial.leaving import read_labels
+from offline.study.flags import score_of
+from offline.study.jobs import Shift, do_all, require_from, require_workers
+from offline.study.keep import Kept, Plain, source_hash
+from offline.study.looks.seeing import WHOLE, Seer, see_set
+from offline.study.looks.sources import LabelledSet, Pictures, read_sets
+from offline.study.real.finding import figures_of
+from offline.study.strangers.changes import Change, Hands, changes, hand_pixels
+from offline.study.strangers.following import Stranger
+from offline.study.tables import UNPRINTED, grid
+
+
+@dataclass(frozen=True)
+class StrangersOptions:
+    """Follow recordings left out as strangers would make them (darker, warmer light, gloves, mirrored, camera tilted):
+    live labels and flags against unchanged ones, taught as demonstrations are and with their changed copies too."""
+
+    videos: Path | None = None
+    """A folder of recordings of one task with labels beside them, or of such folders."""
+    stills: Path | None = None
+    """A folder of recordings, each a folder of step folders with pictures."""
+    rate: float = 5.0
+    """Pictures a second in such folders."""
+    seed: str = ""
+    """Drawn worlds, such as 1003,1031."""
+    recordings: int = 6
+    """Demonstrations of a drawn world."""
+    hands: Hands = "skin"
+    """What the gloves are drawn on: skin, or the black, steel and white plastic of a robot's hands."""
+    each: int = 1
+    """Faults of each kind (a step cut out, two exchanged, one repeated) made from a recording, at most."""
+    workers: int = 1
+    """Processes at work, of one thread each."""
+    cache: Path = Path(".cache/cnc")
+    """Where what is seen and done is kept between runs: a run that was cut off goes on."""
+
+
+def main(options: StrangersOptions) -> None:
+    """Runs the command."""
+    console = open_console()
+    require_from("each", options.each, 1)
+    require_workers(options.workers)
+    recipe = resolve("default", None, {})
+    seer = Seer(open_extractor(recipe.backbone, options.cache / "trunks"), options.cache / "looks")
+    conditions = Conditions(options.cache.resolve(), ("on",), options.each)
+    for one in read_sets(options, recipe):
+        task = _seen(one, seer, console)
+        require_enough(task)
+        changed = {
+            name: _seen(_changed(one, name, how, options.hands), seer, console)
+            for name, how in changes(options.hands).items()
+        }
+        jobs = _jobs(task, changed, conditions)
+        done = do_all(jobs, Kept(options.cache / "strangers" / "done"), Shift(options.workers), console)
+        console.print(_table(task, [row for rows in done for row in rows]))
+        share = np.mean([hand_pixels(image, options.hands).mean() for _, image in one.recordings[0].pictures()])
+        console.print(f"gloves: {100 * share:.0f} % of the first recording's pixels are taken for hands")
+
+
+def _jobs(task: LabelledTask, changed: Mapping[str, LabelledTask], conditions: Conditions) -> list[Stranger]:
+    """Each recording left out, by others that teach as they are, and by others with their changed copies."""
+    count = len(task.recordings)
+    each = [{name: made.recordings[number] for name, made in changed.items()} for number in range(count)]
+    return [
+        Stranger(task, number, each[number], tuple(each[:number] + each[number + 1 :]) if is_more else (), conditions)
+        for is_more in (False, True)
+        for number in range(count)
+    ]
+
+
+def _seen(one: LabelledSet, seer: Seer, console: Console) -> LabelledTask:
+    return see_set(one, seer, [WHOLE], console).task([WHOLE])
+
+
+def _changed(one: LabelledSet, name: str, how: Change, hands: Hands) -> LabelledSet:
+    """The set with its pictures changed; what is seen of it is kept apart."""
+    mark = f"{name}, {hands}, {source_hash('offline.study.strangers.changes')}"
+    made = [
+        replace(each, key=f"{each.key} {mark}", pictures=partial(_change, each.pictures, how))
+        for each in one.recordings
+    ]
+    return replace(one, title=f"{one.title}, {name}", recordings=tuple(made))
+
+
+def _change(pictures: Callable[[], Pictures], how: Change) -> Pictures:
+    return ((at, how(image)) for at, image in pictures())
+
+
+def _table(task: LabelledTask, rows: Sequence[Plain]) -> Table:
+    columns = ["change"]
+    for how in ("as they are", "with changed copies"):
+        columns += [f"taught {how}: accuracy", "macro F1", "precision", "recall", "false alarms"]
+    names = list(dict.fromkeys(str(row["change"]) for row in rows))
+    lines = []
+    for name in names:
+        cells = [name]
+        for copies in (False, True):
+            cells += _cells(task, [row for row in rows if row["change"] == name and row["copies"] == copies])
+        lines.append(cells)
+    return grid(f"{task.title}: recordings left out, all others labelled", columns, lines, ("change",))
+
+
+def _cells(task: LabelledTask, rows: Sequence[Plain]) -> list[str]:
+    live = [row for row in rows if row["kind"] == "live"]
+    if not live:
+        return [UNPRINTED] * 5
+    truth = {one.id: labels for one, labels in zip(task.recordings, task.truth, strict=True)}
+    figures = figures_of([truth[str(row["recording"])] for row in live], [read_labels(row) for row in live])
+    score = score_of(row for row in rows if row["kind"] != "live")
+    shares = (score.precision, score.recall, score.clean_alarms / score.clean)
+    return [f"{100 * value:.1f}" for value in figures.values()] + [
+        f"{share:.2f}" if share == share else UNPRINTED for share in shares
+    ]
+
+
+if __name__ == "__main__":
+    entry(StrangersOptions, main)

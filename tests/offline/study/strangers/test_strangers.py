@@ -1,0 +1,94 @@
+"""Changed pictures are what they are said to be, and what they cost is seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from guide.errors import InputError
+from offline.features import RecordingFeatures
+from offline.study.fault_trial.conditions import Conditions
+from offline.study.flags import score_of
+from offline.study.keep import Plain
+from offline.study.strangers.__main__ import StrangersOptions, main
+from offline.study.strangers.changes import changes, darker, gloved, mirrored, tilted, warmer
+from offline.study.strangers.following import Stranger
+from tests.faulty_task import USUAL, make_task
+
+SKIN, TABLE = (210, 150, 120), (90, 120, 200)
+
+
+def picture() -> np.ndarray:
+    made = np.full((60, 80, 3), TABLE, np.uint8)
+    made[20:40, 10:30] = SKIN
+    return made
+
+
+def test_light_is_darker_or_warmer() -> None:
+    assert darker(picture()).mean() == pytest.approx(0.45 * picture().mean(), rel=0.02)
+    red, _, blue = (warmer(picture())[..., channel].mean() / picture()[..., channel].mean() for channel in range(3))
+    assert red > 1 > blue
+
+
+def test_a_mirrored_picture_mirrored_is_the_picture() -> None:
+    np.testing.assert_array_equal(mirrored(mirrored(picture())), picture())
+
+
+def test_only_hands_wear_gloves() -> None:
+    worn = gloved(picture(), "skin")
+    hand = np.zeros((60, 80), np.bool_)
+    hand[20:40, 10:30] = True
+    assert (worn[25:35, 15:25, 2] > worn[25:35, 15:25, 0]).all(), "blue"
+    np.testing.assert_allclose(worn[~hand].astype(int), picture()[~hand].astype(int), atol=3)
+
+
+def test_a_tilted_picture_has_no_holes_and_its_middle_stays() -> None:
+    white = np.full((60, 80, 3), 255, np.uint8)
+    assert (tilted(white) == 255).all()
+    assert tilted(picture())[30, 40].tolist() == list(TABLE)
+
+
+def test_every_change_gives_a_picture_of_the_same_size_and_leaves_its_source() -> None:
+    source = picture()
+    for change in changes("robot").values():
+        assert change(source).shape == source.shape
+        assert change(source).dtype == np.uint8
+    np.testing.assert_array_equal(source, picture())
+
+
+def dimmed(one: RecordingFeatures) -> RecordingFeatures:
+    """As another light would have it seen: elsewhere, and alike in all recordings."""
+    return replace(one, pooled=np.asarray(one.pooled)[:, ::-1])
+
+
+def test_what_changed_copies_teach_is_told_again(tmp_path: Path) -> None:
+    task = make_task([USUAL] * 4)
+    changed = [{"dim": dimmed(one)} for one in task.recordings]
+    conditions = Conditions(tmp_path, ("on",), each=1)
+    plain, taught = (Stranger(task, 0, changed[0], copies, conditions) for copies in ((), tuple(changed[1:])))
+    assert plain.key != taught.key
+    lost, known = plain.run(), taught.run()
+    assert accuracy(lost, "unchanged") > 0.9
+    assert accuracy(known, "unchanged") > 0.9
+    assert accuracy(lost, "dim") < 0.7
+    assert accuracy(known, "dim") > 0.9
+    assert recall(known, "dim") >= recall(lost, "dim")
+
+
+def recall(rows: list[Plain], change: str) -> float:
+    return score_of(row for row in rows if row["kind"] != "live" and row["change"] == change).recall
+
+
+def accuracy(rows: list[Plain], change: str) -> float:
+    [row] = [row for row in rows if row["kind"] == "live" and row["change"] == change]
+    truth = make_task([USUAL]).truth[0]
+    found = np.array(str(row["labels"]).split(), np.int64)
+    return float((found == truth)[truth > 0].mean())
+
+
+def test_nothing_named_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none were named"):
+        main(StrangersOptions(cache=tmp_path))
