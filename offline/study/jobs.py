@@ -114,6 +114,12 @@ def require_from(name: str, value: int, least: int) -> None:
         raise InputError(f"--{name} is a whole number from {least} up, got {value}: give a larger one.")
 
 
+def require_minutes(minutes: float) -> None:
+    """Raises InputError where the option is no time."""
+    if not minutes >= 0:
+        raise InputError(f"--minutes is a number from 0 up, got {minutes:g}: give a larger one.")
+
+
 def require_workers(workers: int) -> None:
     """Raises InputError where there are none, or more than any machine has use for."""
     require_from("workers", workers, 1)

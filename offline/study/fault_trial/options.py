@@ -11,7 +11,7 @@ from guide.errors import InputError
 from offline.study.evaluation.methods import split_names
 from offline.study.evaluation.teaching import read_numbers
 from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions
-from offline.study.jobs import read_seeds, require_from, require_workers
+from offline.study.jobs import read_seeds, require_from, require_minutes, require_workers
 
 Part: TypeAlias = Literal["counterfactual", "agreement", "errors"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
@@ -84,8 +84,7 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     require_from("shuffles", options.shuffles, 1)
     require_from("seed", options.seed, 0)
     require_workers(options.workers)
-    if not options.minutes >= 0:
-        raise InputError(f"--minutes is a number from 0 up, got {options.minutes:g}: give a larger one.")
+    require_minutes(options.minutes)
     conditions = Conditions(
         options.cache.resolve(),
         split_names(options.priors, tuple(PRIOR_SETS), "priors (--priors)"),

@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.table import Table
 
 from guide.commands.entry import entry
-from guide.errors import InputError
 from offline.progress import open_console
 from offline.study.evaluation.evaluation_report import write_files
 from offline.study.evaluation.teaching import ALL, NONE, Way, read_numbers, ways
@@ -24,7 +23,7 @@ from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.leaving import LeavingOut
 from offline.study.fault_trial.mistakes import Mistaken
 from offline.study.flag_tables import fault_table, missed_table
-from offline.study.jobs import Job, Shift, do_all, require_from, require_workers
+from offline.study.jobs import Job, Shift, do_all, require_from, require_minutes, require_workers
 from offline.study.keep import Kept, Plain
 from offline.study.real.failures import worst
 from offline.study.real.figures import as_json, line_table
@@ -95,8 +94,7 @@ def _checked(options: RealOptions) -> tuple[list[str], Conditions]:
     require_from("each", options.each, 1)
     require_from("seed", options.seed, 0)
     require_workers(options.workers)
-    if not options.minutes >= 0:
-        raise InputError(f"--minutes is a number from 0 up, got {options.minutes:g}: give a larger one.")
+    require_minutes(options.minutes)
     return counts, Conditions(options.cache.resolve(), ("on",), options.each, seed=options.seed)
 
 

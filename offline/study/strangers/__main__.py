@@ -6,6 +6,8 @@ with its pictures changed; so are the faults made in it.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +26,7 @@ from offline.study.evaluation.teaching import require_enough
 from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.leaving import read_labels
 from offline.study.flags import score_of
-from offline.study.jobs import Shift, do_all, require_from, require_workers
+from offline.study.jobs import Shift, do_all, require_from, require_minutes, require_workers
 from offline.study.keep import Kept, Plain, source_hash
 from offline.study.looks.seeing import WHOLE, Seer, see_set
 from offline.study.looks.sources import LabelledSet, Pictures, read_sets
@@ -55,8 +57,10 @@ class StrangersOptions:
     """Faults of each kind (a step cut out, two exchanged, one repeated) made from a recording, at most."""
     workers: int = 1
     """Processes at work, of one thread each."""
+    minutes: float = math.inf
+    """Begin nothing more after so many minutes, and print what is done; the same command then goes on."""
     cache: Path = Path(".cache/cnc")
-    """Where what is seen and done is kept between runs: a run that was cut off goes on."""
+    """Where what is seen and done is kept between runs."""
 
 
 def main(options: StrangersOptions) -> None:
@@ -64,6 +68,8 @@ def main(options: StrangersOptions) -> None:
     console = open_console()
     require_from("each", options.each, 1)
     require_workers(options.workers)
+    require_minutes(options.minutes)
+    shift = Shift(options.workers, time.monotonic() + 60 * options.minutes)
     recipe = resolve("default", None, {})
     seer = Seer(open_extractor(recipe.backbone, options.cache / "trunks"), options.cache / "looks")
     conditions = Conditions(options.cache.resolve(), ("on",), options.each)
@@ -75,7 +81,7 @@ def main(options: StrangersOptions) -> None:
             for name, how in changes(options.hands).items()
         }
         jobs = _jobs(task, changed, conditions)
-        done = do_all(jobs, Kept(options.cache / "strangers" / "done"), Shift(options.workers), console)
+        done = do_all(jobs, Kept(options.cache / "strangers" / "done"), shift, console)
         console.print(_table(task, [row for rows in done for row in rows]))
         share = np.mean([hand_pixels(image, options.hands).mean() for _, image in one.recordings[0].pictures()])
         console.print(f"gloves: {100 * share:.0f} % of the first recording's pixels are taken for hands")
@@ -87,8 +93,8 @@ def _jobs(task: LabelledTask, changed: Mapping[str, LabelledTask], conditions: C
     each = [{name: made.recordings[number] for name, made in changed.items()} for number in range(count)]
     return [
         Stranger(task, number, each[number], tuple(each[:number] + each[number + 1 :]) if is_more else (), conditions)
-        for is_more in (False, True)
         for number in range(count)
+        for is_more in (False, True)
     ]
 
 
