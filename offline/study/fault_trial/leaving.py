@@ -111,11 +111,11 @@ def follow_made(
 
 def _rule(procedure: Procedure, planted: Planted, names: Mapping[int, int]) -> str:
     """Whether the rule that a fault breaks alarms, and why; empty where there is none."""
-    learned = {step: number for number, step in names.items()} | {None: None}
-    step, before = learned.get(planted.step), learned.get(planted.before)
-    about = [(one.rule.kind, one.rule.step, one.rule.before) for one in procedure.rules.decisions]
-    found = dict(zip(about, procedure.rules.decisions, strict=True)).get((planted.kind, step, before))
-    return "" if found is None else f"{found.verdict}: {found.reason}"
+    for one in procedure.rules.decisions:
+        step, before = names.get(one.rule.step), None if one.rule.before is None else names.get(one.rule.before)
+        if (one.rule.kind, step, before) == (planted.kind, planted.step, planted.before):
+            return f"{one.verdict}: {one.reason}"
+    return ""
 
 
 def _wrong(alert: Alert, made: Made, names: Mapping[int, int]) -> Plain:

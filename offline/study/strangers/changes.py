@@ -64,7 +64,7 @@ def hand_pixels(image: Image, hands: Hands) -> NDArray[np.bool_]:
         found = cv2.inRange(cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb), *map(np.array, SKIN))
     else:
         hsv = cv2.cvtColor(image, cv2.COLOR_RGB2HSV)
-        found = cv2.inRange(hsv, *map(np.array, BLACK)) | cv2.inRange(hsv, *map(np.array, STEEL))
+        found = cv2.bitwise_or(*(cv2.inRange(hsv, *map(np.array, colours)) for colours in (BLACK, STEEL)))
     round_ = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (SMALLEST, SMALLEST))
     return np.asarray(cv2.morphologyEx(found, cv2.MORPH_OPEN, round_) > 0)
 
