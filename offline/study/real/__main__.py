@@ -32,6 +32,8 @@ from offline.study.real.page import make_page
 from offline.study.real.results import Result, result_of
 from offline.study.real.sets import Reading, RealSet, read_sets
 
+CARRIED: Final = 5
+"""Choices of the labelled recordings that D is the mean of, at least: carrying is quick, and choices differ."""
 FEWEST_TO_FIND: Final = 2
 """Recordings without labels that a finder can compare."""
 
@@ -50,7 +52,7 @@ class RealOptions:
     labelled: str = "0,2,all"
     """How many of the others come with their true labels."""
     choices: int = 1
-    """Of the ways to choose the labelled ones, so many are tried."""
+    """Of the ways to choose the labelled ones, so many are tried for each recording left out."""
     each: int = 1
     """Faults of each kind (a step cut out, two exchanged, one repeated) made from a recording, at most."""
     seed: int = 1
@@ -109,7 +111,7 @@ def _jobs(
         jobs.append((turns[FLOOR], Finding(task, Way(FLOOR), conditions)))
         if one.mistaken is not None:
             jobs.append((turns["mistakes"], Mistaken(task, one.mistaken, conditions)))
-        for way in ways(counts, recordings, choices, conditions.seed):
+        for way in ways(counts, recordings, max(choices, CARRIED), conditions.seed):
             if way.holds_slips:
                 jobs.append((turns[way.count], Finding(task, way, conditions)))
         for number in range(recordings):

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from guide.domain import BACKGROUND, Labels
+from guide.words import count_of
 from offline.study.evaluation.teaching import ALL
 from offline.study.fault_trial.made import FAULTS
 from offline.study.keep import Plain
@@ -94,7 +95,7 @@ def _made_misses(result: Result) -> Iterator[Failure]:
             row, id_ = silent[0], str(silent[0]["recording"])
             rule = f"the rule that it breaks: {row['rule']}" if row["rule"] else "no rule is known that it breaks"
             yield Failure(
-                f"no flag, {in_words(result, *about)}: made {len(rows)} times, told {len(rows) - len(silent)} times",
+                f"no flag, {in_words(result, *about)}: made {len(rows)} times, told {len(rows) - len(silent)}",
                 (rule, *_seen(result, id_, about[1])),
                 id_,
                 (*_middle(result, id_, about[1]), Shown("when it could be known", float(row["source_s"] or 0))),
@@ -144,7 +145,7 @@ def _seen(result: Result, id_: str, step: int) -> tuple[str, ...]:
         return (f"{id_} does not hold the step",)
     counts = sorted(((int((live == label).sum()), int(label)) for label in np.unique(live)), reverse=True)
     words = ", ".join(f"{named(result, label)} {100 * count / len(live):.0f} %" for count, label in counts[:3])
-    return (f"the step's {len(live)} frames were labelled live: {words}",)
+    return (f"{count_of(len(live), 'frame')} of the step, labelled live {words}",)
 
 
 def _middle(result: Result, id_: str, step: int) -> tuple[Shown, ...]:

@@ -51,7 +51,8 @@ def _table(table: Table) -> str:
     head = "".join(f"<th>{escape(str(column.header))}</th>" for column in table.columns)
     lines = zip(*(column.cells for column in table.columns), strict=True)
     body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>" for cells in lines)
-    return f'<h2>{escape(str(table.title))}</h2><div class="scroll"><table><thead>{head}</thead>{body}</table></div>'
+    whole = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<h2>{escape(str(table.title))}</h2><div class="scroll">{whole}</div>'
 
 
 def _section(number: int, result: Result) -> str:
@@ -69,14 +70,16 @@ def _confusion(result: Result) -> str:
     head = "".join(f"<th>{step or 'none'}</th>" for step in steps)
     lines = []
     for place, step in enumerate(steps):
-        total = max(int(counts[place].sum()), 1)
+        total = int(counts[place].sum())
+        if not total:
+            continue
         shares = [100 * int(count) / total for count in counts[place]]
         cells = "".join(
             f'<td{" class=right" if other == place else ""} style="background:rgb(164 40 40/{share / 200:.3f})">'
             f"{f'{share:.0f}' if share >= 0.5 else ''}</td>"
             for other, share in enumerate(shares)
         )
-        lines.append(f"<tr><td>{escape(named(result, step))}</td>{cells}<td>{int(counts[place].sum())}</td></tr>")
+        lines.append(f"<tr><td>{escape(named(result, step))}</td>{cells}<td>{total}</td></tr>")
     return (
         "<h3>Live labels, all others labelled: of the frames of a row's step, percent that were labelled as a column's"
         f'</h3><div class="scroll"><table class="confusion"><thead><tr><th>true</th>{head}<th>frames</th></tr></thead>'

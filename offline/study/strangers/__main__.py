@@ -73,18 +73,20 @@ def main(options: StrangersOptions) -> None:
     recipe = resolve("default", None, {})
     seer = Seer(open_extractor(recipe.backbone, options.cache / "trunks"), options.cache / "looks")
     conditions = Conditions(options.cache.resolve(), ("on",), options.each)
+    kept = Kept(options.cache / "strangers" / "done")
     for one in read_sets(options, recipe):
         task = _seen(one, seer, console)
         require_enough(task)
-        changed = {
-            name: _seen(_changed(one, name, how, options.hands), seer, console)
-            for name, how in changes(options.hands).items()
-        }
-        jobs = _jobs(task, changed, conditions)
-        done = do_all(jobs, Kept(options.cache / "strangers" / "done"), shift, console)
-        console.print(_table(task, [row for rows in done for row in rows]))
+        jobs = _jobs(task, see_changed(one, options.hands, seer, console), conditions)
+        rows = [row for each in do_all(jobs, kept, shift, console) for row in each]
+        console.print(table_of(task, rows))
         share = np.mean([hand_pixels(image, options.hands).mean() for _, image in one.recordings[0].pictures()])
         console.print(f"gloves: {100 * share:.0f} % of the first recording's pixels are taken for hands")
+
+
+def see_changed(one: LabelledSet, hands: Hands, seer: Seer, console: Console) -> dict[str, LabelledTask]:
+    """The set as the trunk sees it with its pictures changed, by how they are."""
+    return {name: _seen(_changed(one, name, how, hands), seer, console) for name, how in changes(hands).items()}
 
 
 def _jobs(task: LabelledTask, changed: Mapping[str, LabelledTask], conditions: Conditions) -> list[Stranger]:
@@ -116,31 +118,31 @@ def _change(pictures: Callable[[], Pictures], how: Change) -> Pictures:
     return ((at, how(image)) for at, image in pictures())
 
 
-def _table(task: LabelledTask, rows: Sequence[Plain]) -> Table:
+def table_of(task: LabelledTask, rows: Sequence[Plain]) -> Table:
+    """A row for each change; taught both ways side by side, over the recordings that were left out in both."""
     columns = ["change"]
     for how in ("as they are", "with changed copies"):
         columns += [f"taught {how}: accuracy", "macro F1", "precision", "recall", "false alarms"]
-    names = list(dict.fromkeys(str(row["change"]) for row in rows))
+    both = [{str(row["recording"]) for row in rows if row["copies"] == copies} for copies in (False, True)]
+    shared = [row for row in rows if row["recording"] in both[0] & both[1]]
     lines = []
-    for name in names:
-        cells = [name]
-        for copies in (False, True):
-            cells += _cells(task, [row for row in rows if row["change"] == name and row["copies"] == copies])
-        lines.append(cells)
-    return grid(f"{task.title}: recordings left out, all others labelled", columns, lines, ("change",))
+    for name in dict.fromkeys(str(row["change"]) for row in shared):
+        own = [row for row in shared if row["change"] == name]
+        lines.append(
+            [name, *(cell for c in (False, True) for cell in _cells(task, [r for r in own if r["copies"] == c]))]
+        )
+    title = f"{task.title}: {len(both[0] & both[1])} recordings left out, all others labelled"
+    return grid(title, columns, lines, ("change",))
 
 
 def _cells(task: LabelledTask, rows: Sequence[Plain]) -> list[str]:
     live = [row for row in rows if row["kind"] == "live"]
-    if not live:
-        return [UNPRINTED] * 5
     truth = {one.id: labels for one, labels in zip(task.recordings, task.truth, strict=True)}
     figures = figures_of([truth[str(row["recording"])] for row in live], [read_labels(row) for row in live])
     score = score_of(row for row in rows if row["kind"] != "live")
     shares = (score.precision, score.recall, score.clean_alarms / score.clean)
-    return [f"{100 * value:.1f}" for value in figures.values()] + [
-        f"{share:.2f}" if share == share else UNPRINTED for share in shares
-    ]
+    percent = [f"{100 * value:.1f}" for value in figures.values()]
+    return [*percent, *(UNPRINTED if np.isnan(share) else f"{share:.2f}" for share in shares)]
 
 
 if __name__ == "__main__":

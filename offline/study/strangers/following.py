@@ -12,7 +12,7 @@ from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import ALL, Taught, Way, without
 from offline.study.fault_trial.conditions import Conditions, learn
 from offline.study.fault_trial.leaving import follow_made, label_row
-from offline.study.keep import Plain, content_key
+from offline.study.keep import Plain, content_key, source_hash
 
 UNCHANGED = "unchanged"
 Seen = Mapping[str, RecordingFeatures]  # a recording by how it was changed
@@ -39,7 +39,7 @@ class Stranger:
     def key(self) -> str:
         truth = [labels.tolist() for labels in self.task.truth]
         copied = [one for each in self.copies for one in each.values()]
-        what = ["stranger", self.number, [*self.changed], len(copied)]
+        what = ["stranger", self.number, [*self.changed], len(copied), source_hash(__name__)]
         recordings = [*self.task.recordings, *self.changed.values(), *copied]
         return content_key(recordings, what, truth, self.conditions.facts)
 

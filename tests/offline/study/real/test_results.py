@@ -62,8 +62,8 @@ def test_confusion_counts_frames(rows: list[Plain]) -> None:
 def test_the_three_worst_are_one_of_each_kind(rows: list[Plain]) -> None:
     flag, silent, confused = worst(result_of(RealSet(make_task([USUAL] * 2)), rows))
     assert flag.title == "wrong flag, missed 3 glue: 1 of 2 clean recordings"
-    assert flag.evidence == ("it always came first", "the step's 16 frames were labelled live: 2 fold 100 %")
-    assert silent.title == "no flag, missed 4 press: made 1 times, told 0 times"
+    assert flag.evidence == ("it always came first", "16 frames of the step, labelled live 2 fold 100 %")
+    assert silent.title == "no flag, missed 4 press: made 1 times, told 0"
     assert silent.evidence[0] == "the rule that it breaks: silent: in 2 of 6"
     assert confused.title == "3 glue is labelled 2 fold: 16 of 32 frames"
     assert confused.recording == "r1"

@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
+from rich.console import Console
 
 from guide.errors import InputError
+from offline.backbones import load_trunk
+from offline.extraction import Extractor
 from offline.features import RecordingFeatures
 from offline.study.fault_trial.conditions import Conditions
 from offline.study.flags import score_of
 from offline.study.keep import Plain
-from offline.study.strangers.__main__ import StrangersOptions, main
+from offline.study.looks.seeing import WHOLE, Seer, see_set
+from offline.study.looks.sources import from_stills
+from offline.study.strangers.__main__ import StrangersOptions, main, see_changed, table_of
 from offline.study.strangers.changes import changes, darker, gloved, mirrored, tilted, warmer
 from offline.study.strangers.following import Stranger
 from tests.faulty_task import USUAL, make_task
@@ -87,6 +93,40 @@ def accuracy(rows: list[Plain], change: str) -> float:
     truth = make_task([USUAL]).truth[0]
     found = np.array(str(row["labels"]).split(), np.int64)
     return float((found == truth)[truth > 0].mean())
+
+
+def test_changed_pictures_are_seen_once_and_otherwise(tmp_path: Path) -> None:
+    for person in ("anna", "ben"):
+        place = tmp_path / "task" / person / "step01"
+        place.mkdir(parents=True)
+        for number in range(2):
+            slanted = cv2.line(picture(), (40, 10), (75, 55), (255, 255, 255), 5)  # not the same from the other side
+            cv2.imwrite(str(place / f"frame_{number}.png"), slanted[..., ::-1])
+    shown = from_stills(tmp_path / "task", 5.0, tmp_path)
+    seer = Seer(Extractor(load_trunk("random-tiny"), tmp_path, "cpu", threads=1), tmp_path / "looks")
+    quiet = Console(quiet=True)
+    unchanged = see_set(shown, seer, [WHOLE], quiet).task([WHOLE])
+    seen = see_changed(shown, "skin", seer, quiet)
+    assert list(seen) == list(changes("skin"))
+    rows = [unchanged.recordings[0].pooled[0], *(each.recordings[0].pooled[0] for each in seen.values())]
+    assert len({row.tobytes() for row in rows}) == len(rows), "each change is seen"
+    kept = len(list((tmp_path / "looks").iterdir()))
+    see_changed(shown, "skin", seer, quiet)
+    assert len(list((tmp_path / "looks").iterdir())) == kept
+
+
+def test_the_table_compares_what_was_left_out_both_ways() -> None:
+    task = make_task([USUAL] * 3)
+    right = {"kind": "live", "labels": " ".join(map(str, task.truth[0]))}
+    flags = {"kind": "none", "faults": 0, "found": 0, "flags": 1, "clean": 1, "clean_alarms": 1}
+    rows: list[Plain] = [
+        {**row, "recording": id_, "change": "unchanged", "copies": copies}
+        for id_, copies in (("r0", False), ("r0", True), ("r1", False))
+        for row in (right, flags)
+    ]
+    [line] = zip(*(column.cells for column in table_of(task, rows).columns), strict=True)
+    assert line == ("unchanged", *("100.0", "100.0", "0.00", "-", "1.00") * 2)
+    assert str(table_of(task, rows).title).startswith("toy: 1 recordings left out")
 
 
 def test_nothing_named_is_refused(tmp_path: Path) -> None:
