@@ -131,6 +131,8 @@ def named(result: Result, step: int) -> str:
 
 def in_words(result: Result, kind: str, step: int, before: int | None) -> str:
     """A fault in few words."""
+    if kind == "unknown":
+        return "unknown activity"
     about = named(result, step) if step > BACKGROUND else "a step that corresponds to none"
     waited = f" before {named(result, before)}" if kind == "out_of_order" and before else ""
     return f"{kind.replace('_', ' ')} {about}{waited}"
