@@ -117,8 +117,8 @@ def test_changed_pictures_are_seen_once_and_otherwise(tmp_path: Path) -> None:
 
 def test_the_table_compares_what_was_left_out_both_ways() -> None:
     task = make_task([USUAL] * 3)
-    right = {"kind": "live", "labels": " ".join(map(str, task.truth[0]))}
-    flags = {"kind": "none", "faults": 0, "found": 0, "flags": 1, "clean": 1, "clean_alarms": 1}
+    right: Plain = {"kind": "live", "labels": " ".join(map(str, task.truth[0]))}
+    flags: Plain = {"kind": "none", "faults": 0, "found": 0, "flags": 1, "clean": 1, "clean_alarms": 1}
     rows: list[Plain] = [
         {**row, "recording": id_, "change": "unchanged", "copies": copies}
         for id_, copies in (("r0", False), ("r0", True), ("r1", False))
