@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from guide.ingest.mailbox import SourceHealth
 
 REPORT_EVERY_S = 10.0
 HANGING = " " * 14  # under the words, beside the time
+WIDE = 1000
 SLOW = 0.8  # below this share of the rate it could have, a loop counts as too slow
 
 
@@ -51,6 +53,12 @@ class ThroughputReport:
             f"{rate:.1f} of {came:.1f} frames a second processed, {health.dropped} dropped so far, "
             f"the last one {1000 * health.age_s:.0f} ms old{slow}"
         )
+
+
+def table_console() -> Console:
+    """For tables: a terminal gets them as wide as it is, a file or a program with every line whole."""
+    console = Console(highlight=False)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=WIDE)
 
 
 def print_line(console: Console, text: str, style: str | None = None) -> None:
