@@ -296,7 +296,8 @@ def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) 
             advance(state.iteration, f"loss {loss:.4f}, held out {state.smoothed:.4f}, {rate:.1f} a second")
 
         embedder, trained = train_embedder(inputs, recipe, options.seed, device, task.folder, report)
-    console.print(f"training ended after {trained.iterations} iterations: {trained.why_ended}", soft_wrap=True)
+    heads = f"each of {recipe.heads} heads " if recipe.heads > 1 else ""
+    console.print(f"training ended after {trained.iterations} iterations: {heads}{trained.why_ended}", soft_wrap=True)
     console.print(f"weights {trained.weights_hash}, C-IDM window {window_s(inputs, recipe):.1f} s")
     return embedder, trained
 

@@ -29,7 +29,7 @@ def train_embedder(
         heads.append(head)
         ends.append(end)
     embedder = HeadsSideBySide(heads)
-    why = "; ".join(dict.fromkeys(end.why_ended for end in ends))
+    why = " or ".join(dict.fromkeys(end.why_ended for end in ends))
     held_out = sum(end.held_out_loss for end in ends) / len(ends)
     return embedder, Trained(sum(end.iterations for end in ends), why, weights_hash(embedder), held_out)
 
