@@ -245,7 +245,7 @@ def _gather(
         require_k(recordings, recipe)
         folder = options.cache / "runs" / _run_key(recordings, recipe, options)
         if held is not None:
-            held.enter_context(lock_run(folder))
+            held.enter_context(lock_run(folder, lambda words: console.print(words, soft_wrap=True)))
         inputs = prepare_inputs(recordings, recipe)
     return Task(recipe, facts, extractor, inputs, folder, given, fleet)
 
