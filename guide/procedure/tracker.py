@@ -209,7 +209,7 @@ class _Turn:
 
     def _weigh(self, finding: Finding) -> Finding | None:
         """The finding as far as it is believed: sure, a question, or nothing; what was said stands a little longer."""
-        chance, alert_chance = self._chance(finding), self.procedure.rules.alert_chance
+        chance, alert_chance = self._chance(finding), self.settings.alert_chance
         is_told = self.state.voice.alert_on(finding.cause) is not None
         if chance >= (self.settings.drop_chance if is_told else alert_chance):
             return finding
