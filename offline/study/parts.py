@@ -81,7 +81,6 @@ CARRIERS: Final[Mapping[str, Carrying]] = {
     "no place": replace(CARRYING, settings=replace(CARRYING.settings, place_weight=0.0)),
     "no share of the time": replace(CARRYING, settings=replace(CARRYING.settings, share_weight=1e-6)),
     "one round": replace(CARRYING, rounds=1),
-    "given labels count once": replace(CARRYING, say=1),
     "no lead-in": replace(CARRYING, has_lead_in=False),
 }
 FRAME_BY_FRAME: Final = "frame by frame"
