@@ -104,9 +104,10 @@ def jobs_of(
                 number = int(order[(seed * recordings + turn) % count])
                 for way in ways(counts, count - 1, 1, seed):
                     shared.setdefault((place, number, way), []).append(seed)
-    return [
+    jobs = [
         LeavingOut(tasks[place], number, way, tuple(own), each, cache) for (place, number, way), own in shared.items()
     ]
+    return sorted(jobs, key=lambda job: -job.task.frames)  # the longest first, or the last would be waited for
 
 
 def part_table(rows: Sequence[Plain], title: str) -> Table:
