@@ -12,11 +12,10 @@ from guide.domain import KeyStep, Segment
 from guide.label.clock_prior import ClockPrior
 from guide.label.energy import LinkSettings
 from guide.label.history_model import Expectations
-from guide.procedure.events import Confirmed, Finished
 from guide.procedure.learn import learn_procedure
-from guide.procedure.model import Procedure
+from guide.procedure.model import Procedure, Rule
 from guide.procedure.replay import standing_alerts
-from guide.procedure.rule_selection import Cutoffs, Rule
+from guide.procedure.rule_selection import Cutoffs
 from guide.procedure.tracker import Tracker
 from guide.task_model import histories_of, labeller_of
 from offline.study.mechanisms import HISTORIES, LABELS, RECOGNITION, RULES, Instead, switched_off
@@ -108,8 +107,8 @@ def test_weak_rules_are_silent_and_strong_ones_alarm() -> None:
 def test_what_was_told_stands_where_nothing_is_taken_back() -> None:
     def told() -> list[tuple[str, int]]:
         tracker = Tracker(learn_procedure([recording((1, 2, 3))] * 6))
-        events = [Confirmed(step, 10.0 * place, 1.0, 10.0 * place) for place, step in enumerate((1, 3, 2), 1)]
-        said = [word for event in (*events, Finished(50.0)) for word in tracker.apply(event)]
+        said = [word for place, step in enumerate((1, 3, 2), 1) for word in tracker.push(step, 10.0 * place)]
+        said += tracker.finish(50.0)
         return [(alert.kind, alert.step) for alert in standing_alerts(said)]
 
     assert told() == [("out_of_order", 3)]

@@ -14,7 +14,8 @@ from offline.features import RecordingFeatures
 from offline.study.evaluation.embedders import Embedders
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.task import LabelledTask
-from offline.study.parts import WHOLE, Stage, scores_of
+from offline.study.mechanisms import WHOLE
+from offline.study.parts import Stage, scores_of
 
 
 @pytest.fixture
