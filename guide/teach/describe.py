@@ -21,7 +21,7 @@ from guide.teach.annotations import labels_to_segments
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.prototypes import Judged, chosen, learn_prototypes
-from guide.teach.rehearse import calibrate_steps, heard_with, rehearse
+from guide.teach.rehearse import calibrate_steps, rehearse
 from guide.teach.reorder import SHORTEST_VISIT
 
 Floats = NDArray[np.float64]
@@ -127,13 +127,12 @@ def learn_rules(
     seen: Recognition, rehearsals: Sequence[tuple[Event, ...]], steps: Sequence[KeyStep], is_carried: bool = False
 ) -> Learned:
     """The procedure, and how sure a step must look, by what rehearsals showed."""
-    trust = calibrate_steps(seen.judged, rehearsals)
-    heard = {one.place: heard_with(each, trust) for one, each in zip(seen.judged, rehearsals, strict=True)}
+    heard = {one.place: each for one, each in zip(seen.judged, rehearsals, strict=True)}
     return Learned(
         labels=seen.labels,
         segments=seen.segments,
         procedure=learn_procedure(seen.sequences, steps, rehearsals=heard, is_carried=is_carried),
-        prototypes=replace(seen.prototypes, confidence=trust),
+        prototypes=replace(seen.prototypes, confidence=calibrate_steps(seen.judged, rehearsals)),
         links=seen.links,
         effects=seen.effects,
     )

@@ -29,7 +29,7 @@ from offline.study.flags import FAULT_KINDS, is_asked_of, judge, score_of, total
 from offline.study.following import Lesson, Sight, follow_heard, hear, live_labeller, see
 from offline.study.keep import Plain, content_key, source_hash
 from offline.study.mechanisms import HISTORIES, RECOGNITION, RULES, WHOLE, Instead, switched_off
-from offline.study.tables import grid
+from offline.study.tables import UNPRINTED, grid
 
 PARTS: Final[dict[str, Instead]] = {WHOLE: {}, **RECOGNITION, **HISTORIES, **RULES}
 SOURCES: Final = (*TRIAL_SOURCES, "offline.study.flag_parts", "offline.study.mechanisms")
@@ -170,7 +170,7 @@ def _follow(part: str, instead: Instead, teaching: _Teaching, audience: _Audienc
     """What is said of each recording without a mechanism."""
     with switched_off(instead):
         lesson = teaching.lesson(part)
-        return [follow_heard(heard, lesson.learned).said for heard in audience.hear(part, lesson)]
+        return [follow_heard(heard, lesson.learned.procedure).said for heard in audience.hear(part, lesson)]
 
 
 def _figures(said: Sequence[Guidance], made: Made, names: Mapping[int, int]) -> Plain:
@@ -217,6 +217,5 @@ def _sum(rows: Sequence[Plain], name: str) -> int:
 def _spread(values: Sequence[float]) -> str:
     """Mean and standard deviation of those that there are: where nothing is flagged there is no precision."""
     known = [value for value in values if not np.isnan(value)]
-    return (
-        f"{np.mean(known):.2f} ± {np.std(known, ddof=1):.2f}" if len(known) > 1 else f"{np.mean(known or [np.nan]):.2f}"
-    )
+    spread = f" ± {np.std(known, ddof=1):.2f}" if len(known) > 1 else ""
+    return f"{np.mean(known):.2f}{spread}" if known else UNPRINTED

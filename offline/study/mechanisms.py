@@ -6,7 +6,7 @@ whatever is learned and followed meanwhile goes without the mechanism, rehearsal
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from guide import task_model
+from guide.domain import Guidance
 from guide.label import labeller
 from guide.label.clock_prior import Clock, ClockPrior
-from guide.label.confidence import Calibration
 from guide.label.histories import Expectations, Histories
 from guide.label.steps import StepSettings
 from guide.label.visit_counts import HARDLY, VisitCounts
@@ -30,10 +30,10 @@ from guide.procedure.model import Procedure
 from guide.procedure.rule_selection import Cutoffs
 from guide.procedure.settings import TrackerSettings
 from guide.procedure.speak import settle
+from guide.procedure.tracker import Tracker
 from guide.task_model import Prior, expectations
 from guide.teach import describe, prototypes
 from guide.teach.prototypes import learn_prototypes
-from guide.teach.rehearse import heard_with
 from offline.study import following
 
 Instead: TypeAlias = Mapping[tuple[Any, str], object]
@@ -89,9 +89,11 @@ def _visits(procedure: Procedure, place: Mapping[int, int], learned: Any = task_
     return replace(found, more=np.full_like(found.more, HARDLY))
 
 
-def _labels_alone(events: Sequence[Event], trust: Calibration) -> list[Event]:
-    """What a tracker hears that nobody tells what has probably been done; in rehearsals it is told."""
-    return [event for event in heard_with(events, trust) if not isinstance(event, Reviewed)]
+class _Unreviewed(Tracker):
+    """Nobody tells it what has probably been done; in rehearsals it is told."""
+
+    def apply(self, event: Event) -> tuple[Guidance, ...]:
+        return () if isinstance(event, Reviewed) else super().apply(event)
 
 
 def _silence(cutoffs: Cutoffs, rule: Any, risk: float) -> str:
@@ -131,8 +133,7 @@ HISTORIES: Final[Mapping[str, Instead]] = {
 """Of what is heard of a recording: rehearsals are held again without them."""
 
 RULES: Final[Mapping[str, Instead]] = {
-    "flags from labels": {(following, "heard_with"): _labels_alone},
-    "confidence as it comes": {(describe, "calibrate_steps"): lambda *_: Calibration()},
+    "flags from labels": {(following, "Tracker"): _Unreviewed},
     "rules without rehearsals": {
         (describe, "learn_procedure"): lambda sequences, steps, **_: learn_procedure(sequences, steps)
     },
@@ -155,7 +156,7 @@ RULES: Final[Mapping[str, Instead]] = {
     "two alerts for one cause": {(_TURN, "_settle_early"): lambda *_: None},
     "nothing asked from .4 up": _tracked(ask_margin=0.0),
     "questions without end": _tracked(most_questions=1000),
-    "unsure steps alarm": _tracked(sure_confidence=0.0),
+    "unknown activity alarms however unsure": _tracked(sure_confidence=0.0),
     "no cool-down": _tracked(cool_down_s=0.0),
 }
 """Of rules, and of when the guide speaks: rehearsals are heard as they were."""
