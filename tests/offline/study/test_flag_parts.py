@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from guide.errors import InputError
 from offline.study import flag_parts
 from offline.study.evaluation.teaching import ALL, Way
 from offline.study.fault_trial.conditions import Conditions
@@ -106,3 +107,10 @@ def test_the_command_prints_a_table_for_each_number_of_labels(
     assert all(printed.count(part) >= 2 for part in FEW)
     main(options)
     assert "2 of 2 parts were done before" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", [{"recordings": 0}, {"each": 0}, {"workers": 0}, {"seeds": 0}, {"labelled": "some"}])
+def test_options_that_make_no_sense_get_one_sentence(wrong: dict[str, object], tmp_path: Path) -> None:
+    write_features([make_task([USUAL] * 3)], tmp_path)
+    with pytest.raises(InputError, match=f"--{next(iter(wrong))} .*\\.$"):
+        main(Options("flags", videos=tmp_path / "toy", cache=tmp_path / "cache", **wrong))  # type: ignore[arg-type]
