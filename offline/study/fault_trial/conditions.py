@@ -78,6 +78,7 @@ def unaries_of(lesson: Lesson, recording: RecordingFeatures) -> NDArray[np.float
 
 
 def steps_of(task: LabelledTask, way: Way, taught: Taught) -> Sequence[KeyStep]:
+    """The steps that labels teach; found ones have no names."""
     numbers = np.unique(np.concatenate(list(taught.labels)))
     names = {} if way.count == NONE else task.steps
     return [KeyStep(int(one), names.get(int(one)) or f"step {one}") for one in numbers if one > BACKGROUND]
