@@ -23,7 +23,7 @@ from torch.nn.functional import normalize
 
 from guide.errors import InputError, OutputError
 from guide.whole_file import whole_file
-from offline.backbones import Trunk
+from offline.backbones import Trunk, save_trunk
 from offline.batches import Batch, Batches, Clip
 from offline.config import Recipe
 from offline.embedding import STATISTICS_ROWS, Inputs, head_directions, make_loss, prepare_inputs
@@ -122,13 +122,16 @@ def finetune_task(
     recipe: Recipe,
     seed: int,
     cache: Path,
-    device: torch.device,
     console: Console,
     skip_bad: bool = False,
 ) -> tuple[Trunk, FineTuned]:
-    """The extractor's trunk fine-tuned on recordings, or as an earlier run of the same kept it in `cache`."""
+    """The extractor's trunk fine-tuned on recordings, or as an earlier run of the same kept it in `cache`.
+
+    It is trained on the device that the extractor uses.
+    """
+    device = torch.device("cuda" if extractor.uses_gpu else "cpu")
     recipe = replace(recipe, head="conv", context_count=1)  # maps of single frames
-    below = Extractor(trunk_below(extractor.trunk), cache / "trunks", "cpu" if device.type == "cpu" else "auto")
+    below = Extractor(trunk_below(extractor.trunk), cache / "trunks", "auto" if extractor.uses_gpu else "cpu")
     seen = see_task(facts, below, recipe, FeatureCache(cache / "features"), console, skip_bad)
     require_change(seen)
     require_k(seen, recipe)
@@ -137,7 +140,7 @@ def finetune_task(
     if kept is None:
         kept = finetune(extractor.trunk, prepare_inputs(seen, recipe), recipe, seed, device, console)
         _keep(path, *kept)
-    console.print(kept[1].words, soft_wrap=True)
+    console.print(f"{kept[1].words}\nkept in {path}", soft_wrap=True)
     return kept
 
 
@@ -258,7 +261,7 @@ def _read(path: Path, trunk: Trunk) -> tuple[Trunk, FineTuned] | None:
     tuned = copy.deepcopy(trunk).cpu()
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        tuned.load_state_dict(state["trunk"])
+        tuned.load_state_dict(state["state_dict"])
         return tuned, FineTuned(**state["how"])
     except Exception as error:  # torch raises many kinds for a file that is not whole
         log.warning("%s is damaged (%s): fine-tuning starts anew.", path, type(error).__name__)
@@ -268,6 +271,6 @@ def _read(path: Path, trunk: Trunk) -> tuple[Trunk, FineTuned] | None:
 def _keep(path: Path, trunk: Trunk, how: FineTuned) -> None:
     try:
         with whole_file(path) as unfinished:
-            torch.save({"trunk": trunk.state_dict(), "how": asdict(how)}, unfinished)
+            save_trunk(trunk, unfinished, how=asdict(how))
     except (OSError, RuntimeError) as cause:  # torch reports a full disk as RuntimeError
         raise OutputError(f"{path} cannot be written ({cause}): free some space, then continue.") from cause

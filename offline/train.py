@@ -78,7 +78,7 @@ class TrainOptions:
     backbone_weights: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: its own)")] = (
         None
     )
-    """A file with the trunk's weights, where they cannot be downloaded."""
+    """A file with the trunk's weights: where they cannot be downloaded, or fine-tuned before."""
     looks: Annotated[int | Literal["auto"] | None, _preset("looks", "1|2|auto")] = None
     """2: a second look at where things move, 1.77 times the time per frame; auto tries whether it helps."""
     loss: Annotated[str | None, _preset("loss", "NAME")] = None
@@ -287,14 +287,8 @@ def _finetune(
     """The extractor whose trunk was fine-tuned on the recordings."""
     if extractor is None:
         raise InputError("--finetune is for networks that see pictures, but features were given: leave it out.")
-    trunk, how = finetune_task(
-        facts, extractor, recipe, options.seed, options.cache, _device(options), console, options.skip_bad
-    )
+    trunk, how = finetune_task(facts, extractor, recipe, options.seed, options.cache, console, options.skip_bad)
     return Extractor(trunk, options.cache / "trunks", options.device), how
-
-
-def _device(options: TrainOptions) -> torch.device:
-    return torch.device("cuda" if options.device != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def _require_cache(folder: Path) -> None:
@@ -311,6 +305,7 @@ def _require_cache(folder: Path) -> None:
 
 
 def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) -> tuple[nn.Module, Trained]:
+    device = torch.device("cuda" if options.device != "cpu" and torch.cuda.is_available() else "cpu")
     inputs = task.inputs
     print_resumed(head_folders(task.folder, recipe), console)
     if task.fleet is not None:
@@ -320,7 +315,7 @@ def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) 
         def report(state: LoopProgress, loss: float, rate: float) -> None:
             advance(state.iteration, f"loss {loss:.4f}, held out {state.smoothed:.4f}, {rate:.1f} a second")
 
-        embedder, trained = train_embedder(inputs, recipe, options.seed, _device(options), task.folder, report)
+        embedder, trained = train_embedder(inputs, recipe, options.seed, device, task.folder, report)
     console.print(f"training ended after {trained.iterations} iterations: {trained.why_ended}", soft_wrap=True)
     console.print(f"weights {trained.weights_hash}, C-IDM window {window_s(inputs, recipe):.1f} s")
     return embedder, trained

@@ -97,6 +97,8 @@ class Options:
     """Which tasks, with commas between; all where none is named."""
     seeds: int = 5
     """How many seeds, choices of labelled recordings, or recordings left out; the spread is over these."""
+    backbone_weights: Path | None = None
+    """A file with the trunk's weights: where it cannot be downloaded, or a fine-tuned one."""
     cache: Path = Path(".cache/cnc")
     """Where features and embeddings are kept between runs."""
 
@@ -105,8 +107,9 @@ def main(options: Options) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False, width=200)
     asked = EvaluateOptions(options.features, options.videos, task=options.task, seeds=options.seeds)
-    plan = make_plan(replace(asked, cache=options.cache))
-    tasks = read_tasks(replace(asked, cache=options.cache), plan, console)
+    asked = replace(asked, backbone_weights=options.backbone_weights, cache=options.cache)
+    plan = make_plan(asked)
+    tasks = read_tasks(asked, plan, console)
     search = Search(plan.recipe, Embedders(options.cache / "evaluation", torch.device("cpu")))
     found = [[scores_of(options.stage, task, search, seed) for seed in range(options.seeds)] for task in tasks]
     table = Table(title=f"{options.stage}, {options.seeds} seeds")

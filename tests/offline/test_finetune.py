@@ -126,7 +126,7 @@ def test_it_is_kept_by_all_that_decides_it(
     recipe = replace(recipe, most_iterations=5)
 
     def tune(trunk: Trunk, seed: int = 0) -> tuple[str, FineTuned]:
-        tuned, how = finetune_task(facts, Extractor(trunk, tmp_path, "cpu"), recipe, seed, tmp_path, CPU, QUIET)
+        tuned, how = finetune_task(facts, Extractor(trunk, tmp_path, "cpu"), recipe, seed, tmp_path, QUIET)
         return tuned.weights_hash(), how
 
     def kept() -> set[Path]:
@@ -158,9 +158,7 @@ def tuned_task(frames_task: Learned, tmp_path_factory: pytest.TempPathFactory) -
 
 def test_the_bundle_holds_the_tuned_trunk(tuned_task: Learned, frames_task: Learned) -> None:
     [kept] = (tuned_task.options.cache / "runs").rglob("trunk-*.pt")
-    tuned = load_trunk("random-tiny")
-    plain = copy.deepcopy(tuned)
-    tuned.load_state_dict(torch.load(kept, weights_only=True)["trunk"])
+    plain, tuned = load_trunk("random-tiny"), load_trunk("random-tiny", kept)
     exported = OnnxTrunk(tuned_task.folder / "trunk.onnx", "cpu")
     assert exported.metadata["weights"] == tuned.weights_hash() != plain.weights_hash()
     pictures = torch.randn(3, 3, 64, 64, generator=torch.Generator().manual_seed(0))
@@ -181,9 +179,7 @@ def test_everything_learned_is_of_the_tuned_trunk(
 ) -> None:
     """Both looks of every demonstration are what the bundle's own trunk sees, not what was cached of another."""
     [kept] = (tuned_task.options.cache / "runs").rglob("trunk-*.pt")
-    tuned = load_trunk("random-tiny")
-    tuned.load_state_dict(torch.load(kept, weights_only=True)["trunk"])
-    fresh = Extractor(tuned, tuned_task.folder.parent / "fresh", "cpu")
+    fresh = Extractor(load_trunk("random-tiny", kept), tuned_task.folder.parent / "fresh", "cpu")
     seen = tuned_task.bundle.arrays("demonstrations.npz")
     plain = frames_task.bundle.arrays("demonstrations.npz")
     cache = FeatureCache(tuned_task.folder.parent / "fresh")
@@ -201,6 +197,14 @@ def test_the_same_command_again_trains_nothing_anew(tuned_task: Learned) -> None
     assert "fine-tuning:" not in again.said
 
 
+def test_a_tuned_trunk_can_be_given_to_another_learning(tuned_task: Learned) -> None:
+    [kept] = (tuned_task.options.cache / "runs").rglob("trunk-*.pt")
+    options = replace(tuned_task.options, finetune=False, backbone_weights=kept)
+    again = learn_again(replace(options, out=tuned_task.folder.parent / "given"))
+    assert again.bundle.facts["files"] == tuned_task.bundle.facts["files"]
+    assert f"kept in {kept}" in tuned_task.said
+
+
 def test_a_tuned_trunk_is_quantised_and_mixed_as_any_other(
     frames_task: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,7 +213,8 @@ def test_a_tuned_trunk_is_quantised_and_mixed_as_any_other(
     task = learn(Path(frames_task.options.inputs[0]), tmp_path, finetune=True, quantize=True)
     assert {"trunk.onnx", "trunk.mixed.onnx", "trunk.int8.onnx"} <= set(task.bundle.facts["files"])
     assert min(parity["cosine"] for parity in task.bundle.facts["parity"].values()) >= 0.9999
-    assert task.bundle.facts["quantized"]["cosine"] > 0.9
+    for name in ("trunk.onnx", "trunk.mixed.onnx", "trunk.int8.onnx"):
+        assert OnnxTrunk(task.folder / name, "cpu").metadata["weights"] != trunk.weights_hash(), "as it was tuned"
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])
