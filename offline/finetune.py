@@ -52,7 +52,7 @@ class FineTuned:
     """How it went: the held-out loss with the head alone trained, and with the blocks as kept after `iterations`.
 
     >>> FineTuned(0, 1.5, 1.5).words
-    'fine-tuning did not lower the loss on held-out recordings (1.5000): the trunk stays as it is'
+    'fine-tuning did not lower the held-out loss (1.5000): the trunk stays as it is'
     """
 
     iterations: int
@@ -63,10 +63,7 @@ class FineTuned:
     def words(self) -> str:
         """What to say of it."""
         if not self.iterations:
-            return (
-                f"fine-tuning did not lower the loss on held-out recordings ({self.before:.4f}): "
-                "the trunk stays as it is"
-            )
+            return f"fine-tuning did not lower the held-out loss ({self.before:.4f}): the trunk stays as it is"
         return (
             f"fine-tuned for {self.iterations} iterations: held-out loss {self.after:.4f} instead of {self.before:.4f}"
         )
@@ -185,7 +182,9 @@ def finetune(
 class _Tuning:
     """Trains parts of a model until its loss on held-out batches no longer falls, then goes back to the lowest."""
 
-    def __init__(self, model: TunedEmbedder, loss: Loss, batches: Batches, held_out: Sequence[Batch], recipe: Recipe):
+    def __init__(
+        self, model: TunedEmbedder, loss: Loss, batches: Batches, held_out: Sequence[Batch], recipe: Recipe
+    ) -> None:
         self._model, self._loss, self._batches, self._recipe = model, loss, batches, recipe
         self._device = model.along.device
         self._held_out = [batch.send(self._device) for batch in held_out]
