@@ -14,7 +14,7 @@ import av
 import numpy as np
 from av.video.reformatter import VideoReformatter
 
-from guide import MOST_PIXELS
+import guide
 from guide.domain import Frame, Image
 from guide.errors import InputError
 from guide.ingest.base import Wanted
@@ -255,7 +255,7 @@ def open_video(file: str | BinaryIO, options: Mapping[str, str] | None = None, *
 
     Raises what PyAV does.
     """
-    limit = {"max_pixels": str(MOST_PIXELS)}
+    limit = {"max_pixels": str(guide.MOST_PIXELS)}
     container: Any = av.open(file, options={**(options or {}), **limit}, **more)  # which looks at some to know them
     for stream in container.streams.video:
         stream.codec_context.options = limit
