@@ -74,7 +74,7 @@ def test_what_comes_after_the_map_is_trained_too(
 ) -> None:
     generator = torch.Generator().manual_seed(1)
     after = torch.nn.Sequential(torch.nn.Conv2d(16, 6, 3, stride=2), torch.nn.BatchNorm2d(6), torch.nn.ReLU())
-    after[0].weight.data = torch.randn(after[0].weight.shape, generator=generator) / 12
+    after[0].weight.data = torch.randn(6, 16, 3, 3, generator=generator) / 12
     tiny = load_trunk("random-tiny")
     trunk = Trunk(replace(tiny.spec, pooled_width=22), tiny.to_map, after, last_blocks=2)
     tuned, how = finetune(trunk, inputs_of(trunk, facts, recipe, tmp_path), recipe, 0, CPU)
