@@ -40,7 +40,7 @@ from offline.videos import RecordingFacts
 log = logging.getLogger(__name__)
 
 VERSION: Final = 1  # raised whenever the same inputs give another trunk
-LEARNING_RATE: Final = 3e-5  # of the blocks: small, since they are trained already and the recordings are few
+LEARNING_RATE: Final = 1e-4  # of blocks and head together: a head at its own rate would overfit long before
 FEWEST: Final = 4  # recordings of which some are held out: two to learn from, and two, since TC3I compares recordings
 HELD_OUT_EVERY: Final = 5  # one recording of so many is held out, and at least two
 LOOKED_AT: Final = 4  # batches of held-out frames
@@ -163,18 +163,16 @@ def finetune(
     tuned = copy.deepcopy(trunk).to(device)
     model = _build(LastBlocks(tuned), inputs, recipe, seed, device)
     tuning = _Tuning(model, make_loss(inputs, recipe), *_batches(inputs.clips(recipe), recipe, seed), recipe)
-    head, blocks = list(model.head.parameters()), list(model.blocks.parameters())
     # A GPU's convolutions add up their gradients in any order unless they are told not to.
     with (
         torch.backends.cudnn.flags(enabled=True, deterministic=True),
         progress(console or Console(quiet=True), "fine-tuning", 2 * recipe.most_iterations) as advance,
     ):
-        for done, loss in tuning.train([{"params": head}], start=0):
+        for done, loss in tuning.train(model.head, recipe.learning_rate, start=0):
             advance(done, f"the head alone, held out {loss:.4f}")
         before = tuning.best
         model.blocks.requires_grad_(True)
-        groups: list[dict[str, Any]] = [{"params": head}, {"params": blocks, "lr": LEARNING_RATE}]
-        for done, loss in tuning.train(groups, start=recipe.most_iterations):
+        for done, loss in tuning.train(model, LEARNING_RATE, start=recipe.most_iterations):
             advance(recipe.most_iterations + done, f"head and trunk, held out {loss:.4f}")
     return tuned.requires_grad_(False).cpu(), FineTuned(tuning.best_at, before, tuning.best)
 
@@ -190,10 +188,10 @@ class _Tuning:
         self._held_out = [batch.send(self._device) for batch in held_out]
         self.best, self.best_at = float("inf"), 0
 
-    def train(self, groups: list[dict[str, Any]], start: int) -> Iterator[tuple[int, float]]:
-        """Trains these parameters on batches from number `start` on; yields iterations done and the held-out loss."""
+    def train(self, part: nn.Module, learning_rate: float, start: int) -> Iterator[tuple[int, float]]:
+        """Trains a part of it on batches from number `start` on; yields iterations done and the held-out loss."""
         recipe = self._recipe
-        optimizer = torch.optim.Adam(groups, lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+        optimizer = torch.optim.Adam(part.parameters(), lr=learning_rate, weight_decay=recipe.weight_decay)
         self.best, self.best_at, waited = self._look(), 0, 0
         kept = copy.deepcopy(self._model.state_dict())
         for iteration in range(1, recipe.most_iterations + 1):
