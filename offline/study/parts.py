@@ -104,7 +104,6 @@ class Options:
     """Which tasks, with commas between; all where none is named."""
     seeds: int = 5
     """How many seeds, choices of labelled recordings, or recordings left out; the spread is over these."""
-<<<<<<< HEAD
     labelled: str = "all"
     """Flags: how many of the others come with their true labels, with commas between; a table each."""
     recordings: int = 1
@@ -115,10 +114,8 @@ class Options:
     """Flags: processes at work, of one thread each."""
     minutes: float = math.inf
     """Flags: begin nothing more after so many minutes, and print the tables of what is done; 0 only prints."""
-=======
     backbone_weights: Path | None = None
     """A file with the trunk's weights: where it cannot be downloaded, or a fine-tuned one."""
->>>>>>> w-finetune
     cache: Path = Path(".cache/cnc")
     """Where features, embeddings and what was done of flags are kept between runs."""
 
@@ -130,17 +127,12 @@ def main(options: Options) -> None:
     require_workers(options.workers)
     console = Console(highlight=False, markup=False, width=200)
     asked = EvaluateOptions(options.features, options.videos, task=options.task, seeds=options.seeds)
-<<<<<<< HEAD
-    plan = make_plan(replace(asked, cache=options.cache))
-    tasks = read_tasks(replace(asked, cache=options.cache), plan, console)
-    if options.stage == "flags":
-        _flags(options, tasks, console)
-        return
-=======
     asked = replace(asked, backbone_weights=options.backbone_weights, cache=options.cache)
     plan = make_plan(asked)
     tasks = read_tasks(asked, plan, console)
->>>>>>> w-finetune
+    if options.stage == "flags":
+        _flags(options, tasks, console)
+        return
     search = Search(plan.recipe, Embedders(options.cache / "evaluation", torch.device("cpu")))
     found = [[scores_of(options.stage, task, search, seed) for seed in range(options.seeds)] for task in tasks]
     table = Table(title=f"{options.stage}, {options.seeds} seeds")
