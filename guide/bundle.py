@@ -78,7 +78,10 @@ class Bundle:
 def read_bundle(folder: Path) -> Bundle:
     """The bundle in `folder`, its schema, names, sizes and hashes checked."""
     if not folder.exists():
-        raise BundleError(f"{folder} is no bundle, it does not exist: check the path, or make one with `make demo`.")
+        raise BundleError(
+            f"{folder} is no bundle, it does not exist: give the folder of one (--bundle where it is an option), learn "
+            f"one with `python -m offline.train VIDEOS --out {folder}`, or make the demo's with `make demo`."
+        )
     if not (folder / MANIFEST).is_file():
         raise BundleError(
             f"{folder} is no bundle (no {MANIFEST} in it): give the folder that `python -m offline.train --out` wrote."

@@ -11,12 +11,12 @@ from guide.perceive.appearance import AppearanceSettings
 from guide.perceive.perceiver import PerceptionSettings
 from guide.perceive.region import RegionSettings
 
-LIST = "list"  # the kind of input of a procedure from a written list of steps
+LIST = "list"  # the kind of input of a procedure from a written list or sequences of steps
 LARGEST = 1e6  # no rate, width, span of time or weight in a manifest is larger; beyond it arithmetic would overflow
 
 
 def is_list(bundle: Bundle) -> bool:
-    """Whether a bundle was made from a written list of steps: there is nothing to recognise them by."""
+    """Whether a bundle was made from a written list or sequences of steps: there is nothing to recognise them by."""
     return bundle.facts.get("input") == {"kind": LIST}
 
 

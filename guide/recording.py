@@ -20,6 +20,7 @@ from guide.domain import Alert, Frame, Guidance, Resolution, Update
 from guide.perceive.perceiver import Percept
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
+from guide.procedure.ending import judge
 from guide.procedure.export import to_plain
 from guide.record.keeping import Keeping
 from guide.record.pictures import PictureSettings, PictureWriter
@@ -108,12 +109,14 @@ class ClosedRecording:
     name: str
     frames: int
     at: float
+    why_not: str
+    """Why what was done cannot be judged, if so."""
     records: str | None = field(default=None, repr=False)
 
     def add(self, action: Action, said: tuple[Guidance, ...], tracker: AttendedTracker) -> None:
         """Stores an answer and what follows from it; raises OutputError where the disk refuses."""
         now = time.time()
-        rows = [_stored(action, now, self.frames + 1), *said, _outcome(tracker)]
+        rows = [_stored(action, now, self.frames + 1), *said, _outcome(tracker, self.why_not)]
         with open_for_writing(self.data, self.name, self.records, is_new=False) as store:
             store.write(self.name, rows, self.frames, self.at, now)
 
@@ -160,11 +163,10 @@ class Recording:
     @property
     def closed(self) -> ClosedRecording | None:
         """Takes answers after the end; None if nothing is stored."""
-        return (
-            None
-            if self._writer is None
-            else ClosedRecording(self._data, self.name, self._frames, self._at, self._records)
-        )
+        if self._writer is None:
+            return None
+        why_not = self._session.why_not_judged
+        return ClosedRecording(self._data, self.name, self._frames, self._at, why_not, self._records)
 
     @property
     def trouble(self) -> str:
@@ -187,7 +189,7 @@ class Recording:
         if self._writer is not None:
             # What comes after the end comes after one frame more than there are.
             after = self._frames + (1 if self.is_finished else 0)
-            outcome = [_outcome(self._session.tracker)] if self.is_finished else []
+            outcome = [self._outcome()] if self.is_finished else []
             self._writer.put(_stored(action, time.time(), after), *said, *outcome)
         self._tell_alerts(said)
 
@@ -195,7 +197,7 @@ class Recording:
         self.is_finished = True
         if self._writer is not None:
             rows = _rows(updates)  # none where no frame ever came: such a session leaves no trace
-            self._writer.put(*rows, *([_outcome(self._session.tracker)] if rows else []))
+            self._writer.put(*rows, *([self._outcome()] if rows else []))
         self._show(updates)
 
     def note(self, at: float, words: str) -> None:
@@ -215,6 +217,9 @@ class Recording:
                 ending.callback(self._writer.close, state)
             if self._pictures is not None:
                 ending.callback(self._pictures.close)
+
+    def _outcome(self) -> StoredOutcome:
+        return _outcome(self._session.tracker, self._session.why_not_judged)
 
     def _show(self, updates: tuple[Update, ...]) -> None:
         """Asks for pictures of what became known, and posts alerts."""
@@ -303,12 +308,12 @@ def _rows(updates: tuple[Update, ...]) -> list[Row]:
     return [row for update in updates for row in (update.label, *update.events, *update.guidance)]
 
 
-def _outcome(tracker: AttendedTracker) -> StoredOutcome:
-    """What the tracker holds as done; a turn at a step that a person called not done is none."""
-    state = tracker.state
+def _outcome(tracker: AttendedTracker, why_not: str) -> StoredOutcome:
+    """What the tracker holds as done, and the verdict; a turn at a step that a person called not done is none."""
+    state, ending = tracker.state, judge(tracker, why_not)
     turns = [visit for visit in state.visits if visit.step not in state.denied]
     visits = [[one.step, round(one.start, 3), round(one.end, 3), round(one.busy_s, 3)] for one in turns]
-    return StoredOutcome(state.at, json.dumps(tracker.progress.done), json.dumps(visits))
+    return StoredOutcome(state.at, json.dumps(tracker.progress.done), json.dumps(visits), ending.kind, ending.words)
 
 
 def _stored(action: Action, wall: float, after: int) -> StoredAction:

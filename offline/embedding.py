@@ -119,9 +119,14 @@ def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe) -> I
 
 def head_rows(means: Sequence[NDArray[np.floating[Any]]], directions: int) -> list[NDArray[Any]]:
     """What a head sees of means (T, M): less their recording's, along principal directions, (T, d)."""
-    stride = -(-sum(map(len, means)) // STATISTICS_ROWS)
-    along = unit_directions(np.concatenate([centred(each)[::stride].copy() for each in means]), directions)
+    along = head_directions(means, directions)
     return [(centred(each) @ along).astype(np.float32) for each in means]
+
+
+def head_directions(means: Sequence[NDArray[np.floating[Any]]], count: int) -> NDArray[np.float64]:
+    """The principal directions (M, d) of means (T, M) less their recording's."""
+    stride = -(-sum(map(len, means)) // STATISTICS_ROWS)
+    return unit_directions(np.concatenate([centred(each)[::stride].copy() for each in means]), count)
 
 
 def context_stride_s(inputs: Inputs, recipe: Recipe) -> float:

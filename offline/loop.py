@@ -231,7 +231,7 @@ class _Run:
         if state.looks_without_fall >= self._settings.patience:
             state.why_ended = f"converged: no fall in {self._settings.patience} looks at held-out frames"
         elif state.iteration >= self._settings.most_iterations:
-            state.why_ended = f"reached its {self._settings.most_iterations} iterations before it converged"
+            state.why_ended = f"did its {self._settings.most_iterations} iterations"
 
     def _write(self, training_loss: float, rate: float) -> None:
         if self._rank != 0:

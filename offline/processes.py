@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +20,8 @@ from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from guide.errors import GuideError, InputError
+
+log = logging.getLogger(__name__)
 
 LOCK = "lock"
 HEARTBEAT_S = 5.0
@@ -182,8 +185,8 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def lock_run(folder: Path) -> Iterator[None]:
-    """Locks the folder of a run for this process; raises InputError where another process works on it.
+def lock_run(folder: Path, tell: Callable[[str], None] = log.warning) -> Iterator[None]:
+    """Locks the folder of a run for this process; where another one works on it, says so and waits until it has ended.
 
     The system frees the lock when the process dies, however it dies.
 
@@ -195,9 +198,10 @@ def lock_run(folder: Path) -> Iterator[None]:
     with (folder / LOCK).open("a") as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as cause:
-            raise InputError(
-                f"another process is learning from these recordings with these settings at the moment ({folder}): "
-                "wait until it has ended, then give the command again; what it made is used."
-            ) from cause
+        except BlockingIOError:
+            tell(
+                "another process is learning from these recordings with these settings at the moment: waiting until it "
+                "has ended, then what it made is used."
+            )
+            fcntl.flock(held, fcntl.LOCK_EX)
         yield

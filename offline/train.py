@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -30,7 +28,8 @@ from offline.config import PRESETS, PresetName, Recipe, resolve
 from offline.embedding import Inputs, embed, prepare_inputs, window_s
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
-from offline.features import TRIED, FeatureCache, RecordingFeatures
+from offline.features import TRIED, FeatureCache
+from offline.finetune import FineTuned, finetune_task, require_gpu
 from offline.fleet import Fleet, open_fleet
 from offline.gather import find_task, require_change, require_k, see_task, see_twice, seen_of
 from offline.learn import describe_found, find_labels
@@ -40,12 +39,9 @@ from offline.pictures import EmbeddedRecording, draw_pictures, draw_stills
 from offline.processes import Group, joined, lock_run
 from offline.progress import progress, working
 from offline.second_look import FEWEST, MOST_TRIED, Gain, gain_in_words, try_second_look
-from offline.training import head_folders, train_embedder
+from offline.training import head_folders, run_key, train_embedder
 from offline.training_report import print_curves, print_learned, print_resumed, print_written, settings_lines
 from offline.videos import RecordingFacts, ends_of
-
-RUN_VERSION = 7  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
-ROWS_AT_ONCE = 4096
 
 
 def _preset(name: str, metavar: str) -> Any:
@@ -82,7 +78,7 @@ class TrainOptions:
     backbone_weights: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: its own)")] = (
         None
     )
-    """A file with the trunk's weights, where they cannot be downloaded."""
+    """A file with the trunk's weights: where they cannot be downloaded, or fine-tuned before."""
     looks: Annotated[int | Literal["auto"] | None, _preset("looks", "1|2|auto")] = None
     """2: a second look at where things move, 1.77 times the time per frame; auto tries whether it helps."""
     loss: Annotated[str | None, _preset("loss", "NAME")] = None
@@ -95,6 +91,8 @@ class TrainOptions:
     """Continue without recordings that cannot be read, instead of stopping."""
     config: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: none)")] = None
     """A TOML file with settings, for example loss = "tc3i"; --dry-run lists them, docs/training.md explains them."""
+    finetune: bool = False
+    """Let TC3I train the trunk's last blocks on these videos too, and go on with that trunk; needs a CUDA device."""
     quantize: bool = False
     """Add an 8-bit trunk, calibrated on these recordings, and report how well it agrees with the float one."""
     cache: Path = Path(".cache/cnc")
@@ -119,6 +117,7 @@ class Task:
     folder: Path
     given: Given | None = None
     fleet: Fleet | None = None
+    finetuned: FineTuned | None = None
 
     @property
     def kept(self) -> Path:
@@ -149,7 +148,11 @@ def main(options: TrainOptions) -> None:
         raise InputError("a place for the bundle was expected, none was given: add --out exported/NAME.")
     if not 0 <= options.seed < 2**31:
         raise InputError(f"the seed is a whole number from 0 to 2147483647, got {options.seed}: choose another.")
+    if options.finetune:
+        require_gpu(options.device)
     with joined(options.device) as group:
+        if options.finetune and (options.ray is not None or group.world > 1):
+            raise InputError("--finetune works in one process on one GPU: leave it out, or --ray and torchrun.")
         if options.ray is not None and group.world > 1:
             raise InputError(
                 "--ray and torchrun came together: see the recordings with --ray first, then use torchrun."
@@ -238,16 +241,19 @@ def _gather(
             raise InputError("--quantize is for networks that see pictures, but features were given: leave it out.")
         if extractor is None:
             recipe = _seen_once(recipe)
+        finetuned = None
+        if options.finetune:
+            extractor, finetuned = _finetune(facts, extractor, recipe, options, console)
         cache = FeatureCache(options.cache / "features")
         recordings = see_task(facts, extractor, recipe, cache, console, options.skip_bad, fleet)
         facts = seen_of(recordings, facts)
         require_change(recordings)
         require_k(recordings, recipe)
-        folder = options.cache / "runs" / _run_key(recordings, recipe, options)
+        folder = options.cache / "runs" / run_key(recordings, recipe, options.seed)
         if held is not None:
-            held.enter_context(lock_run(folder))
+            held.enter_context(lock_run(folder, lambda words: console.print(words, soft_wrap=True)))
         inputs = prepare_inputs(recordings, recipe)
-    return Task(recipe, facts, extractor, inputs, folder, given, fleet)
+    return Task(recipe, facts, extractor, inputs, folder, given, fleet, finetuned)
 
 
 def _with_given(recipe: Recipe, given: Given | None, asked: int | str | None) -> Recipe:
@@ -269,6 +275,20 @@ def _seen_once(recipe: Recipe) -> Recipe:
 
 def _extractor(options: TrainOptions, recipe: Recipe) -> Extractor:
     return open_extractor(recipe.backbone, options.cache / "trunks", options.backbone_weights, device=options.device)
+
+
+def _finetune(
+    facts: tuple[RecordingFacts, ...],
+    extractor: Extractor | None,
+    recipe: Recipe,
+    options: TrainOptions,
+    console: Console,
+) -> tuple[Extractor, FineTuned]:
+    """The extractor whose trunk was fine-tuned on the recordings."""
+    if extractor is None:
+        raise InputError("--finetune is for networks that see pictures, but features were given: leave it out.")
+    trunk, how = finetune_task(facts, extractor, recipe, options.seed, options.cache, console, options.skip_bad)
+    return Extractor(trunk, options.cache / "trunks", options.device), how
 
 
 def _require_cache(folder: Path) -> None:
@@ -296,7 +316,8 @@ def _train(task: Task, recipe: Recipe, options: TrainOptions, console: Console) 
             advance(state.iteration, f"loss {loss:.4f}, held out {state.smoothed:.4f}, {rate:.1f} a second")
 
         embedder, trained = train_embedder(inputs, recipe, options.seed, device, task.folder, report)
-    console.print(f"training ended after {trained.iterations} iterations: {trained.why_ended}", soft_wrap=True)
+    heads = f"each of {recipe.heads} heads " if recipe.heads > 1 else ""
+    console.print(f"training ended after {trained.iterations} iterations: {heads}{trained.why_ended}", soft_wrap=True)
     console.print(f"weights {trained.weights_hash}, C-IDM window {window_s(inputs, recipe):.1f} s")
     return embedder, trained
 
@@ -366,7 +387,7 @@ def _export(options: TrainOptions, task: Task, result: Result, out: Path) -> Wri
         result.learned,
         result.demonstrations,
         trunk=None if task.extractor is None else task.extractor.trunk,
-        training={**asdict(result.trained), "seed": options.seed, "window_s": window_s(task.inputs, recipe)},
+        training=_training_facts(options, task, result.trained),
         stills=draw_stills(recordings, result.learned.segments) if recordings else {},
         pictures=draw_pictures(_seen(task, result), recordings),
         recordings=recordings,
@@ -376,23 +397,17 @@ def _export(options: TrainOptions, task: Task, result: Result, out: Path) -> Wri
     return write_bundle(export, out)
 
 
+def _training_facts(options: TrainOptions, task: Task, trained: Trained) -> dict[str, Any]:
+    """What the manifest says of how training went."""
+    facts = {**asdict(trained), "seed": options.seed, "window_s": window_s(task.inputs, task.recipe)}
+    return facts if task.finetuned is None else {**facts, "finetuned": asdict(task.finetuned)}
+
+
 def _seen(task: Task, result: Result) -> list[EmbeddedRecording]:
     rows = zip(task.inputs.recordings, result.embeddings, result.learned.labels, strict=True)
     return [
         EmbeddedRecording(recording.id, embeddings, recording.times, labels) for recording, embeddings, labels in rows
     ]
-
-
-def _run_key(recordings: Sequence[RecordingFeatures], recipe: Recipe, options: TrainOptions) -> str:
-    """Names the training run by everything that decides its weights."""
-    deciding = {name: value for name, value in asdict(recipe).items() if name != "looks"}  # the head sees one look
-    digest = hashlib.sha256(json.dumps([RUN_VERSION, deciding, options.seed], sort_keys=True).encode())
-    for recording in recordings:
-        digest.update(f"{recording.id}\0{recording.mean_width}".encode())
-        digest.update(recording.times.tobytes())
-        for start in range(0, len(recording), ROWS_AT_ONCE):
-            digest.update(recording.pooled[start : start + ROWS_AT_ONCE].tobytes())
-    return digest.hexdigest()[:20]
 
 
 if __name__ == "__main__":

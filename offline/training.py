@@ -5,6 +5,10 @@ One head ends in different places with different first weights and batches; seve
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -13,8 +17,12 @@ from torch import nn
 from offline.batches import Batches
 from offline.config import Recipe
 from offline.embedding import Inputs, build_head_for, make_loss
+from offline.features import RecordingFeatures
 from offline.loop import LoopSettings, Progress, Report, Trained, train, weights_hash
 from offline.model import HeadsSideBySide
+
+RUN_VERSION = 7  # raised whenever the same recipe gives other weights or labels: runs of before are then left alone
+ROWS_AT_ONCE = 4096
 
 
 def train_embedder(
@@ -29,7 +37,7 @@ def train_embedder(
         heads.append(head)
         ends.append(end)
     embedder = HeadsSideBySide(heads)
-    why = "; ".join(dict.fromkeys(end.why_ended for end in ends))
+    why = " or ".join(dict.fromkeys(end.why_ended for end in ends))
     held_out = sum(end.held_out_loss for end in ends) / len(ends)
     return embedder, Trained(sum(end.iterations for end in ends), why, weights_hash(embedder), held_out)
 
@@ -41,6 +49,18 @@ def train_head(
     head = build_head_for(inputs, recipe, seed).to(device)
     batches = Batches(inputs.clips(recipe), recipe.batch_videos, recipe.sampled_frames, seed)
     return head, train(head, make_loss(inputs, recipe), batches, LoopSettings.of(recipe, seed), folder, report)
+
+
+def run_key(recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int) -> str:
+    """Names a training run by everything that decides its weights."""
+    deciding = {name: value for name, value in asdict(recipe).items() if name != "looks"}  # the head sees one look
+    digest = hashlib.sha256(json.dumps([RUN_VERSION, deciding, seed], sort_keys=True).encode())
+    for recording in recordings:
+        digest.update(f"{recording.id}\0{recording.mean_width}".encode())
+        digest.update(recording.times.tobytes())
+        for start in range(0, len(recording), ROWS_AT_ONCE):
+            digest.update(recording.pooled[start : start + ROWS_AT_ONCE].tobytes())
+    return digest.hexdigest()[:20]
 
 
 def head_folders(folder: Path, recipe: Recipe) -> list[Path]:

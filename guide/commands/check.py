@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +21,17 @@ from guide.networks import Networks, has_networks, start_networks
 from guide.perceive.embedder import Device
 from guide.perceive.perceiver import Percept
 from guide.procedure.explain import explain, watching
-from guide.procedure.model import Procedure
+from guide.procedure.model import Procedure, Verdict
 from guide.session import Session
 from guide.settings import LiveSettings, Precision
 from guide.words import count_of
 
 RUNS = 5
 PRECISIONS: Mapping[Precision, str] = {"float": "full precision", "mixed": "mixed precision", "int8": "8 bits"}
+
+GROUPS: Mapping[str, tuple[Verdict, ...]] = {
+    "raise an alarm": ("alarms",), "ask": ("asks",), "stay silent": ("silent", "off"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,14 +79,17 @@ def main(options: CheckOptions) -> None:
 
 
 def _rules(procedure: Procedure) -> list[str]:
-    """How many rules alarm, ask and are silent, and why each of them."""
+    """How many rules alarm, ask and are silent, and below that why each of them, group by group."""
     rules = explain(procedure)
     if not rules:
         return ["this bundle does not say why its rules alarm: review it (python -m guide review) to learn them again"]
-    counts = Counter(one.verdict for one in rules)
+    groups = [(word, [one for one in rules if one.verdict in verdicts]) for word, verdicts in GROUPS.items()]
     words = watching(procedure)
-    total = f"rules: {counts['alarms']} alarm, {counts['asks']} ask, {counts['silent'] + counts['off']} are silent"
-    return [*([words] if words else []), total, *(f"  {one.verdict:7s} {one.rule}: {one.reason}" for one in rules)]
+    lines = [*([words] if words else []), f"rules: {', '.join(f'{len(found)} {word}' for word, found in groups)}"]
+    for word, found in groups:
+        if found:
+            lines += ["", f"{count_of(len(found), 'rule')} {word}", *(f"  {one.rule}: {one.reason}" for one in found)]
+    return [*lines, ""]
 
 
 def measure_latency_ms(session: Session, bundle: Bundle) -> float:

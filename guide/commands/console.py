@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from textwrap import fill
@@ -16,6 +18,7 @@ from guide.ingest.mailbox import SourceHealth
 
 REPORT_EVERY_S = 10.0
 HANGING = " " * 14  # under the words, beside the time
+WIDE = 1000
 SLOW = 0.8  # below this share of the rate it could have, a loop counts as too slow
 
 
@@ -53,6 +56,53 @@ class ThroughputReport:
         )
 
 
+class RecordingProgress:
+    """How far a recording has been watched, a line every ten seconds, and whether a camera could be followed.
+
+    `length_s` is the recording's, 0 where it is unknown; `now` counts real seconds from anywhere.
+
+    >>> recording = RecordingProgress(length_s=120.0)
+    >>> recording.push(0.0, now=50.0)
+    >>> recording.push(30.0, now=60.0)
+    '25 % watched, about 30 s left'
+    """
+
+    def __init__(self, length_s: float) -> None:
+        self._length_s = length_s
+        self._began: float | None = None
+        self._at = self._now = self._spoke = 0.0
+
+    def push(self, at: float, now: float) -> str | None:
+        """The line, when one is due; called once for each processed frame."""
+        if self._began is None:
+            self._began = self._spoke = now
+        self._at, self._now = at, now
+        if now - self._spoke < REPORT_EVERY_S:
+            return None
+        self._spoke = now
+        if not 0 < at < self._length_s:
+            return f"{at:.0f} s watched"
+        left_s = (now - self._began) * (self._length_s - at) / at
+        about = f"{left_s:.0f} s" if left_s < 90 else f"{left_s / 60:.0f} min"
+        return f"{100 * at / self._length_s:.0f} % watched, about {about} left"
+
+    def slow_words(self) -> str:
+        """That this machine would not keep up with a camera, if it took so long."""
+        took_s = 0.0 if self._began is None else self._now - self._began
+        if self._at < REPORT_EVERY_S or SLOW * took_s < self._at:
+            return ""
+        return (
+            f"this machine took {took_s / self._at:.1f} s for each second of the recording: following a camera, it "
+            "would leave out frames. Give it fewer other programs, or a bundle with a smaller network."
+        )
+
+
+def table_console() -> Console:
+    """For tables: a terminal gets them as wide as it is, a file or a program with every line whole."""
+    console = Console(highlight=False)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=WIDE)
+
+
 def print_line(console: Console, text: str, style: str | None = None) -> None:
     """Prints a line; brackets in names are no markup. A terminal gets it broken between words, a file gets it whole."""
     if console.is_terminal:
@@ -77,6 +127,7 @@ class SourceConsole:
         """Also receives the notices with their times: the recording of the session, if there is one."""
         self._console, self._is_brief = console, is_brief
         self._throughput: ThroughputReport | None = None
+        self._recording: RecordingProgress | None = None
         self._processed = 0
 
     def note(self, notice: SourceNotice) -> None:
@@ -100,7 +151,16 @@ class SourceConsole:
         if line is not None and not self._is_brief:
             self._print(f"  {at:6.1f} s  ~ {line}", "dim")
 
+    def recording_watched(self, at: float, length_s: float) -> None:
+        """Counts the frame taken at `at` of a recording of `length_s`, 0 where that is unknown."""
+        self._recording = self._recording or RecordingProgress(length_s)
+        line = self._recording.push(at, time.monotonic())
+        if line is not None and not self._is_brief:
+            self._print(f"  {at:6.1f} s  ~ {line}", "dim")
+
     def end(self) -> None:
+        if self._recording is not None and (slow := self._recording.slow_words()):
+            self._print(f"  {slow}")
         if self.source is not None and self.source.name != BY_HAND:
             health = self.source.health()
             counts = f"{health.received} frames came, {self._processed} were processed, {health.dropped} were dropped"

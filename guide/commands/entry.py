@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any, TypeVar
 
 import tyro
 
-from guide.errors import GuideError
+from guide.errors import GuideError, InputError
 
 FAULT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -47,13 +51,46 @@ def entry(config_type: type[Config], action: Callable[[Config], None], args: Seq
     >>> entry(Greeting, lambda config: print("hello", config.name), args=["--name", "you"])
     hello you
     """
-    run(lambda: action(tyro.cli(config_type, args=args, prog=_program())))
+    given = sys.argv[1:] if args is None else args
+    run(lambda: action(read_options(config_type, given, _program())))
 
 
-def _program() -> str | None:
+def read_options(config_type: Any, args: Sequence[str], program: str, command: str = "") -> Any:
+    """The options that `args` give; a value of the wrong kind is an InputError, other mistakes exit with code 2.
+
+    `command` is the subcommand they are for, whose help is named.
+    """
+    told = io.StringIO()
+    try:
+        with redirect_stderr(told):
+            return tyro.cli(config_type, args=args, prog=program)
+    except SystemExit as left:
+        said, help_ = told.getvalue(), f"{program} {command} --help" if command else f"{program} --help"
+        if left.code == FAULT and (wrong := _WRONG_VALUE.search(" ".join(re.sub("[│─]", " ", said).split()))):
+            raise InputError(f"{wrong[1]} is {_kind(wrong[3])}, got {wrong[2]}: correct it, or see {help_}.") from None
+        room = " " * (len(help_) - len(f"{program} --help"))  # the box around it stays a box
+        sys.stderr.write(said.replace(f"{program} --help{room}", help_).replace(f"{program} --help", help_))
+        raise
+
+
+_WRONG_VALUE = re.compile(r"Error parsing (\S+): .*?('[^']*').*? Argument helptext: \S+ (\S+)")
+_KINDS = {"INT": "a whole number", "N": "a whole number", "FLOAT": "a number"}
+
+
+def _kind(metavar: str) -> str:
+    """What an option takes, in words.
+
+    >>> _kind("{None}|INT|{auto}"), _kind("FLOAT")
+    ('a whole number or auto', 'a number')
+    """
+    kinds = [kind.strip("{}") for kind in metavar.split("|")]
+    return " or ".join(_KINDS.get(kind, kind) for kind in kinds if kind != "None")
+
+
+def _program() -> str:
     """What the user typed, `python -m NAME`; the help would name a file otherwise."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return f"python -m {spec.name.removesuffix('.__main__')}" if spec is not None else None
+    return f"python -m {spec.name.removesuffix('.__main__')}" if spec is not None else Path(sys.argv[0]).name
 
 
 def run(main: Callable[[], None]) -> None:

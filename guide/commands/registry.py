@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import tyro
 
@@ -23,7 +23,7 @@ from guide.commands import (
     tokens,
     watch,
 )
-from guide.commands.entry import run
+from guide.commands.entry import read_options, run
 from guide.serve.options import ServeOptions
 
 Command = (
@@ -49,7 +49,9 @@ def main() -> None:
         print(f"cnc-guide {__version__}")
         return
     program = "guide" if Path(sys.argv[0]).name == "guide" else "python -m guide"
-    run(lambda: _run(tyro.cli(Command, prog=program)))
+    names = {annotated.__metadata__[0].name for annotated in get_args(Command)}
+    command = next((word for word in sys.argv[1:2] if word in names), "")
+    run(lambda: _run(read_options(Command, sys.argv[1:], program, command)))
 
 
 def _run(options: Command) -> None:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from guide.commands.console import table_console
 from guide.commands.report import write_report
 from guide.domain import AlertKind
 from guide.errors import InputError, OutputError
@@ -22,7 +23,7 @@ from guide.record.retention import drop_old_pictures
 from guide.record.shipping import find_address, opened
 from guide.record.store import Store
 from guide.record.tables import cell
-from guide.record.values import SessionFilter, SessionState, StoredSession
+from guide.record.values import STATE_WORDS, SessionFilter, SessionState, StoredSession
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class SessionsOptions:
 
 def main(options: SessionsOptions) -> None:
     """Runs the command."""
-    console = Console(highlight=False)
+    console = table_console()
     with opened(options.data, find_address(options.records)) as store:
         drop_old_pictures(store, time.time())
         if options.delete:
@@ -91,6 +92,7 @@ def plain(session: StoredSession) -> dict[str, object]:
         "started": datetime.fromtimestamp(facts.started).astimezone().isoformat(timespec="seconds"),
         "length_s": length_s,
         "state": session.state,
+        "verdict": session.verdict,
         "person": facts.person,
         "bundle": facts.bundle,
         "source": facts.source,
@@ -133,7 +135,7 @@ def _cells(session: StoredSession) -> dict[str, str]:
     return {
         "session": session.id,
         "length": f"{session.at:.0f} s",
-        "state": session.state,
+        "verdict": session.verdict or STATE_WORDS[session.state],
         "source": source,
         "person": facts.person,
         "bundle": Path(facts.bundle).name,

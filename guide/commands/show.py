@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from guide.bundle import read_bundle
+from guide.commands.console import table_console
 from guide.errors import BundleError
 from guide.procedure.model import Rules
 from guide.procedure.reading import from_plain
@@ -35,7 +35,7 @@ def main(options: ShowOptions) -> None:
     view = view_bundle(options.bundle)
     if isinstance(view, DamagedBundle):
         raise BundleError(view.problem)
-    console = Console(highlight=False)
+    console = table_console()
     for part in _parts(view, from_plain(read_bundle(options.bundle).json("procedure.json")).rules):
         console.print(part, markup=False, emoji=False)
 

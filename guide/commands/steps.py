@@ -1,9 +1,9 @@
-"""`python -m guide steps`: a procedure from a written list of steps, guided by hand before any recording exists."""
+"""`python -m guide steps`: a procedure from a written list or from sequences of steps, guided by hand, unrecorded."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,26 +12,31 @@ from rich.console import Console
 
 from guide import __version__
 from guide.bundle import new_bundle, read_bundle, write_manifest
+from guide.commands.order import read_sequences
 from guide.errors import InputError
 from guide.ingest.base import NO_PICTURES
 from guide.manifest import LIST
 from guide.procedure.export import to_dot, to_plain
 from guide.procedure.model import Procedure
+from guide.procedure.scores import learn_names
 from guide.procedure.written_list import read_list
 from guide.session import BY_HAND_RATE
 from guide.words import count_of
 
 MOST_BYTES = 1_000_000
 CSV_SUFFIXES = (".csv", ".tsv")
+SEQUENCES = ".jsonl"
 
 
 @dataclass(frozen=True)
 class StepsOptions:
-    """Make a procedure from a written list of steps alone; an operator then marks each step as done."""
+    """Make a procedure from a written list of steps, or from the sequences of people; an operator then marks each step
+    as done."""
 
     file: Annotated[Path, tyro.conf.Positional]
     """Plain text with one step per line, groups indented under "any order:" or "one of:", "(optional)" after a step; or
-    CSV with the column step and optional columns group, instead and optional."""
+    CSV with the column step and optional columns group, instead and optional; or JSON lines of right sequences, as
+    `guide order` reads them, from which orders, variants and what comes next are learned."""
     out: Annotated[Path, tyro.conf.arg(metavar="DIR")]
     """Where the procedure goes, such as exported/pump."""
 
@@ -39,10 +44,19 @@ class StepsOptions:
 def main(options: StepsOptions) -> None:
     """Runs the command."""
     console = Console(highlight=False, markup=False)
-    procedure = read_list_file(options.file)
+    is_learned = options.file.suffix.lower() == SEQUENCES
+    procedure = learn_file(options.file) if is_learned else read_list_file(options.file)
     write_list_bundle(procedure, options.out)
     console.print(f"wrote {options.out}: {count_of(len(procedure.steps), 'step')}", soft_wrap=True)
     console.print(f"next: python -m guide watch {NO_PICTURES} --bundle {options.out}", soft_wrap=True)
+
+
+def learn_file(path: Path) -> Procedure:
+    """The procedure of right sequences in a file, without limits on durations: a step marked as done has none."""
+    procedure = learn_names(read_sequences(path))
+    if not procedure.steps:
+        raise InputError(f"steps were expected in {path}, its sequences hold none: give others.")
+    return replace(procedure, rules=replace(procedure.rules, longest_s=(), shortest_s=()))
 
 
 def read_list_file(path: Path) -> Procedure:

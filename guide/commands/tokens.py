@@ -41,6 +41,9 @@ def main(options: TokensOptions) -> None:
         revoke_token(file, options.revoke)
         console.print(f"revoked {options.revoke}")
     else:
-        for one in read_tokens(file):
+        tokens = read_tokens(file)
+        for one in tokens:
             console.print(f"{one.name}  {one.role}  since {datetime.fromtimestamp(one.made):%Y-%m-%d %H:%M}")
+        if not tokens:
+            console.print(f"no token in {options.data} yet: only the one that guide serve prints opens its server")
         console.print("next: python -m guide tokens --add NAME --role camera|watch|operate|admin")

@@ -28,7 +28,7 @@ from guide.errors import InputError, OutputError
 from guide.ingest.base import NO_PICTURES, FrameSource
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.live import LiveSource
-from guide.ingest.source import SourceOptions, open_source, require_rate, tell_cut_off
+from guide.ingest.source import SourceOptions, length_of, open_source, require_rate, tell_cut_off
 from guide.ingest.streams import is_address
 from guide.networks import Networks, start_networks
 from guide.perceive.embedder import Device
@@ -191,7 +191,10 @@ def _follow(
         with operator.lock:
             operator.at = frame.at
             yield from session.perceived(percept)
-        source_console.frame_processed(frame.at, session.perceiver.rate)
+        if source.is_live:
+            source_console.frame_processed(frame.at, session.perceiver.rate)
+        else:
+            source_console.recording_watched(frame.at, length_of(source))
     is_cut_off = tell_cut_off(source, operator.at, source_console.note)
     with operator.lock:
         yield from session.finish(is_cut_off)

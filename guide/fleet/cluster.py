@@ -143,6 +143,8 @@ class _Server:
         log.info("listens on %s port %d", self._host, self._port)
 
     def where(self) -> Place:
+        if not (self._thread.is_alive() or self._server.should_exit):
+            os._exit(1)  # the server failed by itself: Ray starts another
         return Place(self._host, self._port, os.getpid(), self._version)
 
     def end(self) -> None:

@@ -92,7 +92,9 @@ class Stamper:
         self._number += 1
         pending = PendingFrame(self._number, moment - self._origin, moment, shot.picture)
         if self._clock.resets > resets:
-            yield from self.complain("clock", f"{self._name} set its clock anew; time goes on without a gap", now)
+            yield from self.complain(
+                "clock", f"the clock of {self._name} was changed; the session's time goes on without a gap", now
+            )
         if leaps > self._leaps:
             self._leaps = leaps
             yield from self.complain("clock", "this machine's clock jumped; time goes on without a gap", now)

@@ -14,7 +14,7 @@ import av
 import numpy as np
 from av.video.reformatter import VideoReformatter
 
-from guide import MOST_PIXELS
+import guide
 from guide.domain import Frame, Image
 from guide.errors import InputError
 from guide.ingest.base import Wanted
@@ -50,8 +50,9 @@ class VideoFile:
 
     A file that cannot be read, or holds no picture, raises InputError. What is damaged in the middle is lived
     through with a warning: `damaged` counts the packets that could not be decoded, `turned_back` the timestamps
-    that went back, `missing_s` says how much of the stated length was lacking at the end. `frames(wanted)` converts
-    to RGB only the frames whose time is wanted, which is the dear part.
+    that went back, `missing_s` says how much of the stated length was lacking at the end; once a frame came, `length_s`
+    is that length, 0 where none is stated. `frames(wanted)` converts to RGB only the frames whose time is wanted, which
+    is the dear part.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile(suffix=".mp4") as empty:
@@ -68,7 +69,7 @@ class VideoFile:
         self.name = str(path)
         self.damaged = 0
         self.turned_back = 0
-        self.missing_s = 0.0
+        self.missing_s = self.length_s = 0.0
         self._container: Any = None
 
     def __enter__(self) -> VideoFile:
@@ -117,6 +118,7 @@ class VideoFile:
         stream = self._open()
         stream.thread_type = "AUTO"
         clock = _Clock(stream)
+        self.length_s = clock.length_s
         reformatter = VideoReformatter()  # one for the file: setting it up for each frame costs more than using it
         number = -1
         for number, decoded in enumerate(self._decode(stream)):
@@ -192,7 +194,7 @@ class _Clock:
     def __init__(self, stream: Any) -> None:
         self.turned_back = 0
         self._time_base: Fraction | None = stream.time_base
-        self._length_s = _stated_length_s(stream)
+        self.length_s = _stated_length_s(stream)
         rate = stream.average_rate
         self._interval_s = float(1 / rate) if rate else DEFAULT_INTERVAL_S
         self._origin: float | None = None
@@ -205,7 +207,7 @@ class _Clock:
 
         Matroska counts its length from 0 however late the first frame comes, so the last stamp counts as well.
         """
-        return max(0.0, self._length_s - max(self._at, self._seconds) - self._interval_s)
+        return max(0.0, self.length_s - max(self._at, self._seconds) - self._interval_s)
 
     def read(self, decoded: Any) -> float:
         stamp = decoded.pts if decoded.pts is not None else decoded.dts
@@ -255,7 +257,7 @@ def open_video(file: str | BinaryIO, options: Mapping[str, str] | None = None, *
 
     Raises what PyAV does.
     """
-    limit = {"max_pixels": str(MOST_PIXELS)}
+    limit = {"max_pixels": str(guide.MOST_PIXELS)}
     container: Any = av.open(file, options={**(options or {}), **limit}, **more)  # which looks at some to know them
     for stream in container.streams.video:
         stream.codec_context.options = limit

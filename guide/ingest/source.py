@@ -76,6 +76,13 @@ def tell_cut_off(source: FrameSource, at: float, tell: Tell) -> bool:
     return is_cut_off
 
 
+def length_of(source: FrameSource) -> float:
+    """Seconds that a recording lasts by its own word, which is known once its first frame is; 0 where it has none."""
+    if isinstance(source, StillFolder):
+        return len(source.pictures) / source.rate
+    return source.length_s if isinstance(source, VideoFile) else 0.0
+
+
 def _recording(text: str, rate: float | None) -> FrameSource:
     path = Path(text)
     if not text.strip():

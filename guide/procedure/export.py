@@ -69,7 +69,6 @@ def _rules(rules: Rules) -> dict[str, Any]:
         "longest_s": [list(limit) for limit in rules.longest_s],
         "patience_s": rules.patience_s,
         "unknown": rules.is_unknown_flagged,
-        "alert_chance": rules.alert_chance,
         "false_alarms": rules.false_alarms,
         "questions": rules.questions,
         "decisions": [[*one.rule, one.verdict, one.reason] for one in rules.decisions],

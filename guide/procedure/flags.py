@@ -43,7 +43,7 @@ class Finding:
         return (self.kind, self.step)
 
 
-def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool) -> Fault | None:
+def lacking_before(procedure: Procedure, state: State, step: int) -> Fault | None:
     """The fault of doing `step` now: a step that had to come first and is not done, if it is news.
 
     Of several it is the earliest that everybody does, else the nearest.
@@ -51,19 +51,17 @@ def lacking_before(procedure: Procedure, state: State, step: int, is_sure: bool)
     rules = procedure.rules
     surely_named = {fault.lacking for fault in state.faults if fault.is_sure}
     done = rules.fulfilled(state.done)
-    sure = _open({*done, *surely_named}, rules.needed_by(step)) if is_sure else []
+    sure = _open({*done, *surely_named}, rules.needed_by(step))
     named = {fault.lacking for fault in state.faults}
     found = sure or _open({*done, *named}, rules.needed_by(step, is_asked=True))
     if found:
         usual = procedure.usual_rank()
         ranked = sorted(found, key=lambda first: (usual.get(first, 0.0), first))
         lacking = next((first for first in ranked if _is_wanted(procedure, first)), ranked[-1])
-        return Fault(step, lacking, bool(sure), is_sure)
-    if not is_sure:
-        return None
+        return Fault(step, lacking, bool(sure))
     variants = lacking_in_variant(procedure, state.done, step)
     variant = next((one for one in variants if named.isdisjoint({one.step, one.instead})), None)
-    return None if variant is None else Fault(step, variant.step, is_sure, because=variant)
+    return None if variant is None else Fault(step, variant.step, is_sure=True, because=variant)
 
 
 def _open(closed: set[int], needed: Iterable[int]) -> list[int]:
@@ -105,7 +103,7 @@ def late_after(procedure: Procedure, state: State, step: int) -> Fault | None:
     late = procedure.rules.successors(step)
     if told:
         # What was only asked about, since the step need not be done, is an alarm once it is done too late.
-        return next((one for one in told if one.is_sure or (one.was_seen and one.early in late)), None)
+        return next((one for one in told if one.is_sure or one.early in late), None)
     explained = {fault.early for fault in state.faults}
     # What a person marked as done has no moment, so it cannot have been too early.
     begun = [visit.step for visit in state.visits if visit.step not in state.denied]
@@ -152,10 +150,10 @@ def _came_first(procedure: Procedure, fault: Fault) -> str:
     return f'"{lacking}"{either} came first in {because.support} of {because.total} that did "{early}"{those}'
 
 
-def out_of_order(procedure: Procedure, fault: Fault, is_sure: bool) -> Finding:
+def out_of_order(procedure: Procedure, fault: Fault) -> Finding:
     early, lacking = procedure.name(fault.early), procedure.name(fault.lacking)
     evidence = f'"{early}" was done before "{lacking}", which {_first_so(procedure, fault)}'
-    return Finding("out_of_order", fault.early, "alarm", evidence, before=fault.lacking, is_sure=is_sure)
+    return Finding("out_of_order", fault.early, "alarm", evidence, before=fault.lacking)
 
 
 def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
@@ -200,13 +198,13 @@ def _how_often(procedure: Procedure, step: int) -> str:
     return f"{times} in {f'each of {count}' if held == count else f'{held} of {count}'} demonstrations"
 
 
-def repeated(procedure: Procedure, state: State, event: Confirmed, is_sure: bool) -> Finding | None:
+def repeated(procedure: Procedure, state: State, event: Confirmed) -> Finding | None:
     times = state.times(event.step)
     is_usual = times < procedure.usual_visits(event.step)
     if is_usual or state.last == event.step or event.step not in procedure.rules.single:
         return None
     evidence = f"done {times + 1} times so far; {_how_often(procedure, event.step)}"
-    return Finding("repeated", event.step, "warning", evidence, is_sure=is_sure)
+    return Finding("repeated", event.step, "warning", evidence)
 
 
 def unknown(is_sure: bool) -> Finding:

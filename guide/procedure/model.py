@@ -165,8 +165,6 @@ class Rules:
     longest_s: tuple[tuple[int, float], ...] = ()
     patience_s: float | None = None
     is_unknown_flagged: bool = True
-    alert_chance: float = 0.6
-    """How probable it must be that a rule was broken before that is told."""
     false_alarms: float = 0.0
     """Leave-one-out false alarms per demonstration under these rules."""
     questions: float = 0.0

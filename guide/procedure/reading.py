@@ -87,7 +87,7 @@ class _Rules(Struct, forbid_unknown_fields=True):
     is_unknown_flagged: bool = field(name="unknown")
     false_alarms: Seconds
     questions: Seconds
-    alert_chance: Annotated[float, Meta(ge=0.5, le=1)] = 0.6
+    alert_chance: Annotated[float, Meta(ge=0.5, le=1)] = 0.6  # of older files; nothing goes by it
     decisions: Annotated[tuple[_Decision, ...], Meta(max_length=MOST)] = ()
     given: Annotated[tuple[_Given, ...], Meta(max_length=MOST)] = ()
 
@@ -174,7 +174,9 @@ def _checked_rules(rules: _Rules, known: frozenset[int]) -> Rules:
     for one in given:
         _require_known(one.steps, known, "a given rule")
         _require(len(set(one.steps)) == (1 if one.kind == "required" else 2), "given", "rules of two steps", one.steps)
-    return Rules(**(asdict(rules) | {"decisions": decisions, "given": given}))
+    facts = asdict(rules) | {"decisions": decisions, "given": given}
+    del facts["alert_chance"]
+    return Rules(**facts)
 
 
 def _decision(read: _Decision, known: frozenset[int]) -> Decision:

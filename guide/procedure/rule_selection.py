@@ -28,6 +28,7 @@ from guide.procedure.model import Decision, Procedure, Rule, Rules, StepStatisti
 from guide.procedure.orders import PRIOR_GAP
 from guide.procedure.precedence import without_circles
 from guide.procedure.replay import standing_alerts
+from guide.procedure.settings import TrackerSettings
 from guide.procedure.tracker import Tracker
 
 NEVER = -1.0
@@ -296,7 +297,8 @@ class _Decided:
     def _seemed(self, rule: Rule) -> str:
         if not self._ends:
             return ""
-        broken = sum(chance_broken(rule, belief) >= Rules.alert_chance for belief in self._ends.values())
+        alert_chance = TrackerSettings().alert_chance
+        broken = sum(chance_broken(rule, belief) >= alert_chance for belief in self._ends.values())
         return f", seemed broken in {broken} of {len(self._ends)} rehearsals"
 
 

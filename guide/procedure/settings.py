@@ -14,7 +14,9 @@ class TrackerSettings:
     """
 
     sure_confidence: float = 0.5
-    """A step confirmed with less confidence leads to a question instead of an alert."""
+    """Unknown activity confirmed with less confidence leads to a question instead of an alert."""
+    alert_chance: float = 0.6
+    """How probable it must be that a rule was broken before that is told."""
     ask_margin: float = 0.2
     """What is less probable than what is told, by no more than this, is asked about."""
     drop_chance: float = 0.4

@@ -23,8 +23,7 @@ class Fault:
     early: int
     lacking: int
     is_sure: bool
-    was_seen: bool = True
-    """Whether `early` was made out surely: what is doubtful may then still be whether `lacking` had to be done."""
+    """Whether `lacking` surely had to be done."""
     because: Lacking | None = None
     """Where that holds in some variants of the task."""
 

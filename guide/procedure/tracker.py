@@ -129,7 +129,6 @@ class _Turn:
     def confirm(self, event: Confirmed) -> None:
         before = self.state
         start = min(before.known_at if event.start is None else event.start, before.known_at)
-        is_sure = event.confidence >= self.settings.sure_confidence
         if before.last != event.step:
             self.settle_passing()
             if before.belief is None:
@@ -137,39 +136,39 @@ class _Turn:
         else:
             self.settle_passing(but=("too_long", event.step))
         if before.belief is None:
-            self._judge(before, event, is_sure)
+            self._judge(before, event)
         if before.belief is not None and before.last != event.step and _is_past(before, start):
             self.state = replace(self.state, doing=event.step)
         else:
             self.state = self.state.begin(event.step, start)
 
-    def _judge(self, before: State, event: Confirmed, is_sure: bool) -> None:
+    def _judge(self, before: State, event: Confirmed) -> None:
         """What doing this step now says about the order."""
         if event.step not in before.done:
-            self._meet_first(before, event.step, is_sure)
+            self._meet_first(before, event.step)
         elif event.step != before.last:
-            self._meet_again(before, event, is_sure)
+            self._meet_again(before, event)
 
-    def _meet_first(self, before: State, step: int, is_sure: bool) -> None:
+    def _meet_first(self, before: State, step: int) -> None:
         self.settle([("missed", one) for one in self.procedure.rules.fulfilled([step])], is_withdrawn=True)
         late = flags.late_after(self.procedure, before, step)
         if late is not None:
             self._note(late)
-            self.tell(flags.out_of_order(self.procedure, late, is_sure))
-        lacking = flags.lacking_before(self.procedure, before, step, is_sure)
+            self.tell(flags.out_of_order(self.procedure, late))
+        lacking = flags.lacking_before(self.procedure, before, step)
         if lacking is not None:
             self._note(lacking)
             self.tell(flags.not_yet(self.procedure, lacking))
-        elif late is None and is_sure:
+        elif late is None:
             self.tell(flags.other_variant(self.procedure, before.done, step))
 
-    def _meet_again(self, before: State, event: Confirmed, is_sure: bool) -> None:
+    def _meet_again(self, before: State, event: Confirmed) -> None:
         """Doing a step again that was done too early puts it right; any other second time is a repeat."""
         redone = [fault for fault in before.faults if fault.early == event.step and fault.lacking in before.done]
         if redone:
             self.settle([("out_of_order", event.step)], is_withdrawn=False)
         else:
-            self.tell(flags.repeated(self.procedure, before, event, is_sure))
+            self.tell(flags.repeated(self.procedure, before, event))
 
     def _note(self, fault: Fault) -> None:
         if fault not in self.state.faults:
@@ -209,7 +208,7 @@ class _Turn:
 
     def _weigh(self, finding: Finding) -> Finding | None:
         """The finding as far as it is believed: sure, a question, or nothing; what was said stands a little longer."""
-        chance, alert_chance = self._chance(finding), self.procedure.rules.alert_chance
+        chance, alert_chance = self._chance(finding), self.settings.alert_chance
         is_told = self.state.voice.alert_on(finding.cause) is not None
         if chance >= (self.settings.drop_chance if is_told else alert_chance):
             return finding
@@ -295,7 +294,7 @@ class _Replay(_Turn):
         for count, visit in enumerate(self._visits[len(self._after) :], len(self._after)):
             # Not `begin`: a step that a person called not done stays so, however often it was seen.
             self.state = replace(self.state, visits=self._visits[:count])
-            self._judge(self.state, Confirmed(visit.step, visit.start), is_sure=True)
+            self._judge(self.state, Confirmed(visit.step, visit.start))
             self._after.append((self.state.faults, dict(self._found)))
         return list(self._found.values())
 

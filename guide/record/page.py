@@ -35,6 +35,10 @@ h1 { font-size: 1.6rem; margin: 0 0 .2rem; } h2 { font-size: 1.15rem; margin: 2.
 .story img, .story .none { border-radius: .3rem; } .story p { margin: .2rem 0; overflow-wrap: anywhere; }
 .alarm { border-left-color: #b3261e; } .warning { border-left-color: #c98a00; } .info { border-left-color: #3b7ea1; }
 .gone { opacity: .75; } .gone b { text-decoration: line-through; text-decoration-thickness: 1px; }
+.verdict { margin: .8rem 0 0; padding: .5rem 1rem; font-size: 1.25rem; font-weight: 600; border-radius: .5rem;
+  border-left: .5rem solid #8a9aa0; background: var(--tint); overflow-wrap: anywhere; }
+.verdict.complete { border-color: #1e7d4f; } .verdict.look { border-color: #c98a00; }
+.verdict.not_complete { border-color: #b3261e; }
 .tag { display: inline-block; padding: 0 .5rem; border: 1px solid var(--line); border-radius: 1rem; font-size: .8rem; }
 table { border-collapse: collapse; width: 100%; } td, th { padding: .35rem .6rem .35rem 0; text-align: left;
   border-bottom: 1px solid var(--line); vertical-align: middle; overflow-wrap: anywhere; }
@@ -56,6 +60,7 @@ def to_html(report: SessionReport, stills: Mapping[str, bytes]) -> str:
     title = f"Session {report.session.id}"
     parts = [
         f"<h1>{escape(title)}</h1><p class=soft>{escape(_day(facts.started))}, {_summary(report)}</p>",
+        _verdict(report),
         _facts(report),
         f"<h2>Timeline</h2><div class=wide>{draw_timeline(report)}</div>",
         f"<h2>Steps</h2>{_cards(report.visits, stills)}",
@@ -96,6 +101,11 @@ def _summary(report: SessionReport) -> str:
     words = "no alert stands" if not standing else f"{standing} alert{'s stand' if standing > 1 else ' stands'}"
     done = f"{report.done} step{'' if report.done == 1 else 's'} done"
     return escape(f"{clock(report.length_s)} long, {done}, {words}")
+
+
+def _verdict(report: SessionReport) -> str:
+    words = report.session.verdict
+    return f'<p class="verdict {escape(report.ending)}">{escape(words)}</p>' if words else ""
 
 
 def _facts(report: SessionReport) -> str:
@@ -227,7 +237,7 @@ def about(report: SessionReport, action: StoredAction) -> str:
 
 def _notes(report: SessionReport) -> str:
     rows = [f"<tr><td class=nowrap>{clock(one.at)}<td>{escape(one.note)}</tr>" for one in report.notes]
-    return _table(rows) if rows else "<p class=soft>Nothing to report.</p>"
+    return _table(rows) if rows else "<p class=soft>No trouble was noted.</p>"
 
 
 def _table(rows: Iterable[str]) -> str:

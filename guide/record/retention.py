@@ -101,6 +101,8 @@ def tidying(folder: Path, most_bytes: float = 0.0, records: str | None = None) -
             # Also of a store that a newer program brought up to date, or a folder that somebody deleted meanwhile.
             except (GuideError, OSError) as error:
                 log.warning("old pictures cannot be deleted or moved: %s", error)
+            except Exception:  # our own fault: pictures must age all the same
+                log.exception("old pictures could not be deleted or moved")
 
     thread = threading.Thread(target=work, name="retention", daemon=True)
     thread.start()
@@ -128,12 +130,13 @@ def _drop_to_fit(store: Store, sessions: list[str], most_bytes: float) -> list[s
     for session in sessions:
         if total > most_bytes:
             place = store.place(session)
-            freed = sum(_size(path) for path in _pictures(place))
-            if address is not None and _is_moved(address, place):
-                total -= freed - sum(_size(path) for path in _pictures(place))
-            elif _drop(store, session):
-                gone.append(session)
-                total -= freed
+            before = _pictures_bytes(place)
+            if address is None:
+                is_gone = _drop(store, session)
+            else:  # what lies at the address stays, and stays known
+                is_gone = not _is_moved(address, place) and all(_unlink(path) for path in _pictures(place))
+            gone += [session] if is_gone and before else []
+            total -= before - _pictures_bytes(place)
     for session in sessions:
         seen = store.place(session) / PERCEPTS_FILE
         if total > most_bytes and seen.is_file():
@@ -163,6 +166,10 @@ def _is_moved(address: PictureAddress, place: Path) -> bool:
     except OutputError as error:
         log.warning("%s Pictures that should be there are deleted, as the folder is to take no more room.", error)
         return False
+
+
+def _pictures_bytes(place: Path) -> int:
+    return sum(_size(path) for path in _pictures(place))
 
 
 def _pictures(place: Path) -> list[Path]:

@@ -62,7 +62,12 @@ _PERCEPTS: Final = (
     "CREATE INDEX sessions_by_source ON sessions(source, started)",
 )
 
-MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES, _CLOCK, _SHARED, _PERCEPTS)
+_VERDICTS: Final = (
+    "ALTER TABLE outcomes ADD COLUMN ending TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE outcomes ADD COLUMN verdict TEXT NOT NULL DEFAULT ''",
+)
+
+MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES, _CLOCK, _SHARED, _PERCEPTS, _VERDICTS)
 """Entry n leads from version n to n + 1; entries are only ever added."""
 NEWEST: Final = len(MIGRATIONS)
 
@@ -77,7 +82,7 @@ COLUMNS: Final = {
     ),
     "health": ("at", "wall", "note", "sample"),
     "pictures": ("at", "of", "number", "file"),
-    "outcomes": ("at", "done", "visits"),
+    "outcomes": ("at", "done", "visits", "ending", "verdict"),
     "percepts": ("data",),
 }  # fmt: skip
 """The columns of each table in the order of the fields of its value."""

@@ -88,6 +88,11 @@ class SessionReport:
         return tuple({one.id: one for one in self.contents.questions if one.id not in closed}.values())
 
     @property
+    def ending(self) -> str:
+        """The kind of the verdict; nothing where there is none."""
+        return self.contents.outcomes[-1].ending if self.contents.outcomes else ""
+
+    @property
     def done(self) -> int:
         """How many steps were done, each counted once; what a person called done as well, where the end was judged."""
         if self.contents.outcomes:
@@ -236,6 +241,7 @@ def to_plain(report: SessionReport) -> dict[str, Any]:
     return {
         "session": report.session.id,
         "state": report.session.state,
+        "verdict": report.session.verdict,
         "person": facts.person,
         "bundle": facts.bundle,
         "bundle_hash": facts.bundle_hash,

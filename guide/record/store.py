@@ -53,8 +53,9 @@ ABSENT_S = 86_400.0
 _TRUTHS = {"withdrawn": 2, "answer": 7}  # truth values are stored as numbers: the place of such a column in its row
 _FINAL = """NOT EXISTS (SELECT 1 FROM alerts AS later WHERE later.session = resolutions.session
     AND later.id = resolutions.id AND later.said > resolutions.said)"""
-_STANDING = f"""(SELECT COUNT(DISTINCT id) FROM alerts WHERE session = sessions.id AND id NOT IN
-    (SELECT id FROM resolutions WHERE session = sessions.id AND withdrawn = 1 AND {_FINAL}))"""
+_STANDS = f"""id NOT IN (SELECT id FROM resolutions WHERE session = alerts.session AND withdrawn = 1 AND {_FINAL})"""
+_STANDING = f"(SELECT COUNT(DISTINCT id) FROM alerts WHERE session = sessions.id AND {_STANDS})"
+_VERDICT = """COALESCE((SELECT verdict FROM outcomes WHERE session = sessions.id ORDER BY rowid DESC LIMIT 1), '')"""
 
 
 class Store:
@@ -322,7 +323,7 @@ class Store:
         """The wanted sessions, oldest first."""
         wanted = wanted or SessionFilter()
         clauses, values = _conditions(wanted)
-        columns = ", ".join((*SESSION_COLUMNS, "state", "ended", "frames", "at", _STANDING))
+        columns = ", ".join((*SESSION_COLUMNS, "state", "ended", "frames", "at", _STANDING, _VERDICT))
         query = f"SELECT {columns} FROM sessions WHERE {' AND '.join(clauses)} ORDER BY started, id"
         rows = self._db.rows(query, values)
         count = len(SESSION_COLUMNS)
@@ -330,9 +331,9 @@ class Store:
         return tuple(one for one in found if wanted.bundle in (None, one.facts.bundle, Path(one.facts.bundle).name))
 
     def alert_kinds(self) -> dict[str, set[str]]:
-        """The kinds of alerts that were ever raised in each session that has any."""
+        """The kinds of alerts that were raised and not withdrawn in each session that has any."""
         found: dict[str, set[str]] = {}
-        for session, kind in self._db.rows("SELECT DISTINCT session, kind FROM alerts"):
+        for session, kind in self._db.rows(f"SELECT DISTINCT session, kind FROM alerts WHERE {_STANDS}"):
             found.setdefault(session, set()).add(kind)
         return found
 

@@ -16,6 +16,10 @@ from guide.errors import InputError
 SessionState = Literal["open", "finished", "interrupted"]
 PictureOf = Literal["step", "alert", "video"]
 
+STATE_WORDS: Mapping[SessionState, str] = {
+    "open": "being recorded", "finished": "finished", "interrupted": "cut off",
+}  # fmt: skip
+
 SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4,8}")
 """Day, time of day and eight random digits (four before): it sorts by time and is a safe name for a folder."""
 
@@ -63,6 +67,8 @@ class StoredSession:
     """The newest time of the session, in its own seconds."""
     alerts: int
     """Alerts raised and not withdrawn."""
+    verdict: str = ""
+    """How it ended, in words; nothing of one whose end was not judged, or that an older version recorded."""
 
     @property
     def id(self) -> str:
@@ -129,6 +135,7 @@ class StoredOutcome:
     """What was held to be done when the session ended, by the final decoding of the whole session.
 
     `done` and `visits` are JSON: the steps, and a list of [step, start, end, seconds spent on it] for every turn.
+    `ending` is the kind of the verdict on all that, `verdict` its words; older versions stored neither.
 
     >>> StoredOutcome(9.0, "[1, 2]", "[[1, 0.0, 4.0, 4.0]]").at
     9.0
@@ -137,6 +144,8 @@ class StoredOutcome:
     at: float
     done: str
     visits: str
+    ending: str = ""
+    verdict: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,10 @@ OPEN_PATH = "/health"
 NO_TOKEN = "a token is needed: use the address that the server printed, which ends in ?token=..."
 NO_TOKEN_PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    "<title>CnC Guide</title><h1>A token is needed</h1><p>Open the address that the server printed, which ends in "
-    "<code>?token=...</code>, or scan its code again. On the machine where it runs, "
+    "<title>CnC Guide</title><style>body { margin: 0 auto; max-width: 30rem; padding: 2rem 1.2rem; "
+    "background: #10191d; color: #f1f5f4; font: 18px/1.45 system-ui, sans-serif; } "
+    "code { color: #59d3a8; overflow-wrap: anywhere; }</style><h1>A token is needed</h1><p>Open the address that the "
+    "server printed, which ends in <code>?token=...</code>, or scan its code again. On the machine where it runs, "
     "<code>python -m guide tokens</code> makes another token.</p></html>"
 )
 READING = ("GET", "HEAD")

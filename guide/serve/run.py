@@ -381,10 +381,10 @@ class Run:
             log.exception("session %s could not be closed properly", self.facts.id)
             state, problem = "failed", problem or "the session could not be stored whole: see the server's log."
         with self._lock:
-            self.state, self.problem = state, problem
             self._packed.clear()  # what was said last shall stand on it
             self._packed = {has_words: kept for has_words in (True, False) if (kept := self.picture(has_words))}
-            self._forget()
+            self._forget("Broken off by a fault" if state == "failed" else self._session.why_not_judged)
+            self.state, self.problem = state, problem  # last: who sees that it is over sees the verdict too
         self.begun.set()
         if problem:
             log.warning("session %s: %s", self.facts.id, problem)
@@ -393,19 +393,15 @@ class Run:
             listener.on_end()
         give_back()
 
-    def _forget(self) -> None:
+    def _forget(self, why_not: str) -> None:
         """Lets go of all that was only needed while it ran: finished sessions are shown for a while, many of them."""
         self._frame = None
         closed = None if self._recording is None else self._recording.closed
         keep = None if closed is None else closed.add
-        self._closed = ClosedSession(self._tracker, self._why_not(), keep, self._session.endings)
+        self._closed = ClosedSession(self._tracker, why_not, keep, self._session.endings)
         self._shown = {**self._shown, **self._closed.shown()}
         self._was_recorded, self._recording = self._is_recorded(), None
         del self._session
-
-    def _why_not(self) -> str:
-        """Why what was done cannot be judged, if so."""
-        return "Broken off by a fault" if self.state == "failed" else self._session.why_not_judged
 
     def _summary(self) -> Plain:
         alerts = dict(sorted(Counter(self._alerts.values()).items()))

@@ -63,8 +63,6 @@ class Carrying:
 
     rounds: int = 3
     """In the first those that people labelled teach, in the others all; more change little."""
-    say: int = 4
-    """How much more a recording labelled by a person counts than one labelled by us."""
     independent: float = 1.5
     """How many independent witnesses the features' smoothing holds: more than live, since these look both ways."""
     has_lead_in: bool = True
@@ -124,7 +122,6 @@ class Carrying:
             for number, own in enumerate(given):
                 if own is None:
                     teachers = [other for other in range(len(given)) if other != number]
-                    teachers += [other for other in known for _ in range(self.say - 1)]
                     lesson = self._lesson(task, sums, before, teachers)
                     current[number] = self.read(task, number, lesson, model)
         return [_must(each) for each in current]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from guide.domain import KeyStep, Labels, Segment
 from guide.label.after_effects import AfterEffects
-from guide.label.clock_prior import ClockPrior
 from guide.label.energy import LinkSettings
 from guide.label.prototypes import Prototypes
 from guide.procedure.events import Event
@@ -22,7 +21,7 @@ from guide.teach.annotations import labels_to_segments
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.prototypes import Judged, chosen, learn_prototypes
-from guide.teach.rehearse import calibrate_steps, heard_with, rehearse
+from guide.teach.rehearse import calibrate_steps, rehearse
 from guide.teach.reorder import SHORTEST_VISIT
 
 Floats = NDArray[np.float64]
@@ -41,32 +40,31 @@ class Learned:
     prototypes: Prototypes
     links: LinkSettings
     """How strongly labels hold together in time, fitted to the length of the recordings."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     effects: AfterEffects | None = None
     """What steps leave behind, where any of them leaves something that can be relied on."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Rehearsed:
-    """The demonstrations that are followed as if they were live, and what is looked for in them."""
+class Recognition:
+    """What labels teach of how steps look, and some demonstrations as the others see them."""
 
+    labels: tuple[Labels, ...]
+    segments: tuple[tuple[Segment, ...], ...]
+    prototypes: Prototypes
+    effects: AfterEffects | None
     judged: Sequence[Judged]
-    effects: Sequence[Floats]  # (T, C) each
-    steps: tuple[int, ...]
+    """The demonstrations that are followed as if they were live."""
+    looks: Sequence[Floats]
+    """What after-effects (T, C) say of each of these."""
     links: LinkSettings
-    clock: ClockPrior | None
     smoothing_s: float
     rate: float
 
-    def under(self, procedure: Procedure, tell: Tell) -> list[tuple[Event, ...]]:
-        """What the tracker would hear of each, by what the others teach."""
-        heard = []
-        for count, (one, effects) in enumerate(zip(self.judged, self.effects, strict=True), 1):
-            histories = histories_of(procedure, self.steps, self.smoothing_s, self.rate)
-            labeller = labeller_of(histories, self.links, self.rate, self.clock)
-            heard.append(rehearse(labeller, one.costs, one.times, effects))
-            tell(count / len(self.judged))
-        return heard
+    @property
+    def sequences(self) -> list[tuple[Segment, ...]]:
+        """The segments that count as visits."""
+        return solid(self.segments)
 
 
 def describe(
@@ -81,6 +79,15 @@ def describe(
 
     Labels are `carried` where people did not give them to every recording: they were found, or carried over from a few.
     """
+    seen = learn_recognition(demonstrations, labels, steps, tell)
+    rehearsals = rehearse_all(seen, steps, part_of(tell, 0.7, 0.95))
+    return replace(learn_rules(seen, rehearsals, steps, is_carried), notes=tuple(notes))
+
+
+def learn_recognition(
+    demonstrations: Demonstrations, labels: Sequence[Labels], steps: Sequence[KeyStep], tell: Tell = say_nothing
+) -> Recognition:
+    """What labels (T,) of all demonstrations teach of how steps look."""
     segments = tuple(
         tuple(labels_to_segments(each, one.times, demonstrations.rate))
         for each, one in zip(labels, demonstrations.items, strict=True)
@@ -88,33 +95,46 @@ def describe(
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / len(steps))
     taught = learn_prototypes(demonstrations, labels)
     tell(0.6)
-    columns = taught.prototypes.steps
     samples = [_sample(demonstrations, one) for one in taught.judged]
-    effects = learn_after_effects(samples, demonstrations.settings, columns)
+    effects = learn_after_effects(samples, demonstrations.settings, taught.prototypes.steps)
     tell(0.7)
     places = some(taught.judged)
-    rehearsed = _Rehearsed(
+    return Recognition(
+        tuple(labels),
+        segments,
+        taught.prototypes,
+        effects.effects,
         [taught.judged[place] for place in places],
         [effects.left_out[place] for place in places],
-        columns,
         links,
-        taught.prototypes.clock,
         demonstrations.settings.smoothing_s,
         demonstrations.rate,
     )
-    sequences = solid(segments)
-    rehearsals = rehearsed.under(learn_procedure(sequences, steps), part_of(tell, 0.7, 0.95))
-    trust = calibrate_steps(rehearsed.judged, rehearsals)
-    heard = {one.place: heard_with(each, trust) for one, each in zip(rehearsed.judged, rehearsals, strict=True)}
-    procedure = learn_procedure(sequences, steps, rehearsals=heard, is_carried=is_carried)
+
+
+def rehearse_all(seen: Recognition, steps: Sequence[KeyStep], tell: Tell = say_nothing) -> list[tuple[Event, ...]]:
+    """What the tracker would hear of each demonstration, by what the others teach."""
+    procedure, heard = learn_procedure(seen.sequences, steps), []
+    for count, (one, looks) in enumerate(zip(seen.judged, seen.looks, strict=True), 1):
+        histories = histories_of(procedure, seen.prototypes.steps, seen.smoothing_s, seen.rate)
+        labeller = labeller_of(histories, seen.links, seen.rate, seen.prototypes.clock)
+        heard.append(rehearse(labeller, one.costs, one.times, looks))
+        tell(count / len(seen.judged))
+    return heard
+
+
+def learn_rules(
+    seen: Recognition, rehearsals: Sequence[tuple[Event, ...]], steps: Sequence[KeyStep], is_carried: bool = False
+) -> Learned:
+    """The procedure, and how sure a step must look, by what rehearsals showed."""
+    heard = {one.place: each for one, each in zip(seen.judged, rehearsals, strict=True)}
     return Learned(
-        labels=tuple(labels),
-        segments=segments,
-        procedure=procedure,
-        prototypes=replace(taught.prototypes, confidence=trust),
-        links=links,
-        notes=tuple(notes),
-        effects=effects.effects,
+        labels=seen.labels,
+        segments=seen.segments,
+        procedure=learn_procedure(seen.sequences, steps, rehearsals=heard, is_carried=is_carried),
+        prototypes=replace(seen.prototypes, confidence=calibrate_steps(seen.judged, rehearsals)),
+        links=seen.links,
+        effects=seen.effects,
     )
 
 

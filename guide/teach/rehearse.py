@@ -6,13 +6,12 @@ What rehearsals show decides when a step counts as seen, and which rules may ala
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import BACKGROUND, Times
-from guide.label.confidence import Calibration, fit_calibration, trusted
+from guide.label.confidence import Calibration, fit_calibration
 from guide.label.labeller import Labelled, Labeller
 from guide.procedure.events import Confirmed, Event, Finished, Reviewed, Ticked, news_of
 from guide.teach.prototypes import Judged
@@ -39,16 +38,6 @@ def calibrate_steps(judged: Sequence[Judged], rehearsals: Sequence[Sequence[Even
                     raw.append(event.confidence)
                     right.append(float((labels == event.step).mean()))
     return fit_calibration(np.array(raw), np.array(right))
-
-
-def heard_with(events: Sequence[Event], trust: Calibration) -> tuple[Event, ...]:
-    """The events with the calibrated confidence of steps, as a tracker hears them."""
-    return tuple(
-        replace(event, confidence=trusted(event.step, event.confidence, trust))
-        if isinstance(event, Confirmed)
-        else event
-        for event in events
-    )
 
 
 def _heard(labelled: Labelled) -> list[Event]:

@@ -184,7 +184,7 @@ def _next(view: LiveView, still: Still) -> str:
     return (
         f'<div class="guide-next" data-say="{_text(first.say)}"><div><p class="guide-small">NEXT</p>'
         f"{_line('strong', first.name)}"
-        f"{_line('p', _whereof(first), 'guide-small guide-why')}</div>{shown}<ul>{rest}</ul></div>"
+        f"{_line('p', _whereof(first, bool(view.visits)), 'guide-small guide-why')}</div>{shown}<ul>{rest}</ul></div>"
     )
 
 
@@ -193,11 +193,11 @@ def _line(tag: str, words: str, kind: str = "") -> str:
     return f'<{tag} class="{kind}" title="{_text(words)}">{_text(words)}</{tag}>'
 
 
-def _whereof(choice: NextView) -> str:
+def _whereof(choice: NextView, is_begun: bool) -> str:
     """What speaks for the first choice; there is room to say what is counted."""
     count, comma, rest = choice.count.partition(",")
-    is_counted = count[:1].isdecimal()
-    return f"{count} who did this continued so{comma}{rest}" if is_counted else choice.count
+    what = "who did this continued so" if is_begun else "demonstrations began so"
+    return f"{count} {what}{comma}{rest}" if count[:1].isdecimal() else choice.count
 
 
 def _item(item: ItemView) -> str:

@@ -69,11 +69,13 @@ def _draw_waiting(opened: ReviewedBundle) -> None:
     """What was changed and waits, and the way to make it live."""
     if problem := st.session_state.pop("review_problem", None):
         st.error(plain(str(problem)), icon=":material/error:")
-    if done := st.session_state.pop("review_done", None):
+    done = st.session_state.pop("review_done", None)
+    if done:
         st.success(plain(str(done)), icon=":material/check_circle:")
     review = opened.review
     if not review.edits:
-        st.caption(f"Version {opened.store.number_of(opened.bundle)} is live. Nothing is changed until you say so.")
+        if not done:
+            st.caption(f"Version {opened.store.number_of(opened.bundle)} is live. Nothing is changed until you say so.")
         return
     draft = opened.store.read_draft()
     with st.container(border=True):

@@ -16,6 +16,7 @@ import streamlit as st
 from guide.errors import GuideError
 from guide.record.keeping import Keeping, read_keeping
 from guide.record.page import clock
+from guide.record.values import STATE_WORDS
 from guide.ui import sessions_many, sessions_replay
 from guide.ui.server import data_folder
 from guide.ui.shell import page_link
@@ -56,7 +57,7 @@ def draw(folder: Path) -> None:
         view = _ask_view()
         words = st.text_input(
             "Search", key="sessions_words", placeholder="Search", label_visibility="collapsed", width=200,
-            help="Words of the procedure, person, source, day or kind of alert.",
+            help="Words of the procedure, person, source, day, verdict or kind of alert.",
         )  # fmt: skip
         with st.popover("Filter", icon=":material/filter_alt:"):
             wanted = replace(_ask_filter(rows), words=words or "")
@@ -110,7 +111,9 @@ def _ask_filter(rows: Sequence[SessionRow]) -> SessionListFilter:
     when = st.selectbox("When", [*PERIODS, CUSTOM], key="sessions_period")
     since, until = _ask_days(rows) if when == CUSTOM else (_since(PERIODS[when]), None)
     has = st.selectbox("Alerts", list(ALERTS), key="sessions_alerts")
-    how = st.selectbox("State", [ANY, *state.STATES], format_func=_state_words, key="sessions_state")
+    how = st.selectbox(
+        "State", [ANY, *state.STATES], format_func=lambda name: STATE_WORDS.get(name, name), key="sessions_state"
+    )
     return SessionListFilter(
         None if who == ANY else who,
         None if what == ANY else what,
@@ -119,10 +122,6 @@ def _ask_filter(rows: Sequence[SessionRow]) -> SessionListFilter:
         ALERTS[has],
         next((one for one in state.STATES if one == how), None),
     )
-
-
-def _state_words(name: str) -> str:
-    return state.STATE_WORDS.get(name, name)
 
 
 def _since(days: int) -> date | None:
@@ -157,12 +156,12 @@ def _draw_list(folder: Path, found: Sequence[SessionRow]) -> None:
             {
                 "picture": _picture(folder, row.id, _changed_ns(folder / row.id)) if place < MOST_PICTURES else None,
                 "began": row.when,
+                "verdict": row.ended,
                 "alerts": f"{row.alerts}: {', '.join(row.kinds)}" if row.alerts else "none",
                 "person": row.who,
                 "procedure": row.bundle_name,
                 "watched": row.source_name,
                 "length": clock(row.length_s),
-                "state": _state_words(row.state),
             }
             for place, row in enumerate(found)
         ],

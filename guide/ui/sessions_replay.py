@@ -44,6 +44,7 @@ def draw(folder: Path, found: Sequence[SessionRow]) -> None:
         )
     if view.row.state == "interrupted":
         st.warning(plain(view.cut_off), icon=":material/content_cut:")
+    _draw_verdict(view)
     part, begin = _part(view)
     share = _video_share(view, part)
     video, alerts = st.columns([share, 1 - share], gap="medium")
@@ -57,6 +58,18 @@ def draw(folder: Path, found: Sequence[SessionRow]) -> None:
     if wanted is not None:
         st.session_state["sessions_moment"] = (name, wanted)
         st.rerun()
+
+
+def _draw_verdict(view: ReplayView) -> None:
+    """The verdict; where there is none, the words on how it was cut off say why."""
+    words = plain(view.row.verdict)
+    match view.report.ending:
+        case "complete":
+            st.success(words, icon=":material/check:")
+        case "look":
+            st.warning(words, icon=":material/warning:")
+        case "not_complete":
+            st.error(words, icon=":material/close:")
 
 
 def _part(view: ReplayView) -> tuple[int, float]:

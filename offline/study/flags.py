@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from guide.domain import Alert, AlertKind, Guidance
+from guide.domain import Alert, AlertKind, Guidance, Question
 from guide.procedure.replay import standing_alerts
 from offline.study.keep import Plain
 
@@ -83,6 +84,13 @@ def first_word(said: Iterable[Guidance], planted: Planted, names: Mapping[int, i
     about = [planted, lacking] if planted.kind == "out_of_order" and planted.before is not None else [planted]
     alerts = (one for one in said if isinstance(one, Alert))
     return min((one.at for one in alerts if any(_names_it(one, each, names) for each in about)), default=None)
+
+
+def is_asked_of(said: Iterable[Guidance], planted: Planted, names: Mapping[int, int]) -> bool:
+    """Whether a question named a step of the fault when that could be known."""
+    wanted = {planted.step, planted.before} - {None}
+    since = -math.inf if planted.at is None else planted.at - EARLY_S
+    return any(isinstance(one, Question) and one.at >= since and names.get(one.step) in wanted for one in said)
 
 
 def delay_s(moment: float | None, since: float | None) -> float | None:

@@ -16,12 +16,13 @@ from guide.label.labeller import Labeller
 from guide.label.prototypes import Unaries
 from guide.label.window import WindowSettings
 from guide.perceive.appearance import SMOOTHED_STEPS
-from guide.procedure.events import Reviewed
+from guide.procedure.events import Event, Reviewed
+from guide.procedure.model import Procedure
 from guide.procedure.tracker import Tracker
 from guide.task_model import PRIORS, Prior, histories_of, labeller_of
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
-from guide.teach.rehearse import heard_with, rehearse
+from guide.teach.rehearse import rehearse
 from offline.features import RecordingFeatures
 
 
@@ -90,12 +91,19 @@ def live_labels(lesson: Lesson, sight: Sight, lag_s: float = 2.0) -> Labels:
     return np.array([label.step for one in labelled for label, _ in one.settled])
 
 
+def hear(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIORS) -> tuple[Event, ...]:
+    """What the tracker of a session hears of a recording that is seen so, through cut and histories."""
+    return rehearse(live_labeller(lesson, priors), sight.costs, sight.times, sight.effects)
+
+
+def follow_heard(heard: tuple[Event, ...], procedure: Procedure) -> Followed:
+    """What is said of what is heard."""
+    tracker = Tracker(procedure)
+    said = tuple(word for event in heard for word in tracker.apply(event))
+    beliefs = [event.belief for event in heard if isinstance(event, Reviewed)]
+    return Followed(said, beliefs[-1] if beliefs else None)
+
+
 def follow_sight(sight: Sight, lesson: Lesson, priors: tuple[Prior, ...] = PRIORS) -> Followed:
     """What is said of a recording that is seen so, through cut, histories and tracker as live."""
-    learned = lesson.learned
-    heard = rehearse(live_labeller(lesson, priors), sight.costs, sight.times, sight.effects)
-    events = heard_with(heard, learned.prototypes.confidence)
-    tracker = Tracker(learned.procedure)
-    said = tuple(word for event in events for word in tracker.apply(event))
-    beliefs = [event.belief for event in events if isinstance(event, Reviewed)]
-    return Followed(said, beliefs[-1] if beliefs else None)
+    return follow_heard(hear(sight, lesson, priors), lesson.learned.procedure)

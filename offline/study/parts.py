@@ -1,12 +1,15 @@
 """`python -m offline.study.parts finder`: what each part of a stage brings, with it and without, over several seeds.
 
 The stages are the finder (D, K given), carrying the labels of two recordings to the others (D of these), recognition
-by memberships alone in a recording left out whose stretches are shuffled, and live labels of one left out, all others
-labelled (both: frames of steps that are right).
+by memberships alone in a recording left out whose stretches are shuffled, live labels of one left out, all others
+labelled (both: frames of steps that are right), and flags in recordings left out, as they are and with faults made in
+them.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,12 +24,12 @@ from rich.table import Table
 
 from guide.commands.entry import entry
 from guide.domain import Features, Labels
-from guide.label.clock_prior import ClockPrior
 from guide.teach.carrying import Carrying
 from guide.teach.collection import Collection, Found
 from guide.teach.prototypes import WAYS, learn_prototypes
 from guide.teach.reorder import shuffled
 from guide.teach.subsample import Fewer
+from guide.words import count_of
 from offline.features import RecordingFeatures
 from offline.keysteps.correspond import CorrespondAndCut, CorrespondSettings
 from offline.metrics import PROTOCOLS
@@ -37,14 +40,25 @@ from offline.study.evaluation.finding import Search
 from offline.study.evaluation.plan import EvaluateOptions, make_plan
 from offline.study.evaluation.scoring import choices, score_others
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.teaching import ALL, Taught, Way, demonstrations_of, require_enough, without
+from offline.study.evaluation.teaching import (
+    ALL,
+    Taught,
+    Way,
+    demonstrations_of,
+    read_numbers,
+    require_enough,
+    without,
+)
 from offline.study.fault_trial.conditions import learn
+from offline.study.flag_parts import jobs_of, part_table
 from offline.study.following import live_labels, see
+from offline.study.jobs import Shift, do_all, require_from, require_workers
+from offline.study.keep import Kept
+from offline.study.mechanisms import LABELS, WHOLE, Instead, switched_off
 from offline.study.tables import Summary
 
-Stage = Literal["finder", "carrying", "recognition", "live"]
+Stage = Literal["finder", "carrying", "recognition", "live", "flags"]
 Scores = dict[str, float]
-WHOLE: Final = "all parts"
 
 CORRESPOND: Final = CorrespondSettings()
 FINDERS: Final[Mapping[str, CorrespondSettings]] = {
@@ -67,7 +81,6 @@ CARRIERS: Final[Mapping[str, Carrying]] = {
     "no place": replace(CARRYING, settings=replace(CARRYING.settings, place_weight=0.0)),
     "no share of the time": replace(CARRYING, settings=replace(CARRYING.settings, share_weight=1e-6)),
     "one round": replace(CARRYING, rounds=1),
-    "given labels count once": replace(CARRYING, say=1),
     "no lead-in": replace(CARRYING, has_lead_in=False),
 }
 FRAME_BY_FRAME: Final = "frame by frame"
@@ -75,12 +88,6 @@ LABELLED: Final = 2
 
 COPIES: Final[Mapping[str, int]] = {WHOLE: WAYS, "no copies in other orders": 0, "copies in other orders only": 2}
 SHUFFLES: Final = 3
-
-CLOCKS: Final[Mapping[str, Callable[[ClockPrior], ClockPrior]]] = {
-    WHOLE: lambda prior: prior,
-    "no clock": lambda prior: replace(prior, weights=np.ones_like(prior.weights)),
-    "background not put back": lambda prior: replace(prior, background=1.0),
-}
 
 
 @dataclass(frozen=True)
@@ -97,16 +104,35 @@ class Options:
     """Which tasks, with commas between; all where none is named."""
     seeds: int = 5
     """How many seeds, choices of labelled recordings, or recordings left out; the spread is over these."""
+    labelled: str = "all"
+    """Flags: how many of the others come with their true labels, with commas between; a table each."""
+    recordings: int = 1
+    """Flags: recordings left out of each task by a seed."""
+    each: int = 2
+    """Flags: faults of each kind made from one of them, at most."""
+    workers: int = 1
+    """Flags: processes at work, of one thread each."""
+    minutes: float = math.inf
+    """Flags: begin nothing more after so many minutes, and print the tables of what is done; 0 only prints."""
+    backbone_weights: Path | None = None
+    """A file with the trunk's weights: where it cannot be downloaded, or a fine-tuned one."""
     cache: Path = Path(".cache/cnc")
-    """Where features and embeddings are kept between runs."""
+    """Where features, embeddings and what was done of flags are kept between runs."""
 
 
 def main(options: Options) -> None:
     """Runs the command."""
+    for name in ("recordings", "each"):
+        require_from(name, getattr(options, name), 1)
+    require_workers(options.workers)
     console = Console(highlight=False, markup=False, width=200)
     asked = EvaluateOptions(options.features, options.videos, task=options.task, seeds=options.seeds)
-    plan = make_plan(replace(asked, cache=options.cache))
-    tasks = read_tasks(replace(asked, cache=options.cache), plan, console)
+    asked = replace(asked, backbone_weights=options.backbone_weights, cache=options.cache)
+    plan = make_plan(asked)
+    tasks = read_tasks(asked, plan, console)
+    if options.stage == "flags":
+        _flags(options, tasks, console)
+        return
     search = Search(plan.recipe, Embedders(options.cache / "evaluation", torch.device("cpu")))
     found = [[scores_of(options.stage, task, search, seed) for seed in range(options.seeds)] for task in tasks]
     table = Table(title=f"{options.stage}, {options.seeds} seeds")
@@ -116,6 +142,19 @@ def main(options: Options) -> None:
         each = [Summary.of([scores[part] for scores in seeds]) for seeds in found]
         table.add_row(part, *map(str, each), f"{100 * sum(one.mean for one in each) / len(each):.1f}")
     console.print(table)
+
+
+def _flags(options: Options, tasks: Sequence[LabelledTask], console: Console) -> None:
+    for task in tasks:
+        require_enough(task)
+    seeds = count_of(options.seeds, "seed")
+    counts, cache = read_numbers(options.labelled), options.cache.resolve()
+    jobs = jobs_of(tasks, counts, options.seeds, options.recordings, options.each, cache)
+    shift = Shift(options.workers, time.monotonic() + 60 * options.minutes)
+    rows = [row for done in do_all(jobs, Kept(cache / "parts" / "done"), shift, console) for row in done]
+    for count in dict.fromkeys(str(row["labelled"]) for row in rows):
+        own = [row for row in rows if row["labelled"] == count]
+        console.print(part_table(own, f"flags, {count} labelled, {seeds}"))
 
 
 def scores_of(stage: Stage, task: LabelledTask, search: Search, seed: int) -> Scores:
@@ -178,14 +217,12 @@ def _live(task: LabelledTask, seed: int) -> Scores:
     others, recording, truth = _leave_out(task, seed)
     lesson = learn(others, Way(ALL), Taught(others.truth, {step: step for step in others.steps}))
     sight = see(lesson, recording)
-    prototypes = lesson.learned.prototypes
-    assert prototypes.clock is not None, "labels teach it"
 
-    def accuracy(clock: ClockPrior) -> float:
-        learned = replace(lesson.learned, prototypes=replace(prototypes, clock=clock))
-        return step_frames(truth, live_labels(replace(lesson, learned=learned), sight)).accuracy
+    def accuracy(instead: Instead) -> float:
+        with switched_off(instead):
+            return step_frames(truth, live_labels(lesson, sight)).accuracy
 
-    return {part: accuracy(change(prototypes.clock)) for part, change in CLOCKS.items()}
+    return {part: accuracy(instead) for part, instead in {WHOLE: {}, **LABELS}.items()}
 
 
 def _single(features: Sequence[NDArray[Any]]) -> tuple[Features, ...]:

@@ -51,7 +51,7 @@ EVERYTHING = Contents(
     ),
     health=(HealthSample(1.0, 1e9, "locked", "{}"), HealthSample(2.0, 1e9, "", '{"age_s":0.2}')),
     pictures=(StoredPicture(1.0, "step", 1, "step-1.jpg"),),
-    outcomes=(StoredOutcome(9.0, "[1]", "[]"),),
+    outcomes=(StoredOutcome(9.0, "[1]", "[]", "look", "Complete, 1 thing to look at"),),
 )
 EVERYTHING = replace(EVERYTHING, final=EVERYTHING.resolutions)
 
@@ -72,6 +72,7 @@ def test_what_goes_in_comes_out(tmp_path: Path, records: str | None) -> None:
         found = store.find(FIRST)
     assert (found.frames, found.at, found.state, found.ended) == (30, 9.0, "open", None)
     assert found.alerts == 1, "alert 2 was withdrawn, alert 1 came twice"
+    assert found.verdict == "Complete, 1 thing to look at"
 
 
 def test_an_alert_that_comes_again_after_it_was_withdrawn_stands(tmp_path: Path, records: str | None) -> None:
@@ -105,6 +106,10 @@ def test_sessions_are_found_by_what_is_known_of_them(tmp_path: Path, records: st
         assert store.alert_kinds() == {SECOND: {"stalled"}}
         store.write(SECOND, [Alert(2, 5.0, kind, 2, None, "info", "") for kind in ("missed", "stalled")], 2, 5.0, 2e9)
         assert store.alert_kinds() == {SECOND: {"missed", "stalled"}}
+        store.write(SECOND, [Resolution(1, 6.0, is_withdrawn=True), Resolution(2, 6.0, is_withdrawn=True)], 2, 6.0, 2e9)
+        assert store.alert_kinds() == {}
+        store.write(SECOND, [Alert(2, 7.0, "missed", 2, None, "alarm", "")], 2, 7.0, 2e9)
+        assert store.alert_kinds() == {SECOND: {"missed", "stalled"}}  # alert 2 was of both kinds
         assert names(SessionFilter(state="finished", bundle="demo")) == [FIRST]
         assert store.find("last").id == SECOND
         assert store.find("20300102").id == FIRST

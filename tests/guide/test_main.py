@@ -41,6 +41,26 @@ def test_a_senseless_setting_is_one_sentence(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["watch", "a.mp4", "--rate", "fast"], "guide watch --help"),
+        (["watch", "a.mp4", "--no-such-option"], "guide watch --help"),
+        (["tokens", "--role", "king"], "guide tokens --help"),
+        (["wach"], "guide --help"),
+    ],
+)
+def test_a_mistake_names_the_help_of_its_command(
+    words: list[str], named: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["guide", *words])
+    monkeypatch.setenv(program.THREADS, "1")
+    with pytest.raises(SystemExit) as left:
+        program.main()
+    assert left.value.code == 2
+    assert named in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("words", "threads"), [(["watch", "--help"], "1"), (["review", "--help"], None), ([], None)])
 def test_only_commands_that_follow_frames_keep_to_one_thread(words: list[str], threads: str | None) -> None:
     code = f"""if True:

@@ -24,6 +24,7 @@ from guide.ingest.files import VideoFile
 from guide.networks import start_networks
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
+from guide.procedure.ending import judge
 from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Procedure
@@ -120,6 +121,9 @@ def test_the_end_is_kept_as_the_tracker_held_it(bundle: Bundle, video: Path, tmp
         [one.step, round(one.start, 3), round(one.end, 3), round(one.busy_s, 3)] for one in state.visits
     ]
     assert set(json.loads(outcome.done)) == {one.step for one in state.visits}
+    ending = judge(session.tracker)
+    assert (outcome.ending, outcome.verdict) == (ending.kind, ending.words)
+    assert read(tmp_path / "data")[0].verdict == ending.words
 
 
 def test_a_turn_at_a_step_that_was_called_not_done_is_not_kept_as_done(
@@ -412,7 +416,7 @@ def test_the_store_is_closed_before_a_webhook_that_is_down_is_waited_for(
 
 def test_an_answer_to_a_session_whose_folder_is_gone_makes_no_new_one(tmp_path: Path) -> None:
     tracker = AttendedTracker(Procedure((KeyStep(1, "cut"),), 4))
-    closed = ClosedRecording(tmp_path / "gone", "20300102-030405-00ff", frames=1, at=1.0)
+    closed = ClosedRecording(tmp_path / "gone", "20300102-030405-00ff", frames=1, at=1.0, why_not="")
     with pytest.raises(InputError, match="holds no sessions"):
         closed.add(Action("pause", 1.0), (), tracker)
     assert not (tmp_path / "gone").exists()

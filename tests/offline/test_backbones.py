@@ -14,7 +14,7 @@ from guide.errors import InputError
 from guide.perceive.embedder import OnnxTrunk
 from guide.perceive.preprocess import Preprocessing
 from offline import backbones
-from offline.backbones import Trunk, load_trunk
+from offline.backbones import Trunk, load_trunk, save_trunk
 from offline.onnx_export import export_trunk
 
 
@@ -149,3 +149,25 @@ def test_onnx_gives_what_torch_gives(tmp_path: Path, name: str) -> None:
     assert exported.metadata["backbone"] == name
     assert exported.metadata["weights"] == trunk.weights_hash()
     assert exported.metadata["note"] == "hello"
+
+
+@pytest.mark.parametrize("name", ["random-tiny", "efficientnet_lite0"])
+def test_a_trunk_that_was_saved_is_read_back(tmp_path: Path, name: str) -> None:
+    trunk = load_trunk(name)
+    for parameter in trunk.split()[1].parameters():
+        parameter.data += 0.01
+    save_trunk(trunk, tmp_path / "trunk.pt", how={"iterations": 3})
+    again = load_trunk(name, tmp_path / "trunk.pt")
+    assert again.weights_hash() == trunk.weights_hash() != load_trunk(name).weights_hash()
+    with pytest.raises(InputError, match="do not fit this backbone"):
+        load_trunk("resnet50", tmp_path / "trunk.pt")
+
+
+@pytest.mark.parametrize("layout", ["original", "v1.5"])
+def test_a_saved_trunk_keeps_its_layout(
+    tmp_path: Path, resnet_state: dict[str, torch.Tensor], layout: backbones.Layout
+) -> None:
+    torch.save(up_to_conv4c(resnet_state), tmp_path / "weights.pt")
+    trunk = load_trunk("resnet50", tmp_path / "weights.pt", layout)
+    save_trunk(trunk, tmp_path / "trunk.pt")
+    assert load_trunk("resnet50", tmp_path / "trunk.pt").weights_hash() == trunk.weights_hash()

@@ -211,6 +211,7 @@ const heard = {
       words: message.words, actions: message.state.actions, pause: 1000, inFlight: 0, sentAt: [],
     });
     window.guideVoice.language = message.state.language;
+    at("what").textContent = message.state.bundle;
     page.alerts = new Map(message.state.alerts.map((one) => [one.id, one]));
     page.questions = new Map(message.state.questions.map((one) => [one.id, one]));
     showLink("connected", "up");
@@ -435,7 +436,10 @@ at("turn").addEventListener("click", async () => {
   }
 });
 at("anew").addEventListener("click", () => location.reload());
-at("end").addEventListener("click", () => { at("sure").hidden = !at("sure").hidden; });
+at("end").addEventListener("click", () => { // pressed again, the question stays: it may be out of sight
+  at("sure").hidden = false;
+  at("sure").scrollIntoView({ block: "nearest" });
+});
 at("stay").addEventListener("click", () => { at("sure").hidden = true; });
 at("really").addEventListener("click", () => {
   at("sure").hidden = true;
@@ -466,6 +470,7 @@ async function offerProcedures() {
   const { bundles, default: usual } = await answer.json();
   at("bundle").replaceChildren(...bundles.map((name) => new Option(name, name, false, name === (query.get("bundle") || usual))));
   at("procedures").hidden = bundles.length < 2;
+  at("procedure").textContent = bundles.length < 2 ? `Procedure: ${bundles.join("")}` : "";
 }
 
 at("client").value = firstName();

@@ -16,6 +16,7 @@ from guide.bundle import Bundle, fingerprint, read_bundle
 from guide.domain import KeyStep, Precedence
 from guide.errors import GuideError, InputError, OutputError
 from guide.ingest.base import NO_PICTURES
+from guide.manifest import is_list
 from guide.procedure.explain import watching
 from guide.procedure.model import Procedure
 from guide.procedure.reading import from_plain
@@ -177,7 +178,7 @@ def _view(bundle: Bundle, procedure: Procedure) -> BundleView:
         graph=_graph(steps.values(), procedure.graph),
         notes=(*(str(note) for note in _list(bundle.facts.get("notes"))), *filter(None, [watching(procedure)])),
         facts=_facts(bundle, procedure),
-        watch=f"python -m guide watch {'VIDEO' if procedure.demonstrations else NO_PICTURES} --bundle "
+        watch=f"python -m guide watch {NO_PICTURES if is_list(bundle) else 'VIDEO'} --bundle "
         f"{shlex.quote(str(bundle.folder))}",
     )
 
@@ -186,8 +187,9 @@ def _summary(bundle: Bundle, procedure: Procedure) -> str:
     rate = _number(bundle.facts.get("rate"))
     looks = "" if rate is None else f", looks {rate:g} times a second"
     steps, demonstrations = len(procedure.steps), procedure.demonstrations
-    if not demonstrations:
-        return f"{count_of(steps, 'step')}, written down; guided by hand"
+    if is_list(bundle):
+        source = f"from {count_of(demonstrations, 'sequence')}" if demonstrations else "written down"
+        return f"{count_of(steps, 'step')}, {source}; guided by hand"
     return f"{count_of(steps, 'key-step')} learned from {count_of(demonstrations, 'demonstration')}{looks}"
 
 
@@ -269,7 +271,7 @@ def _facts(bundle: Bundle, procedure: Procedure) -> tuple[tuple[str, str], ...]:
     worst = min((cosine for cosine in cosines if cosine is not None), default=None)
     told = (
         ("Learned from", ", ".join(str(name) for name in _list(facts.get("recordings")))),
-        ("Trunk", source.get("backbone") or (procedure.demonstrations and "none: precomputed features") or None),
+        ("Trunk", source.get("backbone") or (None if is_list(bundle) else "none: precomputed features")),
         ("Loss", recipe.get("loss")),
         ("Training", f"{iterations:.0f} iterations" if iterations is not None else None),
         ("Why it ended", training.get("why_ended")),

@@ -161,6 +161,7 @@ def ending_words(state: Plain) -> str:
     if state["state"] == "failed":
         return str(state["problem"]) or "The session broke off."
     done = set(state["progress"]["done"])
-    left = [str(one["name"]) for one in state["steps"] if one["step"] not in done]
+    rest = [str(one["name"]) for one in state["steps"] if one["step"] not in done]
+    left = dict.fromkeys([*(name for name in lacking_names(state) if name in rest), *rest])
     seen = f"{len(done)} of {state['progress']['total']} steps done"
     return f"{seen}; not done: {', '.join(left)}." if left and done else f"{seen}."

@@ -27,7 +27,7 @@ from guide.record.sqlite import DATABASE
 from guide.record.store import DAY_S, Store
 from guide.record.tables import to_csv, to_tiers, to_vtt
 from guide.record.timeline import colour
-from guide.record.values import SessionState, StoredPicture, StoredSession
+from guide.record.values import STATE_WORDS, SessionState, StoredPicture, StoredSession
 from guide.serve.picture import decode
 from guide.teach.moments import to_jpeg
 from guide.ui.state.folders import source_words
@@ -49,7 +49,6 @@ EXPORTS: Mapping[ExportKind, tuple[str, str]] = {
     "eaf": ("session.eaf", "application/xml"),
 }
 STATES: tuple[SessionState, ...] = get_args(SessionState)
-STATE_WORDS: Mapping[str, str] = {"open": "being recorded", "finished": "finished", "interrupted": "cut off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,9 @@ class SessionRow:
     state: SessionState
     source: str = ""
     kinds: tuple[str, ...] = ()
-    """The kinds of alerts that were raised, in words."""
+    """The kinds of alerts that were raised and not withdrawn, in words."""
+    verdict: str = ""
+    """How it ended, where that was judged."""
 
     @property
     def bundle_name(self) -> str:
@@ -84,6 +85,11 @@ class SessionRow:
     @property
     def who(self) -> str:
         return self.person or NOBODY
+
+    @property
+    def ended(self) -> str:
+        """How it ended, in words; of one that was not judged, whether it goes on or was cut off."""
+        return self.verdict or STATE_WORDS[self.state]
 
     @property
     def when(self) -> str:
@@ -115,7 +121,7 @@ class SessionListFilter:
     """Words that the session's line holds, in any order."""
 
     def fits(self, row: SessionRow) -> bool:
-        line = " ".join((row.title, row.source_name, *row.kinds)).casefold()
+        line = " ".join((row.title, row.source_name, row.ended, *row.kinds)).casefold()
         day = datetime.fromtimestamp(row.started).date()
         return (
             self.person in (None, row.who)
@@ -215,7 +221,8 @@ def _row(stored: StoredSession, kinds: Collection[str] = ()) -> SessionRow:
         stored.alerts,
         stored.state,
         facts.source,
-        tuple(words for kind, words in TITLES.items() if kind in kinds) if stored.alerts else (),
+        tuple(words for kind, words in TITLES.items() if kind in kinds),
+        stored.verdict,
     )
 
 

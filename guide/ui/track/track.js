@@ -1,6 +1,7 @@
 // The track of a session: steps as blocks in time, alerts above them, a line where the video stands. Everything that
 // comes from a session is set as text, never as markup. A click moves the page's video.
 const LOOK_EVERY_MS = 200
+const LEAST_NAME_PX = 36
 
 function make(tag, className, text) {
   const element = document.createElement(tag)
@@ -38,14 +39,14 @@ function drawBlock(data, block) {
   element.style.left = place(data, block.start)
   element.style.width = `calc(${place(data, block.end - block.start)} - 1px)`
   element.style.background = block.colour
-  if (block.step > 0) requestAnimationFrame(() => shorten(element, String(block.step)))
+  if (block.step > 0) requestAnimationFrame(() => shorten(element))
   if (isShown(data, block.start)) element.onclick = () => seek(data, block.start)
   return element
 }
 
-// A name that has no room is its number: a word cut in two says less.
-function shorten(element, number) {
-  if (element.scrollWidth > element.clientWidth) element.textContent = number
+// Of a name that has hardly any room nothing is left to read; the line below and the pointer tell it whole.
+function shorten(element) {
+  if (element.scrollWidth > element.clientWidth && element.clientWidth < LEAST_NAME_PX) element.textContent = ""
 }
 
 function drawMark(data, alert, want) {

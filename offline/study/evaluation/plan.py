@@ -75,7 +75,7 @@ class EvaluateOptions:
     rate: float | None = None
     """How many stills or rows of .npy features there are in a second, for --videos."""
     backbone_weights: Path | None = None
-    """A file with the trunk's weights, where it cannot be downloaded."""
+    """A file with the trunk's weights: where it cannot be downloaded, or a fine-tuned one."""
     device: ExtractionDevice = "auto"
     """Where to compute: auto, cpu or cuda."""
     ray: str | None = None

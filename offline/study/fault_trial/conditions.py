@@ -66,7 +66,7 @@ class Conditions:
 def learn(task: LabelledTask, way: Way, taught: Taught, copies: tuple[tuple[NDArray[Any], ...], ...] = ()) -> Lesson:
     """All that the recordings of a task, with copies of each where there are any, teach the live side."""
     demonstrations = demonstrations_of(task, copies)
-    steps = _steps(task, way, taught)
+    steps = steps_of(task, way, taught)
     learned = describe(demonstrations, taught.labels, steps, is_carried=way.holds_slips)
     return Lesson(learned, demonstrations)
 
@@ -77,7 +77,8 @@ def unaries_of(lesson: Lesson, recording: RecordingFeatures) -> NDArray[np.float
     return np.asarray(1.0 - lesson.learned.prototypes.memberships(embedding))
 
 
-def _steps(task: LabelledTask, way: Way, taught: Taught) -> Sequence[KeyStep]:
+def steps_of(task: LabelledTask, way: Way, taught: Taught) -> Sequence[KeyStep]:
+    """The steps that labels teach; found ones have no names."""
     numbers = np.unique(np.concatenate(list(taught.labels)))
     names = {} if way.count == NONE else task.steps
     return [KeyStep(int(one), names.get(int(one)) or f"step {one}") for one in numbers if one > BACKGROUND]

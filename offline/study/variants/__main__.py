@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
@@ -17,12 +18,16 @@ from guide.procedure.model import Procedure
 from guide.procedure.orders import Orders
 from guide.procedure.rule_selection import FALSE_ALARM_RATE
 from guide.procedure.scores import Checked, check, learn_names, never_flag, score
+from guide.whole_file import write_whole
 from offline.study.plain_rule import PlainRule
+from offline.study.variants.growth import draw
 from offline.study.variants.world import KINDS, SHAPES, World, make_world, named
 
 WIDTH = 120  # columns that the table needs
 CHECKED = 40  # sequences with a mistake, and as many right ones, in each world
 OURS, PLAIN, ANY = "ours", "plain rule", "whatever is new"
+ALARMS, LEARNING = "false alarms", "learning s"
+MEASURES = ("precision", "recall", ALARMS)  # in the picture
 
 Checker: TypeAlias = Callable[[Checked], Checked]
 
@@ -45,6 +50,8 @@ class Config:
     """How many right sequences teach; what suits the shape where none is given."""
     rate: float = FALSE_ALARM_RATE
     """False alarms per sequence to stay under."""
+    picture: Path | None = None
+    """Also draw precision, recall and false alarms over the numbers of demonstrations, as SVG."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,31 +134,41 @@ def run(config: Config) -> None:
     if config.seeds < 1 or config.first < 0 or min(counts) < 1:
         raise InputError("--seeds and --demonstrations are numbers from 1 up, --first from 0: give others.")
     table = Table(
-        "taught by", "checker", "precision", "recall", *KINDS, "false alarms", "average F1", "learning s",
+        "taught by", "checker", "precision", "recall", *KINDS, ALARMS, "average F1", LEARNING,
         title=config.shape,
     )  # fmt: skip
+    curves: dict[str, dict[str, list[float]]] = {}
     for count in counts:
         seeds = range(config.first, config.first + config.seeds)
         tried = [try_world(make_world(shape, Random(seed)), count, config.rate, seed) for seed in seeds]
         for name in tried[0]:
-            table.add_row(str(count) if name == OURS else "", name, *_row([one[name] for one in tried], name))
+            summed = _sum([one[name] for one in tried])
+            table.add_row(str(count) if name == OURS else "", name, *_row(summed, name))
+            for measure in MEASURES if name in (OURS, PLAIN) else ():
+                curves.setdefault(name, {}).setdefault(measure, []).append(min(summed[measure] or 0.0, 1.0))
     Console(width=WIDTH).print(table)
+    if config.picture is not None:
+        write_whole(config.picture, draw(counts, curves))
 
 
-def _row(tried: Sequence[Tried], name: str) -> list[str]:
+def _sum(tried: Sequence[Tried]) -> dict[str, float | None]:
     found = {kind: sum(one.found[kind] for one in tried) for kind in KINDS}
     planted = {kind: sum(one.planted[kind] for one in tried) for kind in KINDS}
-    ratios = [
-        (sum(one.right_flags for one in tried), sum(one.flags for one in tried)),
-        (sum(found.values()), sum(planted.values())),
-        *((found[kind], planted[kind]) for kind in KINDS),
-        (sum(one.clean_alarms for one in tried), sum(one.clean for one in tried)),
-    ]
-    return [
-        *(f"{part / whole:.3f}" if whole else "-" for part, whole in ratios),
-        f"{sum(one.f1_average for one in tried) / len(tried):.3f}",
-        f"{max(one.learn_s for one in tried):.2f}" if name == OURS else "",
-    ]
+    parts = {
+        "precision": (sum(one.right_flags for one in tried), sum(one.flags for one in tried)),
+        "recall": (sum(found.values()), sum(planted.values())),
+        **{kind: (found[kind], planted[kind]) for kind in KINDS},
+        ALARMS: (sum(one.clean_alarms for one in tried), sum(one.clean for one in tried)),
+        "average F1": (sum(one.f1_average for one in tried), len(tried)),
+    }
+    summed = {name: part / whole if whole else None for name, (part, whole) in parts.items()}
+    return summed | {LEARNING: max(one.learn_s for one in tried)}
+
+
+def _row(summed: Mapping[str, float | None], name: str) -> list[str]:
+    learning = f"{summed[LEARNING]:.2f}" if name == OURS else ""
+    shown = [one for measure, one in summed.items() if measure != LEARNING]
+    return [*("-" if one is None else f"{one:.3f}" for one in shown), learning]
 
 
 if __name__ == "__main__":

@@ -41,6 +41,20 @@ def test_a_sound_bundle_is_described(features_task: Learned, capsys: pytest.Capt
     assert "ms a frame here" in said
 
 
+def test_rules_come_in_groups_under_their_counts(features_task: Learned, capsys: pytest.CaptureFixture[str]) -> None:
+    entry(CheckOptions, check.main, args=[str(features_task.folder), "--device", "cpu"])
+    lines = capsys.readouterr().out.splitlines()
+    [total] = [line for line in lines if line.startswith("rules: ")]
+    counts = [part.split(maxsplit=1) for part in total.removeprefix("rules: ").split(", ")]
+    assert [words for _, words in counts] == ["raise an alarm", "ask", "stay silent"]
+    for count, words in counts:
+        heads = [at for at, line in enumerate(lines) if line.startswith(f"{count} rule") and line.endswith(words)]
+        assert len(heads) == (1 if count != "0" else 0)
+        for at in heads:
+            assert all(line.startswith("  ") for line in lines[at + 1 : at + 1 + int(count)])
+            assert lines[at + 1 + int(count)] == ""
+
+
 def test_a_folder_that_is_no_bundle(tmp_path: Path, refuse: Callable[[Path], str]) -> None:
     assert "is no bundle" in refuse(tmp_path)
 

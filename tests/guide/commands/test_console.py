@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
-from guide.commands.console import SourceConsole, ThroughputReport, ending_on_signals
+from guide.commands.console import RecordingProgress, SourceConsole, ThroughputReport, ending_on_signals
 from guide.ingest.base import SourceNotice
 from guide.ingest.live import LiveSource
 from guide.ingest.mailbox import SourceHealth
@@ -50,6 +51,28 @@ def test_a_recording_has_no_pace() -> None:
     source_console.frame_processed(100.0, 5.0)
     source_console.end()
     assert printed.getvalue() == ""
+
+
+def test_a_recording_tells_how_far_it_has_come_and_how_long_it_takes() -> None:
+    recording = RecordingProgress(length_s=200.0)
+    told = [recording.push(at=10.0 * number, now=7.0 + 4.0 * number) for number in range(7)]
+    assert told == [None, None, None, "15 % watched, about 68 s left", None, None, "30 % watched, about 56 s left"]
+    assert recording.slow_words() == ""
+
+
+def test_a_recording_of_unknown_length_tells_how_far_it_has_come() -> None:
+    recording = RecordingProgress(length_s=0.0)
+    assert [recording.push(at, now=at) for at in (0.0, 10.0)] == [None, "10 s watched"]
+
+
+@pytest.mark.parametrize(("real_s", "is_slow"), [(0.3, False), (1.0, False), (1.2, False), (1.5, True)])
+def test_a_machine_that_could_not_follow_a_camera_is_told_of(real_s: float, is_slow: bool) -> None:
+    """`real_s` for each second of the recording; one played at its own pace takes 1."""
+    recording = RecordingProgress(length_s=60.0)
+    for at in range(61):
+        recording.push(float(at), now=at * real_s)
+    assert bool(recording.slow_words()) is is_slow
+    assert not is_slow or recording.slow_words().startswith("this machine took 1.5 s for each second")
 
 
 def lines(processed_rate: float, camera_rate: float, seconds: int = 31) -> list[str]:

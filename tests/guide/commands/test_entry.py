@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 
@@ -18,6 +19,8 @@ class Config:
 
     slices: int = 2
     """How many slices to cut."""
+    loaves: int | Literal["auto"] | None = None
+    grams: float | None = None
 
 
 def raising(error: BaseException) -> Callable[[], None]:
@@ -92,10 +95,29 @@ def test_entry_hands_over_the_parsed_config() -> None:
     assert got == [5]
 
 
-def test_a_wrong_option_exits_with_code_2() -> None:
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--slices", "--slices is a whole number, got 'many': "),
+        ("--loaves", "--loaves is a whole number or auto, got 'many': "),
+        ("--grams", "--grams is a number, got 'many': "),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_one_sentence(option: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
-        entry(Config, lambda config: None, args=["--slices", "many"])
+        entry(Config, lambda config: None, args=[option, "many"])
+    err = capsys.readouterr().err
     assert left.value.code == FAULT
+    assert err.startswith(words)
+    assert err.endswith("--help.\n")
+    assert err.count("\n") == 1
+
+
+def test_an_unknown_option_exits_with_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        entry(Config, lambda config: None, args=["--crumbs", "3"])
+    assert left.value.code == FAULT
+    assert "--crumbs" in capsys.readouterr().err
 
 
 def test_help_is_the_docstrings(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from guide.procedure.export import to_plain
 from guide.procedure.learn import learn_procedure
 from guide.record.lock import SessionLock
 from guide.record.store import Store
-from guide.record.values import SessionFacts, StoredPicture
+from guide.record.values import SessionFacts, StoredOutcome, StoredPicture
 
 FIRST, SECOND = "20300102-030405-00ff", "20300203-030405-00fe"
 PROCEDURE = json.dumps(to_plain(learn_procedure([[Segment(1, 0.0, 2.0), Segment(2, 2.0, 5.0)]] * 3)))
@@ -78,16 +78,27 @@ def test_names_stay_whole_where_a_terminal_has_room_for_them(
         store.begin(SessionFacts(FIRST, 9e8, "", "exported/demo", source="live/02_missed.mp4", procedure=PROCEDURE))
     entry(SessionsOptions, sessions.main, args=["--data", str(tmp_path / "alone")])
     heads, row, *_ = capsys.readouterr().out.splitlines()
-    assert heads.split() == ["session", "length", "state", "source", "bundle", "alerts"]
+    assert heads.split() == ["session", "length", "verdict", "source", "bundle", "alerts"]
     assert row.split()[-3:] == ["02_missed.mp4", "demo", "0"]
 
 
 def test_they_are_listed_and_those_left_open_are_closed(run: Callable[..., str]) -> None:
     said = run("--list")
     assert FIRST in said
-    assert "interrupted" in said
-    assert "finished" in said
+    assert "cut off" in said
+    assert "finished" in said  # a verdict is not known of it
     assert "shift [bold]2" in said
+
+
+def test_the_newest_verdict_is_told(run: Callable[..., str], data: Path, records: str | None) -> None:
+    words = [("not_complete", "Not complete: step 2 missed"), ("look", "Complete, 1 thing to look at")]
+    with Store(data, records=records) as store:
+        for kind, verdict in words:  # the second after an answer
+            store.write(SECOND, [StoredOutcome(2.0, "[1]", "[]", kind, verdict)], 6, 2.0, 9e8)
+    [line] = [line for line in run().splitlines() if line.startswith(SECOND)]
+    assert words[1][1] in line
+    assert words[0][1] not in line
+    assert [json.loads(line)["verdict"] for line in run("--jsonl").splitlines()] == ["", words[1][1]]
 
 
 @pytest.mark.parametrize(

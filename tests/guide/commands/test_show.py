@@ -28,6 +28,15 @@ def test_it_shows_what_was_learned(
     assert any(line.startswith("note: only 3 of the 4") for line in lines)
 
 
+def test_a_program_that_reads_it_gets_whole_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    names = tuple(f"{word} the {'very ' * 12}small part" for word in ("lay", "open", "fit", "close"))
+    main(ShowOptions(write_bundle(tmp_path / "box", names)))
+    assert any(all(name in line for name in names) for line in capsys.readouterr().out.splitlines())
+
+
 def test_a_damaged_bundle_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="is no bundle"):
         main(ShowOptions(tmp_path / "nowhere"))

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
 from guide.__main__ import main
+from guide.bundle import read_bundle
 from guide.commands.replay import ReplayOptions, differences, open_replay
+from guide.procedure.reading import from_plain
 from tests.guide.commands.test_keys import Seat
 from tests.tiny import Learned, altered
 
+TOYS = {"a": "fit axle", "b": "fit spring", "c": "close cover", "d": "fit wheel", "e": "fit lever", "f": "pack car"}
 LIST = "fit gasket\nany order:\n  attach hose\n  attach cable\nclose cover\n"
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> None:
     monkeypatch.setattr(sys, "argv", ["guide", *map(str, words)])
     main()
+
+
+def write_sequences(path: Path, *sequences: str) -> Path:
+    """One letter a step, named as in TOYS."""
+    lines = (
+        {"id": str(number), "steps": [{"name": TOYS[one], "start": at, "end": at + 1} for at, one in enumerate(steps)]}
+        for number, steps in enumerate(sequences)
+    )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
 
 
 @pytest.fixture
@@ -109,3 +123,34 @@ def test_a_person_is_guided_by_the_key_that_says_done(pump: Path, tmp_path: Path
         seat.close()
     replay = open_replay(ReplayOptions("last", data=data))
     assert differences(replay.contents, replay.updates()) == []
+
+
+def test_sequences_of_two_products_guide_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cover comes after the wheel of the one or the lever of the other; first, it is wrong in both."""
+    sequences = write_sequences(tmp_path / "toys.JSONL", *["adcf", "bec"] * 4)
+    run(monkeypatch, "steps", sequences, "--out", tmp_path / "toys")
+    steps = [step.name for step in from_plain(read_bundle(tmp_path / "toys").json("procedure.json")).steps]
+    seat = Seat([sys.executable, "-m", "guide", "watch", "none", "--bundle", str(tmp_path / "toys")])
+    try:
+        seat.wait_for("next: ")
+        seat.press(f"{1 + steps.index('close cover')}d")
+        seat.wait_for("Out of order: close cover")
+        seat.wait_for('"fit wheel" or "fit lever" came first')
+        seat.wait_for('in 8 of 8 that did "close cover"')
+        seat.press(f"u{1 + steps.index('fit axle')}d")
+        seat.wait_for("next: fit wheel (4 of 4 who did this)")
+        seat.press("qq")
+        seat.wait_for("the session is being ended")
+        seat.wait_for("timeline: fit axle")
+        assert "short" not in seat.said, "a step marked as done lasts no time"
+    finally:
+        seat.close()
+
+
+def test_sequences_without_steps_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "steps", write_sequences(tmp_path / "none.jsonl", ""), "--out", tmp_path / "out")
+    assert "hold none: give others" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

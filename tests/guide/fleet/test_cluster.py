@@ -90,3 +90,17 @@ def test_a_replica_hears_where_pictures_go_and_ray_logs_no_password(monkeypatch:
     server = module._Server(*actor.arguments)
     server.end()
     assert os.environ[VARIABLE] == ADDRESS
+
+
+def test_the_actor_ends_when_its_server_failed_so_that_ray_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_ray()
+    ended: list[int] = []
+    monkeypatch.setattr(module, "log_as_json", lambda _: None)
+    monkeypatch.setattr("guide.fleet.cluster.os._exit", ended.append)
+    server = module._Server("replica-1", serve_nothing, ServeOptions(threads=1), LOCAL, None, "")
+    server._thread.join()
+    server.where()
+    assert ended == [1]
+    server.end()
+    server.where()
+    assert ended == [1], "one that is being ended ends by itself"

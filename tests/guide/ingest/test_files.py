@@ -208,7 +208,7 @@ def test_pictures_that_are_too_large_are_not_decoded(tmp_path: Path, monkeypatch
     """55 kB of H.264 hold pictures that take 2 GB."""
     path = write_video(tmp_path / "a.mp4", grey_levels(8), steady(8, 5))
     assert len(list(VideoFile(path))) == 8
-    monkeypatch.setattr(files, "MOST_PIXELS", 64 * 48 - 1)
+    monkeypatch.setattr("guide.MOST_PIXELS", 64 * 48 - 1)
     with pytest.raises(InputError, match="not one frame"):
         list(VideoFile(path))
 

@@ -12,9 +12,9 @@ from guide.ingest.capture import CaptureSettings
 from guide.ingest.files import VideoFile
 from guide.ingest.live import LiveSource
 from guide.ingest.pushed import Headsets, PushedFrames
-from guide.ingest.source import SourceOptions, open_source
+from guide.ingest.source import SourceOptions, length_of, open_source
 from guide.ingest.stills import StillFolder
-from tests.synth import plain
+from tests.synth import grey_levels, plain, steady, write_video
 
 
 @pytest.mark.parametrize(
@@ -82,3 +82,13 @@ def test_a_camera_that_is_not_there_is_one_sentence(text: str) -> None:
 def test_senseless_times_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match="times above 0 s"):
         CaptureSettings(**wrong)
+
+
+def test_a_recording_knows_how_long_it_is_once_it_is_read(tmp_path: Path) -> None:
+    video = VideoFile(write_video(tmp_path / "a.mp4", grey_levels(30), steady(30, 10)))
+    next(iter(video))
+    assert length_of(video) == pytest.approx(3.0, abs=0.11)
+    for number in range(6):
+        cv2.imwrite(str(tmp_path / f"{number}.png"), plain((9, 9, 9), 32, 32))
+    assert length_of(StillFolder(tmp_path, rate=2.0)) == 3.0
+    assert length_of(open_source("0")) == 0.0

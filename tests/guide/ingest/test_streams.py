@@ -108,7 +108,7 @@ def test_a_recording_behind_an_address_is_refused(tmp_path: Path, suffix: str, s
 
 
 def test_a_stream_of_pictures_that_are_too_large_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guide.ingest.files.MOST_PIXELS", 64 * 48 - 1)
+    monkeypatch.setattr("guide.MOST_PIXELS", 64 * 48 - 1)
     for stream in (mjpeg(noisy(3), stays_up=True), mpegts(noisy(10), stays_up=True)):
         with serving(stream) as address, suppress(SourceLostError):
             opened = NetworkStream(address, 1.0)

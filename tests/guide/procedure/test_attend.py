@@ -1,5 +1,7 @@
 """What each action does, on a small task whose steps 1, 2, 3, 4 follow each other."""
 
+from dataclasses import replace
+
 import pytest
 
 from guide.domain import Alert, Belief, KeyStep, Ordering, Question, Resolution, Segment
@@ -220,23 +222,26 @@ def test_a_pause_that_nobody_ends_ends_with_the_session(tracker: AttendedTracker
     assert kinds(tracker.finish(10.0)) == ["missed", "missed", "missed"]
 
 
-def ask(tracker: AttendedTracker, step: int, confidence: float = 0.2) -> Question:
+def ask_of_two() -> tuple[AttendedTracker, Question]:
+    """Does 1 and 3 of a task in which 2 is only asked about."""
+    rules = replace(TASK.rules, required=(1, 3, 4), asked_steps=(2,))
+    tracker = AttendedTracker(replace(TASK, rules=rules))
     tracker.push(1, 0.0)
-    (question,) = tracker.push(step, 5.0, confidence)
+    (question,) = tracker.push(3, 5.0)
     assert isinstance(question, Question)
-    return question
+    return tracker, question
 
 
-def test_a_yes_to_did_you_do_it_counts_as_done(tracker: AttendedTracker) -> None:
-    question = ask(tracker, 3)
+def test_a_yes_to_did_you_do_it_counts_as_done() -> None:
+    tracker, question = ask_of_two()
     assert tracker.act(Action("answer", 6.0, target=question.id, answer=True)) == (
         Resolution(question.id, 5.0, is_withdrawn=True),
     )
     assert 2 in tracker.progress.done
 
 
-def test_a_no_to_did_you_do_it_is_an_alert(tracker: AttendedTracker) -> None:
-    question = ask(tracker, 3)
+def test_a_no_to_did_you_do_it_is_an_alert() -> None:
+    tracker, question = ask_of_two()
     said = tracker.act(Action("answer", 6.0, target=question.id, answer=False))
     assert kinds(said) == ["resolution", "missed"]
     assert kinds(tracker.push(2, 8.0)) == ["resolution", "out_of_order"]  # now it is certain that 3 came too early

@@ -84,6 +84,11 @@ def test_each_damage_is_named(change: dict[str, Any], words: str) -> None:
         from_plain({**PLAIN, **change})
 
 
+def test_a_file_that_says_when_rules_alarm_is_read_like_one_that_does_not() -> None:
+    assert "alert_chance" not in PLAIN["rules"]
+    assert from_plain(damage(PLAIN, ("rules",), {**PLAIN["rules"], "alert_chance": 0.6})) == from_plain(PLAIN)
+
+
 @pytest.mark.parametrize("character", ["\x1b", "\x00", "\n", "\t", "\x7f", "\x9b", "\u2028", "\ud800"], ids=repr)
 @pytest.mark.parametrize("field", ["name", "reason"])
 def test_characters_that_steer_a_terminal_are_refused(field: str, character: str) -> None:

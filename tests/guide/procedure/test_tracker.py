@@ -162,25 +162,6 @@ def test_unknown_cools_down(task: Procedure) -> None:
     assert len(tracker.push(UNKNOWN, 40.0)) == 1
 
 
-def test_low_confidence_asks_and_a_surer_sign_alerts(task: Procedure) -> None:
-    tracker = Tracker(task)
-    tracker.push(1, 0.0)
-    (question,) = tracker.push(3, 10.0, confidence=0.3)
-    assert isinstance(question, Question)
-    assert (question.step, question.text) == (2, 'Did you do "board"?')
-    closed, alert = tracker.push(4, 20.0)
-    assert closed == Resolution(question.id, 20.0, is_withdrawn=False)
-    assert isinstance(alert, Alert)
-    assert (alert.kind, alert.step) == ("missed", 2)
-
-
-def test_a_question_is_closed_when_the_step_is_done(task: Procedure) -> None:
-    tracker = Tracker(task)
-    tracker.push(1, 0.0)
-    (question,) = tracker.push(3, 10.0, confidence=0.3)
-    assert tracker.push(2, 20.0) == (Resolution(question.id, 20.0, is_withdrawn=True),)
-
-
 def test_a_step_that_was_only_asked_about_and_comes_too_late_is_out_of_order(task: Procedure) -> None:
     """Whether it had to be done was doubtful; that it comes first where it is done is not."""
     rules = replace(task.rules, required=tuple(n for n in task.rules.required if n != 2), asked_steps=(2,))
@@ -188,6 +169,7 @@ def test_a_step_that_was_only_asked_about_and_comes_too_late_is_out_of_order(tas
     tracker.push(1, 0.0)
     (question,) = tracker.push(3, 10.0)
     assert isinstance(question, Question)
+    assert (question.step, question.text) == (2, 'Did you do "board"?')
     closed, alert = tracker.push(2, 20.0)
     assert closed == Resolution(question.id, 20.0, is_withdrawn=True)
     assert isinstance(alert, Alert)

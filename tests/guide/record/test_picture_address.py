@@ -17,7 +17,7 @@ from guide.errors import InputError, OutputError
 from guide.record import picture_address
 from guide.record.lock import LOCK, SessionLock
 from guide.record.picture_address import PictureAddress
-from guide.record.retention import drop_old_pictures, move_pictures
+from guide.record.retention import REPORT, drop_old_pictures, move_pictures
 from guide.record.store import DAY_S, Store
 from guide.record.values import SessionFacts, StoredPicture
 from tests.postgres import Cluster
@@ -133,6 +133,23 @@ def test_a_folder_that_is_too_full_gives_them_to_the_address(address: PictureAdd
         assert drop_old_pictures(store, time.time(), most_bytes=1.0) == (), "they are not lost"
         assert len(store.contents(NAME).pictures) == 2
     assert (names(place), away(address)) == ([LOCK], FILES)
+
+
+def test_those_that_went_there_are_remembered_when_a_page_beside_them_goes(
+    address: PictureAddress, tmp_path: Path
+) -> None:
+    place = record(tmp_path)
+    move_pictures(tmp_path, session=NAME)
+    (place / REPORT).mkdir()
+    (place / REPORT / "index.html").write_text("a page with stills")
+    with Store(tmp_path) as store:
+        assert drop_old_pictures(store, time.time(), most_bytes=1.0) == (NAME,)
+        assert names(place / REPORT) == []
+        assert len(store.contents(NAME).pictures) == 2
+        assert away(address) == FILES
+        store.trusted_time(later := time.time() + 8 * DAY_S)
+        drop_old_pictures(store, later + 2 * DAY_S)
+    assert away(address) == {}
 
 
 def test_what_cannot_be_brought_back_as_a_whole_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

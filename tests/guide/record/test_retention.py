@@ -217,19 +217,20 @@ def test_a_store_that_a_newer_program_brought_up_to_date_does_not_end_it(
         until(lambda: not (tmp_path / NAMES[0] / "video-1.mp4").exists())
 
 
-def test_a_folder_that_goes_while_it_is_looked_at_does_not_end_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("error", [FileNotFoundError(2, "No such file or directory", "a"), ZeroDivisionError()])
+def test_a_folder_that_goes_while_it_is_looked_at_or_our_own_fault_does_not_end_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     def tidy_up(*given: Any) -> None:
         if not caplog.text:
-            raise FileNotFoundError(2, "No such file or directory", str(tmp_path / NAMES[0]))
+            raise error
         tidy_up_for_good(*given)
 
     tidy_up_for_good = retention._tidy_up
     monkeypatch.setattr(retention, "PERIOD_S", 0.01)
     with Store(tmp_path) as store, tidying(tmp_path, most_bytes=1.0):
         monkeypatch.setattr(retention, "_tidy_up", tidy_up)
-        until(lambda: "No such file or directory" in caplog.text)
+        until(lambda: "old pictures c" in caplog.text)
         record(store, NAMES[0], time.time())
         until(lambda: not (tmp_path / NAMES[0] / "video-1.mp4").exists())
 

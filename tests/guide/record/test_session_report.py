@@ -148,7 +148,7 @@ def test_what_people_did_about_an_alert_stands_with_it_in_words(report: SessionR
 
 def test_an_empty_session_has_a_page_too() -> None:
     report = make_report(replace(SESSION, at=0.0), Contents(), [])
-    for words in ("No step was confirmed", "No alert was raised", "Nobody intervened", "Nothing to report"):
+    for words in ("No step was confirmed", "No alert was raised", "Nobody intervened", "No trouble"):
         assert words in to_html(report, {})
     assert to_vtt(report).startswith("WEBVTT")
     assert to_csv(report).count("\n") == 1
@@ -259,6 +259,17 @@ def test_what_was_held_to_be_done_at_the_end_is_told_and_not_what_labels_said_on
 def test_a_report_counts_each_step_that_was_done_once() -> None:
     assert "1 step done" in to_html(make_report(SESSION, CONTENTS, STEPS), {})
     assert "2 steps done" in to_html(make_report(SESSION, JUDGED, STEPS), {})
+
+
+def test_a_report_begins_with_the_verdict_where_there_is_one() -> None:
+    assert 'class="verdict' not in to_html(make_report(SESSION, JUDGED, STEPS), {})
+    words = "Not complete: <fold> missed"
+    ended = StoredOutcome(19.8, "[1]", "[]", "not_complete", words)
+    report = make_report(replace(SESSION, verdict=words), replace(CONTENTS, outcomes=(ended,)), STEPS)
+    page = to_html(report, {})
+    assert '<p class="verdict not_complete">Not complete: &lt;fold&gt; missed</p>' in page
+    assert page.index('class="verdict') < page.index("<h2>")
+    assert to_plain(report)["verdict"] == words
 
 
 def test_what_came_before_somebody_began_anew_stays_as_it_was_confirmed() -> None:

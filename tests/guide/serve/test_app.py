@@ -54,6 +54,7 @@ def test_a_session_on_a_recording_runs_to_its_end_and_is_kept(served: Served, vi
         (outcome,) = store.contents(session).outcomes  # the record tells what the page shows
     told = [[one[name] for name in ("step", "start", "end", "busy_s")] for one in shown["timeline"]]
     assert (json.loads(outcome.visits), json.loads(outcome.done)) == (told, shown["progress"]["done"])
+    assert {"kind": outcome.ending, "words": outcome.verdict} == shown["ending"]
     assert served.ask(f"/sessions/{session}/actions", {"kind": "next"}).json == {
         "error": "this session is over: start another one."
     }

@@ -76,8 +76,10 @@ def test_frames_go_out_and_guidance_comes_in(frames_task: Learned, tmp_path: Pat
     camera = write_camera(tmp_path / "camera.y4m", (1, 4), 3.0)
     with running(frames_task.folder, tmp_path / "data") as served, phone(served, camera) as page:
         assert page.input_value("#client") == "browser"
+        page.locator("#procedure", has_text=frames_task.folder.name).wait_for()
         page.click("#go")
         page.locator("#link.up").wait_for(timeout=20_000)
+        assert page.inner_text("#what") == frames_task.folder.name
         page.locator("#steps li.here, #steps li.done").first.wait_for(timeout=20_000)
         [session] = served.ask("/sessions").json["sessions"]
         assert session["client"] == "browser"
@@ -85,6 +87,7 @@ def test_frames_go_out_and_guidance_comes_in(frames_task: Learned, tmp_path: Pat
         assert page.get_attribute("#mute", "aria-pressed") == "true"
         page.wait_for_timeout(4_000)
         page.click("#end")
+        page.click("#end")  # an impatient second press takes the question away from nobody
         page.click("#really")
         page.locator("#link", has_text="ended").wait_for(timeout=20_000)
         shown = served.ask(f"/sessions/{session['session']}").json

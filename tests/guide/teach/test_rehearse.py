@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from guide.domain import KeyStep, Labels
-from guide.label.confidence import Calibration
 from guide.label.energy import LinkSettings
 from guide.label.labeller import Labeller
 from guide.perceive.appearance import AppearanceSettings
@@ -19,11 +18,7 @@ from guide.task_model import PRIORS, histories_of, labeller_of
 from guide.teach import rehearse as rehearse_module
 from guide.teach.demonstrations import demonstrate
 from guide.teach.prototypes import Judged, Taught, learn_prototypes
-from guide.teach.rehearse import (
-    calibrate_steps,
-    heard_with,
-    rehearse,
-)
+from guide.teach.rehearse import calibrate_steps, rehearse
 
 RATE = 5.0
 SETTINGS = AppearanceSettings.for_step(5.0)
@@ -148,8 +143,3 @@ def test_steps_are_as_sure_as_the_share_of_their_moments_that_was_right() -> Non
 def test_what_is_no_step_or_has_no_frames_says_nothing_of_confidence() -> None:
     events: list[Event] = [*done(-1, 0.0, 1.0), *done(0, 1.0, 2.0), *done(1, 90.0, 95.0), Confirmed(1, 3.0, 0.9, None)]
     assert calibrate_steps([judged()], [events]) == calibrate_steps([], [])
-
-
-def test_trust_moves_steps_and_leaves_unknown_activity() -> None:
-    heard = heard_with([Confirmed(1, 1.0, 0.6), Confirmed(-1, 2.0, 0.6), Ended(1, 3.0)], Calibration(2.0, 0.0))
-    assert [getattr(event, "confidence", None) for event in heard] == [pytest.approx(0.6923, abs=1e-3), 0.6, None]

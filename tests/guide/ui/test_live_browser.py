@@ -14,9 +14,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from guide.bundle import write_manifest
+from guide.commands.steps import learn_file, write_list_bundle
+from guide.ingest.base import NO_PICTURES
 from guide.procedure.wording import KEYS
 from guide.ui.server import ServerKeeper
 from tests.dashboard import ROOT, keep_screenshot, serve, settle
+from tests.guide.commands.test_steps import TOYS, write_sequences
 from tests.live_app import HOSTILE, NAMES, App, browser, first_page, live_app, new_page, play, quiet_headset
 from tests.tiny import Learned, write_steps
 
@@ -222,6 +225,20 @@ def test_what_comes_next_is_said_before_the_step_ends(app: App, page: Page) -> N
         client.act(session, {"kind": "next"})  # by hand: it lasts as long as nobody ends it
         wait_for_words(page, "please ")
         wait_for_words(page, "Next: please ")
+
+
+def test_of_two_products_the_step_that_either_needs_is_named(app: App, page: Page, tmp_path: Path) -> None:
+    """Guided by hand, with what sequences of both taught: the cover comes after the wheel or the other's lever."""
+    procedure = learn_file(write_sequences(tmp_path / "toys.jsonl", *["adcf", "bec"] * 4))
+    write_list_bundle(procedure, app.task.exported / "toys")
+    client = ServerKeeper(app.task.exported, app.task.data).connect()
+    session = client.start({"source": NO_PICTURES, "bundle": "toys"})["session"]
+    page.goto(f"{app.address}/?session={session}")
+    expect(page.locator(".guide-now")).to_be_visible()
+    client.act(session, {"kind": "mark_done", "step": next(s.number for s in procedure.steps if s.name == TOYS["c"])})
+    told = page.locator(".guide-alert", has_text=f"Out of order: {TOYS['c']}")
+    expect(told).to_contain_text(f'"{TOYS["d"]}" or "{TOYS["e"]}" came first in 8 of 8 that did "{TOYS["c"]}"')
+    shutil.rmtree(app.task.exported / "toys")
 
 
 def test_the_next_step_is_shown_by_a_clip_that_plays_on(app: App, page: Page) -> None:

@@ -121,3 +121,10 @@ def test_a_clip_takes_the_place_of_its_steps_still() -> None:
 
 def test_stills_come_with_the_page() -> None:
     assert read(live_html.stills([b"one", b"two"])).tags == ["div", "img", "img"]
+
+
+def test_before_anything_was_done_the_next_step_is_what_demonstrations_began_with() -> None:
+    begun, fresh = (live_html.following(one, lambda step, number: "") for one in (VIEW, replace(VIEW, visits=())))
+    assert "9 of 12 who did this" in begun
+    assert "who did this" not in fresh
+    assert "9 of 12 demonstrations began so" in fresh

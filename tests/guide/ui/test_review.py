@@ -163,7 +163,10 @@ def test_labels_of_a_recording_are_saved(open_page: Callable[[], AppTest], box: 
     page.segmented_control(key="review_part").set_value("Label a recording").run()
     press(page, "Save these labels")
     assert "labelled recording a with" in texts(page)
-    assert (ReviewStore(box).labels / "a.csv").is_file()
+    kept = ReviewStore(box).labels / "a.csv"
+    assert kept.is_file()
+    press(page, "Undo the last")
+    assert not kept.exists()
 
 
 def test_two_labelled_recordings_say_what_a_third_would_gain(open_page: Callable[[], AppTest], box: Path) -> None:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from guide.record.keeping import Keeping, read_keeping
 from guide.record.lock import SessionLock
+from guide.record.values import StoredOutcome
 from guide.ui import sessions
 from tests.kept_sessions import FIRST, SECOND, keep_session
 
@@ -93,6 +94,26 @@ def test_replay_shows_the_video_or_says_why_not(open_page: OpenPage, tmp_path: P
     assert list(page.dataframe[0].value["step"]) == ["lay mat", "fit board", "open case", "close lid"]
     assert len(page.get("video")) == 1
     assert len(page.get("download_button")) == 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "place"),
+    [
+        ("complete", "Complete", "success"),
+        ("look", "Complete, 1 thing to look at", "warning"),
+        ("not_complete", "Not complete: close lid missed", "error"),
+    ],
+)
+def test_the_verdict_is_told_in_the_list_and_over_the_replay(
+    open_page: OpenPage, tmp_path: Path, kind: str, words: str, place: str
+) -> None:
+    keep_session(tmp_path, FIRST, has_video=False, more=(StoredOutcome(20.0, "[1]", "[]", kind, words),))
+    keep_session(tmp_path, SECOND, has_video=False, started=1_000_000_000.0)  # of an older version
+    page = open_page()
+    assert list(page.dataframe[0].value["verdict"]) == [words, "finished"]
+    page.text_input(key="sessions_words").set_value(words).run()
+    page = choose(page, sessions.REPLAY)
+    assert [one.value.replace("\\", "") for one in getattr(page, place)] == [words]
 
 
 def test_a_session_still_being_recorded_is_shown_so_far(open_page: OpenPage, tmp_path: Path) -> None:

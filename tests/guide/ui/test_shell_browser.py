@@ -50,3 +50,14 @@ def test_on_a_phone_the_list_of_pages_goes_away_once_one_was_chosen(tmp_path: Pa
         expect(page.get_by_test_id("stExpandSidebarButton")).to_be_visible()
         page.reload()
         expect(page.get_by_test_id("stExpandSidebarButton")).to_be_visible()
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_dashboard_that_was_stopped_is_told_in_plain_words(tmp_path: Path, host: str) -> None:
+    require_chromium()
+    with browse() as page:
+        with serve(tmp_path) as address:
+            page.goto(address.replace("127.0.0.1", host))
+            expect(page.get_by_text("no procedure in")).to_be_visible()
+        expect(page.get_by_text("The dashboard was stopped")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("yourscript.py")).not_to_be_visible()

@@ -101,7 +101,7 @@ def test_a_film_without_its_length_gets_it_and_is_kept_once(tmp_path: Path, vide
 
 
 def test_pictures_that_are_too_large_are_refused(tmp_path: Path, video: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guide.ingest.files.MOST_PIXELS", 64 * 48 - 1)
+    monkeypatch.setattr("guide.MOST_PIXELS", 64 * 48 - 1)
     with pytest.raises(InputError, match="damaged or no video"):
         store(io.BytesIO(video), "a.mp4", tmp_path / "box")
 

@@ -8,7 +8,7 @@ import pytest
 
 from guide.domain import Alert, AlertKind, Guidance, Question, Resolution
 from guide.procedure.replay import standing_alerts
-from offline.study.flags import Judged, Planted, first_word, judge, total
+from offline.study.flags import Judged, Planted, first_word, is_asked_of, judge, total
 
 NAMES = {11: 1, 12: 2, 13: 3}  # found steps 11, 12, 13 are the true 1, 2, 3; 14 matches nothing
 
@@ -94,3 +94,14 @@ def test_the_first_word_may_be_one_that_was_taken_back_for_a_better_one() -> Non
     assert first_word([alert(1, "missed", 12)], exchanged, NAMES) is None
     assert first_word(said, Planted("missed", 1, None, 10.5), NAMES) == 11.0
     assert first_word(said, Planted("missed", 1, None, 13.0), NAMES) is None
+
+
+@pytest.mark.parametrize(
+    ("step", "at", "is_about_it"),
+    [(12, 10.0, True), (11, 10.0, True), (13, 10.0, False), (14, 10.0, False), (12, 8.0, False)],
+)
+def test_a_question_asks_of_a_fault_by_either_of_its_steps_once_that_can_be_known(
+    step: int, at: float, is_about_it: bool
+) -> None:
+    planted = Planted("out_of_order", 2, 1, at=10.0)
+    assert is_asked_of([Question(1, at, step, "Did you?")], planted, NAMES) == is_about_it

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from guide.bundle import write_manifest
 from guide.commands.steps import write_list_bundle
 from guide.errors import InputError
+from guide.procedure.scores import learn_names
+from guide.procedure.sequences import parse_sequences
 from guide.procedure.written_list import read_list
 from guide.teach.review_store import ReviewStore
 from guide.ui.state.bundles import BundleView, DamagedBundle, rename_bundle, view_bundle
@@ -192,3 +194,14 @@ def test_a_written_list_is_shown_as_what_it_is(tmp_path: Path) -> None:
     assert [(edge.first, edge.then, edge.when_broken) for edge in view.edges] == [("1 cut", "2 fold", "alert (given)")]
     assert view.watch == f"python -m guide watch none --bundle {tmp_path / 'kite'}"
     assert [name for name, _ in view.facts] == ["Program", "Version"]
+
+
+def test_what_was_learned_from_sequences_is_shown_as_what_it_is(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": "a", "steps": [{"name": "cut", "start": 0, "end": 1}]})] * 3
+    procedure = learn_names(parse_sequences(lines, "lines"))
+    write_list_bundle(procedure, tmp_path / "kite")
+    view = view_bundle(tmp_path / "kite")
+    assert isinstance(view, BundleView)
+    assert view.summary == "1 step, from 3 sequences; guided by hand"
+    assert view.watch.startswith("python -m guide watch none")
+    assert "Trunk" not in dict(view.facts)

@@ -23,7 +23,7 @@ features: 50 %, 3 s left working rate 5 a second
 features: 100 % working rate 5 a second
 run {run}
 training (tc3i): 33 %, 2 min 3 s left loss 1.5000, held out 1.7500, 30.5 a second
-training ended after 6 iterations: reached its 6 iterations before it converged
+training ended after 6 iterations: did its 6 iterations
 finding key-steps ...
 finding key-steps: took 1 s
 writing the bundle ...

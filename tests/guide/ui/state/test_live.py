@@ -238,6 +238,10 @@ def test_a_session_that_is_over_says_how_it_ended() -> None:
     assert (over.now.name, over.ending) == ("Not complete: fit board missed", "not_complete")
     assert over.remark == "2 of 4 steps done; not done: fit board, close lid."
     assert [(item.step, item.standing) for item in over.timeline[2:]] == [(3, "missed"), (4, "not done")]
+    usual = PROGRESS | {"done": [1], "lacking": [3, 2]}  # as people do it, not as the steps are numbered
+    assert view(state="finished", ending=MISSED, progress=usual).remark == (
+        "1 of 4 steps done; not done: fit board, open case, close lid."
+    )
     done = PROGRESS | {"done": [1, 2, 3, 4], "lacking": []}
     complete = view(state="finished", progress=done, ending={"kind": "complete", "words": "Complete"})
     assert (complete.now.name, complete.remark) == ("Complete", "4 of 4 steps done.")

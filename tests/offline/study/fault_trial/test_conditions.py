@@ -11,6 +11,7 @@ import pytest
 from guide.task_model import PRIORS
 from offline.study.evaluation.teaching import ALL, NONE, Taught, Way
 from offline.study.fault_trial.conditions import PRIOR_SETS, SOURCES, learn, unaries_of
+from offline.study.flag_parts import SOURCES as PARTS_SOURCES
 from offline.study.trial.worlds import SOURCES as WORLDS
 from tests.faulty_task import NAMES, USUAL, make_task
 from tests.imported import imported_by
@@ -28,12 +29,20 @@ def is_within(module: str, names: Sequence[str]) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in names)
 
 
-@pytest.mark.parametrize("job", ["fault_trial.leaving", "fault_trial.mistakes", "trial.trying"])
-def test_a_change_anywhere_in_what_decides_makes_results_anew(job: str) -> None:
+@pytest.mark.parametrize(
+    ("job", "sources"),
+    [
+        ("fault_trial.leaving", SOURCES),
+        ("fault_trial.mistakes", SOURCES),
+        ("trial.trying", SOURCES),
+        ("flag_parts", PARTS_SOURCES),
+    ],
+)
+def test_a_change_anywhere_in_what_decides_makes_results_anew(job: str, sources: Sequence[str]) -> None:
     used = imported_by(f"offline.study.{job}")
     assert {"guide.label.histories", "guide.procedure.tracker", f"offline.study.{job}"} <= used
-    known = (*SOURCES, *HARMLESS, *WORLDS)
-    assert [one for one in sorted(used - {"guide", "offline"}) if not is_within(one, known)] == []
+    modules = sorted(used - {"guide", "offline", "offline.study"})
+    assert [one for one in modules if not is_within(one, (*sources, *HARMLESS, *WORLDS))] == []
 
 
 def test_priors_are_all_none_or_one() -> None:
