@@ -15,6 +15,7 @@ from offline.backbones import BACKBONE_NAMES
 from offline.keysteps.registry import FINDERS
 from offline.losses.cycle import TrustKind
 from offline.losses.registry import LOSS_NAMES, LossName
+from offline.views import VIEWS
 
 PresetName = Literal["default", "paper"]
 HeadKind = Literal["conv", "pooled"]
@@ -40,6 +41,10 @@ class Recipe:
     looks: int | Literal["auto"] = "auto"
     """2 adds a second look at where things move, for hands that are small in the picture; `auto` keeps it where it
     clearly gains."""
+    views: int = 0
+    """Other views of each recording, in other colours and from another angle, that recognition learns from besides: for
+    gloves or a camera that is not quite where it was. Each is one more run of the trunk over all, and with them fewer
+    faults were found on g1 in what was seen as usual."""
     head: HeadKind = "pooled"
     """`conv`: the paper's 3D convolutions on trunk maps; `pooled`: a perceptron on pooled features, far cheaper."""
     heads: int = 5
@@ -162,8 +167,9 @@ _AT_MOST = {
     "embedding_width": 8192,
     "heads": 64,
     "looks": 2,
+    "views": len(VIEWS),
 }  # maps are 14 x 14
-_MAY_BE_NONE = frozenset({"bottleneck"})
+_MAY_BE_NONE = frozenset({"bottleneck", "views"})
 _MAY_BE_AUTO = frozenset({"k", "looks"})
 
 

@@ -88,11 +88,13 @@ class Inputs:
     settings: AppearanceSettings
     step_s: float
     """What an average step takes: the median recording over the number of steps."""
+    copies: tuple[tuple[NDArray[Any], ...], ...] = ()
+    """Of each recording what the trunk pools (T, P) in other views of it, where there are any."""
 
     def demonstrations(self) -> Demonstrations:
         """The recordings as teaching sees them, in the embedding that the live side takes."""
         ids, times, pooled = zip(*((one.id, one.times, one.pooled) for one in self.recordings), strict=True)
-        return demonstrate(ids, times, pooled, self.rate, self.settings)
+        return demonstrate(ids, times, pooled, self.rate, self.settings, self.copies)
 
     def collection(self, embeddings: Sequence[Features]) -> Collection:
         """The recordings as finders take them: of what was pooled the means alone."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Features, Times
+from guide.domain import Features, Frame, Times
 from guide.errors import InputError, OutputError
 from guide.perceive.pace import Pace
 from guide.perceive.region import VERSION as REGION_VERSION
@@ -26,6 +26,8 @@ from guide.teach.collection import Collection
 from guide.whole_file import whole_file
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording, open_frames, read_feature_file
+from offline.views import VERSION as VIEW_VERSION
+from offline.views import View
 
 if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
     from offline.extraction import Extractor, FeatureBatch
@@ -98,18 +100,20 @@ class FeatureCache:
         rate: float,
         keep_maps: bool = False,
         progress: Progress | None = None,
+        view: View | None = None,
     ) -> RecordingFeatures:
         """The recording's features: read from a feature file, or from the cache, or extracted into it.
 
-        Raises InputError when the recording cannot be read, OutputError when the cache cannot be written.
+        With a `view` its pictures are changed so. Raises InputError when the recording cannot be read, OutputError when
+        the cache cannot be written.
         """
         if recording.kind == "features":
             return self._mapped(load_feature_file(recording), recording)
         assert extractor is not None, "pictures need a trunk"
-        key = self.key(recording, extractor, rate)
+        key = self.key(recording, extractor, rate, view)
         arrays = self.read(key, keep_maps)
         if arrays is None:
-            batches = extractor.extract(open_frames(recording).frames(Pace(rate).push), keep_maps)
+            batches = extractor.extract(_frames(recording, rate, view), keep_maps)
             arrays = self._write(key, recording, batches, rate, progress)
         means = extractor.trunk.spec.mean_width
         return RecordingFeatures(recording.id, rate, arrays["times"], arrays["pooled"], arrays.get("maps"), means)
@@ -122,13 +126,14 @@ class FeatureCache:
         region: RegionSettings,
         is_trial: bool = False,
         progress: Progress | None = None,
+        view: View | None = None,
     ) -> RecordingFeatures:
         """What was `seen` in one of TRIED frames or in all, and beside it what the trunk pools of where things move.
 
         It is read from the cache or extracted into it, and raises what `features` does.
         """
         width, every = seen.pooled.shape[1], TRIED if is_trial else 1
-        whole = self.key(recording, extractor, seen.rate)
+        whole = self.key(recording, extractor, seen.rate, view)
         trial, key = (f"{whole}-{_digest((region, REGION_VERSION, each))}" for each in (TRIED, every))
         arrays = self.read(key, keep_maps=False)
         if arrays is None:
@@ -137,7 +142,7 @@ class FeatureCache:
             def is_wanted(number: int) -> bool:
                 return (number % TRIED == 0) == is_trial or (not is_trial and tried is None)
 
-            frames = second_looks(open_frames(recording).frames(Pace(seen.rate).push), region, is_wanted)
+            frames = second_looks(_frames(recording, seen.rate, view), region, is_wanted)
             batches = extractor.extract(frames, preprocessing=closer(extractor.preprocessing, region))
             looks: Iterator[NDArray[Any]] = (row for batch in batches for row in batch.pooled)
             if tried is not None:
@@ -153,13 +158,13 @@ class FeatureCache:
             mean_width=seen.mean_width or width,
         )
 
-    def key(self, recording: Recording, extractor: Extractor, rate: float) -> str:
+    def key(self, recording: Recording, extractor: Extractor, rate: float, view: View | None = None) -> str:
         """Names the entry: everything that changes the numbers goes in."""
         parts = (
             CACHE_VERSION, self.content_hash(recording), recording.rate, extractor.preprocessing,
             extractor.name, extractor.weights_hash, float(rate),
         )  # fmt: skip
-        return _digest(parts)
+        return _digest(parts if view is None else (*parts, view, VIEW_VERSION))
 
     def content_hash(self, recording: Recording) -> str:
         """A hash of the recording's bytes, remembered for as long as size and time of change stay the same."""
@@ -244,6 +249,12 @@ class FeatureCache:
             _replace_folder(aside, self.folder / key)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+
+
+def _frames(recording: Recording, rate: float, view: View | None) -> Iterator[Frame]:
+    """The frames of a recording at the working rate, as they are or in another view."""
+    frames = open_frames(recording).frames(Pace(rate).push)
+    return frames if view is None else (replace(frame, image=view.of(frame.image)) for frame in frames)
 
 
 def load_feature_file(recording: Recording) -> RecordingFeatures:

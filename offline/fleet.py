@@ -28,6 +28,7 @@ from offline.extraction import ExtractionDevice, Extractor
 from offline.features import FeatureCache
 from offline.training import head_folders, head_seeds, train_head
 from offline.videos import Recording, RecordingFacts
+from offline.views import View
 
 if TYPE_CHECKING:
     from offline.ray_back import RayBack
@@ -45,14 +46,15 @@ class Seeing:
     device: ExtractionDevice
     region: RegionSettings | None = None
     is_trial: bool = False
+    view: View | None = None
 
     def __call__(self) -> None:
         extractor = Extractor(self.trunk, trunks_folder(self.cache), self.device, threads=1)
         cache = FeatureCache(features_folder(self.cache))
         try:
-            seen = cache.features(self.recording, extractor, self.rate, self.keep_maps)
+            seen = cache.features(self.recording, extractor, self.rate, self.keep_maps, view=self.view)
             if self.region is not None:
-                cache.look_twice(seen, self.recording, extractor, self.region, self.is_trial)
+                cache.look_twice(seen, self.recording, extractor, self.region, self.is_trial, view=self.view)
         except InputError:  # whoever reads the cache finds nothing, looks himself, and says what is wrong
             return
 
@@ -87,6 +89,7 @@ class Fleet:
         keep_maps: bool = False,
         region: RegionSettings | None = None,
         is_trial: bool = False,
+        views: Sequence[View | None] = (None,),
     ) -> None:
         """Has recordings seen that are not in the cache yet; those that cannot be read are left to the caller."""
         recordings = [replace(fact.recording, path=fact.recording.path.resolve()) for fact in facts]
@@ -94,9 +97,14 @@ class Fleet:
         trunk = deepcopy(trunk).cpu()
         if self.device == "cpu":
             _ = Extractor(trunk, trunks_folder(self.cache), "cpu").runner  # exports it for all of them
-        tasks = [Seeing(one, trunk, rate, keep_maps, self.cache, self.device, region, is_trial) for one in recordings]
+        tasks = [
+            Seeing(one, trunk, rate, keep_maps, self.cache, self.device, region, is_trial, view)
+            for one in recordings
+            for view in views
+        ]
         what = "features" if region is None else "second look"
-        for _ in tracked(self.executor.run(tasks), [fact.duration_s for fact in facts], what, console):
+        sizes = [fact.duration_s for fact in facts for _ in views]
+        for _ in tracked(self.executor.run(tasks), sizes, what, console):
             pass
 
     def train_heads(self, inputs: Inputs, recipe: Recipe, seed: int, folder: Path, console: Console) -> None:
@@ -116,7 +124,7 @@ def _train(inputs: Inputs, recipe: Recipe, seed: int, device: ExtractionDevice, 
 def slim(inputs: Inputs) -> Inputs:
     """What a head is trained on, without what it does not see: that would be gigabytes on their way."""
     recordings = tuple(replace(one, pooled=one.pooled[:, :0], maps=None) for one in inputs.recordings)
-    return replace(inputs, recordings=recordings)
+    return replace(inputs, recordings=recordings, copies=())
 
 
 @contextmanager

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from guide.errors import InputError
@@ -16,6 +17,7 @@ from offline.config import Recipe
 from offline.features import FeatureCache, RecordingFeatures
 from offline.progress import progress
 from offline.videos import Examined, RecordingFacts, examine_all, find_recordings, require_enough, working_rate
+from offline.views import View
 
 if TYPE_CHECKING:  # what only reads features starts neither trunk nor ONNX Runtime
     from offline.extraction import Extractor
@@ -130,6 +132,34 @@ def see_twice(
             done += fact.duration_s
             advance(done, "")
     return tuple(twice)
+
+
+def see_views(
+    facts: Sequence[RecordingFacts],
+    seen: Sequence[RecordingFeatures],
+    views: Sequence[View],
+    extractor: Extractor,
+    region: RegionSettings | None,
+    cache: FeatureCache,
+    console: Console,
+    fleet: Fleet | None = None,
+) -> tuple[tuple[NDArray[Any], ...], ...]:
+    """Of each recording that was `seen` what the trunk pools (T, P) in these views of it, by one look or by two."""
+    if fleet is not None:
+        fleet.see(facts, extractor.trunk, seen[0].rate, console, region=region, views=views)
+    pooled, done = [], 0
+    with progress(console if fleet is None else Console(quiet=True), "other views", len(facts) * len(views)) as advance:
+        for fact, one in zip(facts, seen, strict=True):
+            own = []
+            for view in views:
+                copy = cache.features(fact.recording, extractor, one.rate, view=view)
+                if region is not None:
+                    copy = cache.look_twice(copy, fact.recording, extractor, region, view=view)
+                own.append(copy.pooled)
+                done += 1
+                advance(done, fact.recording.id)
+            pooled.append(tuple(own))
+    return tuple(pooled)
 
 
 def seen_of(recordings: Sequence[RecordingFeatures], facts: Sequence[RecordingFacts]) -> tuple[RecordingFacts, ...]:

@@ -31,7 +31,7 @@ from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import TRIED, FeatureCache
 from offline.finetune import FineTuned, finetune_task, require_gpu
 from offline.fleet import Fleet, open_fleet
-from offline.gather import find_task, require_change, require_k, see_task, see_twice, seen_of
+from offline.gather import find_task, require_change, require_k, see_task, see_twice, see_views, seen_of
 from offline.learn import describe_found, find_labels
 from offline.loop import Progress as LoopProgress
 from offline.loop import Trained
@@ -42,6 +42,7 @@ from offline.second_look import FEWEST, MOST_TRIED, Gain, gain_in_words, try_sec
 from offline.training import head_folders, run_key, train_embedder
 from offline.training_report import print_curves, print_learned, print_resumed, print_written, settings_lines
 from offline.videos import RecordingFacts, ends_of
+from offline.views import VIEWS
 
 
 def _preset(name: str, metavar: str) -> Any:
@@ -81,6 +82,8 @@ class TrainOptions:
     """A file with the trunk's weights: where they cannot be downloaded, or fine-tuned before."""
     looks: Annotated[int | Literal["auto"] | None, _preset("looks", "1|2|auto")] = None
     """2: a second look at where things move, 1.77 times the time per frame; auto tries whether it helps."""
+    views: Annotated[int | None, _preset("views", "N")] = None
+    """Learn from so many other views of each video too, for gloves or a camera that is tilted."""
     loss: Annotated[str | None, _preset("loss", "NAME")] = None
     """The loss for the embedder: tc3i, tcc, cidm, lav or lav+tcc."""
     device: ExtractionDevice = "auto"
@@ -121,10 +124,11 @@ class Task:
 
     @property
     def kept(self) -> Path:
-        """Where the labels found are kept; other given labels lead to others, and so do other looks at them."""
+        """Where the labels found are kept; other given labels lead to others, and so do other looks and views."""
         if self.given is None:
             return self.folder / "found.npz"
-        return self.folder / f"found-{self.given.fingerprint}{'-twice' * (self.recipe.looks == 2)}.npz"
+        seen = "-twice" * (self.recipe.looks == 2) + f"-views-{self.recipe.views}" * (self.recipe.views > 0)
+        return self.folder / f"found-{self.given.fingerprint}{seen}.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,7 @@ def _recipe(options: TrainOptions) -> Recipe:
     if options.config is not None and not options.config.is_file():
         what = "is a folder" if options.config.is_dir() else "does not exist"
         raise InputError(f"a settings file was expected, but {options.config} {what}: check the path.")
-    overrides = {name: getattr(options, name) for name in ("k", "fps", "backbone", "looks", "loss")}
+    overrides = {name: getattr(options, name) for name in ("k", "fps", "backbone", "looks", "views", "loss")}
     return resolve(options.preset, options.config, overrides)
 
 
@@ -270,6 +274,8 @@ def _seen_once(recipe: Recipe) -> Recipe:
     """The recipe for features that somebody else's network gave; raises InputError where pictures were asked for."""
     if recipe.looks == 2:
         raise InputError("--looks 2 is for pictures, but features were given: leave it out.")
+    if recipe.views:
+        raise InputError(f"--views {recipe.views} is for pictures, but features were given: leave it out.")
     return replace(recipe, looks=1)
 
 
@@ -326,8 +332,7 @@ def _look_and_find(
     task: Task, embeddings: Sequence[Features], options: TrainOptions, console: Console
 ) -> tuple[Task, Demonstrations, Found]:
     """The key-steps, and the task as it is seen by one look or two: as asked for, or as a trial on these steps says."""
-    if task.recipe.looks == 2:
-        task = _seen_twice(task, options, console)
+    task = (_seen_twice if task.recipe.looks == 2 else _with_views)(task, options, console)
     demonstrations, found = _find(task, embeddings, options, console)
     if task.recipe.looks == "auto":
         gain = _try_second_look(task, found, options, console)
@@ -357,7 +362,18 @@ def _seen_twice(task: Task, options: TrainOptions, console: Console) -> Task:
     cache = FeatureCache(options.cache / "features")
     twice = see_twice(task.facts, recordings, task.extractor, RegionSettings(), cache, console, fleet=task.fleet)
     inputs = replace(task.inputs, recordings=tuple(twice))
-    return replace(task, recipe=recipe, inputs=inputs)
+    return _with_views(replace(task, recipe=recipe, inputs=inputs), options, console)
+
+
+def _with_views(task: Task, options: TrainOptions, console: Console) -> Task:
+    """The task with other views of its recordings, by as many looks as the recordings themselves."""
+    views = VIEWS[: task.recipe.views]
+    if not views:
+        return task
+    assert task.extractor is not None, "features have no views"
+    cache, recordings = FeatureCache(options.cache / "features"), task.inputs.recordings
+    copies = see_views(task.facts, recordings, views, task.extractor, task.recipe.region, cache, console, task.fleet)
+    return replace(task, inputs=replace(task.inputs, copies=copies))
 
 
 def _try_second_look(task: Task, found: Found, options: TrainOptions, console: Console) -> Gain | None:

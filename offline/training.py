@@ -53,7 +53,8 @@ def train_head(
 
 def run_key(recordings: Sequence[RecordingFeatures], recipe: Recipe, seed: int) -> str:
     """Names a training run by everything that decides its weights."""
-    deciding = {name: value for name, value in asdict(recipe).items() if name != "looks"}  # the head sees one look
+    aside = {"looks", "views"}  # the head sees one look at recordings as they are
+    deciding = {name: value for name, value in asdict(recipe).items() if name not in aside}
     digest = hashlib.sha256(json.dumps([RUN_VERSION, deciding, seed], sort_keys=True).encode())
     for recording in recordings:
         digest.update(f"{recording.id}\0{recording.mean_width}".encode())

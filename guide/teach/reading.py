@@ -24,7 +24,10 @@ def read_demonstrations(bundle: Bundle) -> tuple[Demonstrations, tuple[Labels, .
         items = tuple(_demonstration(arrays, number, id_) for number, id_ in enumerate(ids))
         labels = tuple(_labels(arrays[f"labels_{number}"], one) for number, one in enumerate(items))
         embedder = OnnxHead(bundle.path("head.onnx"), "cpu")
-        demonstrations = Demonstrations(items, settings.rate, settings.appearance, embedder)
+        copies = tuple(_copies(arrays, number, one) for number, one in enumerate(items))
+        demonstrations = Demonstrations(
+            items, settings.rate, settings.appearance, embedder, copies if any(copies) else ()
+        )
         demonstrations.collection()
     except (KeyError, TypeError, ValueError) as cause:
         raise BundleError(f"{bundle.folder} holds no usable demonstrations ({cause}): export it again.") from cause
@@ -39,6 +42,15 @@ def _demonstration(arrays: dict[str, NDArray[Any]], number: int, id_: str) -> De
         arrays[f"pooled_{number}"],
         np.asarray(arrays[f"embeddings_{number}"], np.float32),
     )
+
+
+def _copies(arrays: dict[str, NDArray[Any]], number: int, one: Demonstration) -> tuple[NDArray[Any], ...]:
+    """What the trunk pooled in other views of a demonstration."""
+    count = sum(name.startswith(f"view_{number}_") for name in arrays)
+    copies = tuple(arrays[f"view_{number}_{place}"] for place in range(count))
+    if any(each.shape != one.pooled.shape or each.dtype.kind != "f" for each in copies):
+        raise ValueError(f"other views of {one.id} are {[each.shape for each in copies]}")
+    return copies
 
 
 def _labels(labels: NDArray[Any], one: Demonstration) -> Labels:

@@ -38,6 +38,8 @@ def _kept(demonstrations: Demonstrations, learned: Learned) -> Iterator[tuple[st
         yield f"pooled_{number}", halved(one.pooled)
         yield f"embeddings_{number}", halved(one.embedding)
         yield f"labels_{number}", learned.labels[number]
+        for place, pooled in enumerate(demonstrations.copies[number] if demonstrations.copies else ()):
+            yield f"view_{number}_{place}", halved(pooled)
 
 
 def halved(rows: NDArray[Any]) -> NDArray[Any]:

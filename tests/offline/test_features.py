@@ -25,6 +25,7 @@ from offline.extraction import Extractor, TorchTrunk
 from offline.features import TRIED, FeatureCache, load_feature_file
 from offline.npy_file import GrowingNpy
 from offline.videos import Recording
+from offline.views import VIEWS
 from tests.synth import grey_levels, write_task_video, write_video
 
 
@@ -93,13 +94,25 @@ def test_what_changes_the_numbers_changes_the_entry(
     video: Recording, extractor: Extractor, cache: FeatureCache, decodings: list[Path], tmp_path: Path
 ) -> None:
     keys = {cache.key(video, extractor, 5.0), cache.key(video, extractor, 2.0)}
+    keys |= {cache.key(video, extractor, 5.0, view) for view in VIEWS}
     with torch.no_grad():
         next(extractor.trunk.parameters()).add_(1.0)
     changed = Extractor(extractor.trunk, tmp_path, "cpu")
     keys.add(cache.key(video, changed, 5.0))
     write_task_video(video.path, [2, 1], seed=5)
     keys.add(cache.key(video, changed, 5.0))
-    assert len(keys) == 4
+    assert len(keys) == 6
+
+
+def test_another_view_is_what_the_trunk_sees_of_changed_frames(
+    video: Recording, extractor: Extractor, cache: FeatureCache
+) -> None:
+    view = VIEWS[0]
+    changed = [view.of(frame.image) for frame in VideoFile(video.path).frames(Pace(5.0).push)]
+    inputs = np.stack([to_network_input(image, extractor.preprocessing) for image in changed])
+    found = cache.features(video, extractor, 5.0, view=view)
+    np.testing.assert_allclose(found.pooled, extractor.runner.pool(inputs), atol=1e-5)
+    assert not np.allclose(found.pooled, cache.features(video, extractor, 5.0).pooled)
 
 
 def test_maps_wanted_later_are_made_then(

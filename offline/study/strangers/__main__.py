@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from rich.console import Console
@@ -34,12 +35,19 @@ from offline.study.real.finding import figures_of
 from offline.study.strangers.changes import Change, Hands, changes, hand_pixels
 from offline.study.strangers.following import Stranger
 from offline.study.tables import UNPRINTED, grid
+from offline.views import VERSION as VIEWS_VERSION
+from offline.views import VIEWS, View
+
+AS_THEY_ARE: Final = "as they are"
+WITH_VIEWS: Final = "with views"
+WITH_CHANGES: Final = "with these changes"
 
 
 @dataclass(frozen=True)
 class StrangersOptions:
     """Follow recordings left out as strangers would make them (darker, warmer light, gloves, mirrored, camera tilted):
-    live labels and flags against unchanged ones, taught as demonstrations are and with their changed copies too."""
+    live labels and flags against unchanged ones, taught as demonstrations are, with their views too and with copies
+    changed in just these ways."""
 
     videos: Path | None = None
     """A folder of recordings of one task with labels beside them, or of such folders."""
@@ -53,6 +61,8 @@ class StrangersOptions:
     """Demonstrations of a drawn world."""
     hands: Hands = "skin"
     """What the gloves are drawn on: skin, or the black, steel and white plastic of a robot's hands."""
+    chosen_on: int = 0
+    """So many first recordings teach only: those on which something was chosen."""
     each: int = 1
     """Faults of each kind (a step cut out, two exchanged, one repeated) made from a recording, at most."""
     workers: int = 1
@@ -67,6 +77,7 @@ def main(options: StrangersOptions) -> None:
     """Runs the command."""
     console = open_console()
     require_from("each", options.each, 1)
+    require_from("chosen-on", options.chosen_on, 0)
     require_workers(options.workers)
     require_minutes(options.minutes)
     shift = Shift(options.workers, time.monotonic() + 60 * options.minutes)
@@ -77,7 +88,10 @@ def main(options: StrangersOptions) -> None:
     for one in read_sets(options, recipe):
         task = _seen(one, seer, console)
         require_enough(task)
-        jobs = _jobs(task, see_changed(one, options.hands, seer, console), conditions)
+        changed = see_changed(one, options.hands, seer, console)
+        viewed = [see_viewed(one, view, seer, console) for view in VIEWS]
+        copies = {AS_THEY_ARE: (), WITH_VIEWS: viewed, WITH_CHANGES: [*changed.values()]}
+        jobs = _jobs(task, changed, copies, range(options.chosen_on, len(task.recordings)), conditions)
         rows = [row for each in do_all(jobs, kept, shift, console) for row in each]
         console.print(table_of(task, rows))
         share = np.mean([hand_pixels(image, options.hands).mean() for _, image in one.recordings[0].pictures()])
@@ -89,14 +103,32 @@ def see_changed(one: LabelledSet, hands: Hands, seer: Seer, console: Console) ->
     return {name: _seen(_changed(one, name, how, hands), seer, console) for name, how in changes(hands).items()}
 
 
-def _jobs(task: LabelledTask, changed: Mapping[str, LabelledTask], conditions: Conditions) -> list[Stranger]:
-    """Each recording left out, by others that teach as they are, and by others with their changed copies."""
+def see_viewed(one: LabelledSet, view: View, seer: Seer, console: Console) -> LabelledTask:
+    """The set as the trunk sees it in another view."""
+    return _seen(_made(one, "another view", f"{view!r} {VIEWS_VERSION}", view.of), seer, console)
+
+
+def _jobs(
+    task: LabelledTask,
+    changed: Mapping[str, LabelledTask],
+    copies: Mapping[str, Sequence[LabelledTask]],
+    left_out: Sequence[int],
+    conditions: Conditions,
+) -> list[Stranger]:
+    """Each of these recordings left out, by others that teach in each way, with `copies` of theirs."""
     count = len(task.recordings)
-    each = [{name: made.recordings[number] for name, made in changed.items()} for number in range(count)]
+    shown = {how: [tuple(one.recordings[n] for one in made) for n in range(count)] for how, made in copies.items()}
     return [
-        Stranger(task, number, each[number], tuple(each[:number] + each[number + 1 :]) if is_more else (), conditions)
-        for number in range(count)
-        for is_more in (False, True)
+        Stranger(
+            task,
+            number,
+            {name: made.recordings[number] for name, made in changed.items()},
+            how,
+            tuple(each for place, each in enumerate(own) if place != number and each),
+            conditions,
+        )
+        for number in left_out
+        for how, own in shown.items()
     ]
 
 
@@ -105,8 +137,12 @@ def _seen(one: LabelledSet, seer: Seer, console: Console) -> LabelledTask:
 
 
 def _changed(one: LabelledSet, name: str, how: Change, hands: Hands) -> LabelledSet:
-    """The set with its pictures changed; what is seen of it is kept apart."""
-    mark = f"{name}, {hands}, {source_hash('offline.study.strangers.changes')}"
+    """The set with its pictures changed."""
+    return _made(one, name, f"{name}, {hands}, {source_hash('offline.study.strangers.changes')}", how)
+
+
+def _made(one: LabelledSet, name: str, mark: str, how: Change) -> LabelledSet:
+    """The set with its pictures made others; what is seen of it is kept apart, by the `mark`."""
     made = [
         replace(each, key=f"{each.key} {mark}", pictures=partial(_change, each.pictures, how))
         for each in one.recordings
@@ -119,20 +155,18 @@ def _change(pictures: Callable[[], Pictures], how: Change) -> Pictures:
 
 
 def table_of(task: LabelledTask, rows: Sequence[Plain]) -> Table:
-    """A row for each change; taught both ways side by side, over the recordings that were left out in both."""
+    """A row for each change; taught in all ways side by side, over the recordings that were left out in each."""
+    ways = [*dict.fromkeys(str(row["taught"]) for row in rows)]
     columns = ["change"]
-    for how in ("as they are", "with changed copies"):
-        columns += [f"taught {how}: accuracy", "macro F1", "precision", "recall", "false alarms"]
-    both = [{str(row["recording"]) for row in rows if row["copies"] == copies} for copies in (False, True)]
-    shared = [row for row in rows if row["recording"] in both[0] & both[1]]
+    for way in ways:
+        columns += [f"taught {way}: accuracy", "macro F1", "precision", "recall", "false alarms"]
+    left_out = set.intersection(*({str(row["recording"]) for row in rows if row["taught"] == way} for way in ways))
+    shared = [row for row in rows if row["recording"] in left_out]
     lines = []
     for name in dict.fromkeys(str(row["change"]) for row in shared):
         own = [row for row in shared if row["change"] == name]
-        lines.append(
-            [name, *(cell for c in (False, True) for cell in _cells(task, [r for r in own if r["copies"] == c]))]
-        )
-    title = f"{task.title}: {len(both[0] & both[1])} recordings left out, all others labelled"
-    return grid(title, columns, lines, ("change",))
+        lines.append([name, *(cell for way in ways for cell in _cells(task, [r for r in own if r["taught"] == way]))])
+    return grid(f"{task.title}: {len(left_out)} recordings left out, all others labelled", columns, lines, ("change",))
 
 
 def _cells(task: LabelledTask, rows: Sequence[Plain]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A recording left out and seen otherwise: what the others teach, with copies seen otherwise and without, is tried."""
+"""A recording left out and seen otherwise: what the others teach, with copies and without, is tried."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from offline.study.fault_trial.leaving import follow_made, label_row
 from offline.study.keep import Plain, content_key, source_hash
 
 UNCHANGED = "unchanged"
-Seen = Mapping[str, RecordingFeatures]  # a recording by how it was changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +23,23 @@ class Stranger:
 
     task: LabelledTask
     number: int
-    changed: Seen
-    """The recording left out."""
-    copies: tuple[Seen, ...]
-    """Of each of the others what it teaches besides; empty where they teach as they are."""
+    changed: Mapping[str, RecordingFeatures]
+    """The recording left out, by how it was changed."""
+    taught: str
+    """How the others teach, in the table's words,"""
+    copies: tuple[tuple[RecordingFeatures, ...], ...]
+    """and of each of them the copies that it teaches with besides; empty where there are none."""
     conditions: Conditions
 
     @property
     def title(self) -> str:
-        how = ", taught with changes" if self.copies else ""
-        return f"{self.task.title}: {self.task.recordings[self.number].id} left out{how}"
+        return f"{self.task.title}: {self.task.recordings[self.number].id} left out, taught {self.taught}"
 
     @property
     def key(self) -> str:
         truth = [labels.tolist() for labels in self.task.truth]
-        copied = [one for each in self.copies for one in each.values()]
-        what = ["stranger", self.number, [*self.changed], len(copied), source_hash(__name__)]
+        copied = [one for each in self.copies for one in each]
+        what = ["stranger", self.number, [*self.changed], self.taught, len(copied), source_hash(__name__)]
         recordings = [*self.task.recordings, *self.changed.values(), *copied]
         return content_key(recordings, what, truth, self.conditions.facts)
 
@@ -47,7 +47,7 @@ class Stranger:
         """Rows of live labels and of made faults for each change."""
         others = without(self.task, self.number)
         taught = Taught(others.truth, {step: step for step in others.steps})
-        copies = tuple(tuple(np.asarray(one.pooled) for one in each.values()) for each in self.copies)
+        copies = tuple(tuple(np.asarray(one.pooled) for one in each) for each in self.copies)
         lesson = learn(others, Way(ALL), taught, copies)
         rows: list[Plain] = []
         for change, seen in {UNCHANGED: self.task.recordings[self.number], **self.changed}.items():
@@ -56,7 +56,7 @@ class Stranger:
                 label_row(seen, lesson, taught),
                 *follow_made(task, self.number, lesson, taught.names, self.conditions),
             ]
-            rows += [{**row, "task": task.title, "change": change, "copies": bool(self.copies)} for row in own]
+            rows += [{**row, "task": task.title, "change": change, "taught": self.taught} for row in own]
         return rows
 
 

@@ -82,6 +82,7 @@ def test_what_is_read_embeds_as_what_was_exported(kind: str, request: pytest.Fix
         ("labels_1", np.full(5, -3)),
         ("embeddings_0", np.zeros((2, 2), np.float16)),
         ("pooled_0", np.zeros((40, 3), np.float16)),
+        ("view_1_0", np.zeros((40, 3), np.float16)),
     ],
 )
 def test_demonstrations_that_do_not_fit_are_refused(

@@ -20,8 +20,9 @@ from offline.study.keep import Plain
 from offline.study.looks.seeing import WHOLE, Seer, see_set
 from offline.study.looks.sources import from_stills
 from offline.study.strangers.__main__ import StrangersOptions, main, see_changed, table_of
-from offline.study.strangers.changes import changes, darker, gloved, mirrored, tilted, warmer
+from offline.study.strangers.changes import TILT, changes, darker, gloved, mirrored, tilted, warmer
 from offline.study.strangers.following import Stranger
+from offline.views import VIEWS
 from tests.faulty_task import USUAL, make_task
 
 SKIN, TABLE = (210, 150, 120), (90, 120, 200)
@@ -65,6 +66,14 @@ def test_every_change_gives_a_picture_of_the_same_size_and_leaves_its_source() -
     np.testing.assert_array_equal(source, picture())
 
 
+def test_views_that_are_learned_from_are_none_of_the_changes() -> None:
+    """They turn all colours and leave the light, and turn pictures farther than they are tilted."""
+    assert all(view.angle != TILT for view in VIEWS)
+    for view in VIEWS:
+        seen = view.of(picture()).astype(int)
+        assert min(np.abs(seen - change(picture())).mean() for change in changes("skin").values()) > 10
+
+
 def dimmed(one: RecordingFeatures) -> RecordingFeatures:
     """As another light would have it seen: elsewhere, and alike in all recordings."""
     return replace(one, pooled=np.asarray(one.pooled)[:, ::-1])
@@ -72,9 +81,10 @@ def dimmed(one: RecordingFeatures) -> RecordingFeatures:
 
 def test_what_changed_copies_teach_is_told_again(tmp_path: Path) -> None:
     task = make_task([USUAL] * 4)
-    changed = [{"dim": dimmed(one)} for one in task.recordings]
+    changed = [dimmed(one) for one in task.recordings]
     conditions = Conditions(tmp_path, ("on",), each=1)
-    plain, taught = (Stranger(task, 0, changed[0], copies, conditions) for copies in ((), tuple(changed[1:])))
+    shown = {"as they are": (), "with copies": tuple((one,) for one in changed[1:])}
+    plain, taught = (Stranger(task, 0, {"dim": changed[0]}, how, copies, conditions) for how, copies in shown.items())
     assert plain.key != taught.key
     lost, known = plain.run(), taught.run()
     assert accuracy(lost, "unchanged") > 0.9
@@ -115,13 +125,13 @@ def test_changed_pictures_are_seen_once_and_otherwise(tmp_path: Path) -> None:
     assert len(list((tmp_path / "looks").iterdir())) == kept
 
 
-def test_the_table_compares_what_was_left_out_both_ways() -> None:
+def test_the_table_compares_what_was_left_out_in_all_ways() -> None:
     task = make_task([USUAL] * 3)
     right: Plain = {"kind": "live", "labels": " ".join(map(str, task.truth[0]))}
     flags: Plain = {"kind": "none", "faults": 0, "found": 0, "flags": 1, "clean": 1, "clean_alarms": 1}
     rows: list[Plain] = [
-        {**row, "recording": id_, "change": "unchanged", "copies": copies}
-        for id_, copies in (("r0", False), ("r0", True), ("r1", False))
+        {**row, "recording": id_, "change": "unchanged", "taught": taught}
+        for id_, taught in (("r0", "one way"), ("r0", "another"), ("r1", "one way"))
         for row in (right, flags)
     ]
     [line] = zip(*(column.cells for column in table_of(task, rows).columns), strict=True)
