@@ -367,4 +367,9 @@ def _limits(statistics: Sequence[StepStatistics], factor: float | None, is_long:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    """Two digits of it.
+
+    >>> _percent(0.0476), _percent(1.0)
+    ('4.8 %', '100 %')
+    """
+    return f"{float(f'{100 * share:.2g}'):g} %"
