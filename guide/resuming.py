@@ -66,7 +66,7 @@ def resume(
         said = [one for update in play_back(session, seen, contents.actions) for one in update.guidance]
         if len(seen) != stored.frames or [one for one in said if isinstance(one, Alert)] != list(contents.alerts):
             raise InputError("not all of it was stored.")
-    except GuideError as error:  # guidance does not wait for it
+    except (GuideError, OSError) as error:  # guidance does not wait for it
         log.warning("the session of %s cannot be gone on with, a new one begins: %s", source, error)
         return None
     return Earlier(session, stored, contents, stored.at + max(0.0, now - stored.ended))

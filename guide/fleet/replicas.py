@@ -212,6 +212,9 @@ class Replicas:
         """Starts replicas where sessions ask for them; lets those with the fewest run empty, then ends them."""
         empty = [one for one in self.living() if one.is_draining and self.is_heard(one) and not one.load]
         for one in empty:  # not those that could not tell yet what they run
+            if one.load:  # it was given a headset meanwhile
+                continue
+            one.place = None
             await asyncio.to_thread(self._fleet.end, one.name)
             del self._known[one.name]
         sessions = sum(one.load for one in self.all())

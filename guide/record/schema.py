@@ -65,6 +65,9 @@ _PERCEPTS: Final = (
 _VERDICTS: Final = (
     "ALTER TABLE outcomes ADD COLUMN ending TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE outcomes ADD COLUMN verdict TEXT NOT NULL DEFAULT ''",
+    # Which alerts of a session stand is asked for all sessions at once.
+    "CREATE INDEX alerts_by_id ON alerts(session, id, said)",
+    "CREATE INDEX resolutions_by_id ON resolutions(session, id)",
 )
 
 MIGRATIONS: Final = (_FIRST, _QUESTIONS_AND_PICTURES, _OUTCOMES, _CLOCK, _SHARED, _PERCEPTS, _VERDICTS)

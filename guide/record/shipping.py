@@ -181,7 +181,9 @@ class Shipper:
         try:
             self._store = self._store or Store(self._folder, records=self._records)
             is_shipped = self.ship(self._store)
-        except (GuideError, OSError) as error:
+        except Exception as error:
+            if not isinstance(error, GuideError | OSError):  # our own fault: what waits is shipped when it is mended
+                log.exception("records could not be shipped")
             if self._store is not None:
                 self._store.close()
                 self._store = None

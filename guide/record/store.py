@@ -53,7 +53,8 @@ ABSENT_S = 86_400.0
 _TRUTHS = {"withdrawn": 2, "answer": 7}  # truth values are stored as numbers: the place of such a column in its row
 _FINAL = """NOT EXISTS (SELECT 1 FROM alerts AS later WHERE later.session = resolutions.session
     AND later.id = resolutions.id AND later.said > resolutions.said)"""
-_STANDS = f"""id NOT IN (SELECT id FROM resolutions WHERE session = alerts.session AND withdrawn = 1 AND {_FINAL})"""
+_STANDS = f"""NOT EXISTS (SELECT 1 FROM resolutions WHERE session = alerts.session AND resolutions.id = alerts.id
+    AND withdrawn = 1 AND {_FINAL})"""
 _STANDING = f"(SELECT COUNT(DISTINCT id) FROM alerts WHERE session = sessions.id AND {_STANDS})"
 _VERDICT = """COALESCE((SELECT verdict FROM outcomes WHERE session = sessions.id ORDER BY rowid DESC LIMIT 1), '')"""
 
@@ -246,12 +247,13 @@ class Store:
     def take_over(self, source: str, since: float) -> StoredSession | None:
         """The newest session of a source, if no process records it here and one has written since then, to go on here.
 
-        Its percepts are brought here. Whatever another machine still has to say of it is not stored any more.
+        Percepts of another machine are brought here; whatever that one still has to say of it is not stored any more.
         """
         session = self.newest_of(source)
         if session is None or self._is_recorded_here(session):
             return None
         with self._db.transaction(is_alone=True):
+            is_elsewhere = self._is_elsewhere(session)
             is_left = "(state = 'open' OR state = 'interrupted' AND ended <= seen)"
             taken = self._db.run(
                 f"UPDATE sessions SET state = 'interrupted', ended = seen WHERE id = ? AND seen >= ? AND {is_left}",
@@ -259,14 +261,15 @@ class Store:
             )
             if not taken:
                 return None
-            if self._is_elsewhere(session):
+            if is_elsewhere:
                 self._db.run("UPDATE spools SET lines = ? WHERE session_id = ?", (ALL_LINES, session))
             packed = self._db.rows("SELECT data FROM percepts WHERE session = ? ORDER BY rowid", (session,))
         place = self.place(session)
-        place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with PerceptWriter(place / PERCEPTS_FILE) as writer:
-            for row in packed:
-                writer.append(unpack(row[0]))
+        if is_elsewhere:  # else all of them lie here
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with PerceptWriter(place / PERCEPTS_FILE) as writer:
+                for row in packed:
+                    writer.append(unpack(row[0]))
         return self.sessions(SessionFilter(id=session))[0]
 
     def reopen(self, session: str) -> None:

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from guide import wire
-from guide.errors import InputError
+from guide.errors import GuideError, InputError
 from guide.ingest.pushed import PushedFrames
 from guide.procedure.wording import ACTION_WORDS, ANSWERS, LATE_ANSWERS, MOODS
 from guide.serve.limits import Limits, RateLimiter
@@ -225,5 +225,5 @@ class Channel:
                     self._run.end()
                 case other:
                     raise InputError(f"a message is of type action or end, got {other!r:.40}.")
-        except InputError as error:
+        except GuideError as error:
             self._put(wire.dump({"type": "error", "text": str(error)}))

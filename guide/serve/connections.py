@@ -14,12 +14,15 @@ from typing import Any, TypeAlias
 
 from starlette.types import Scope
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 from websockets.http11 import Request
 
 STRANGER_S = 20.0  # to connect, agree on TLS, ask, and be told late that the token was wrong
 GREETING_BYTES = 32 * 1024
 STRANGERS_PART, PART = 1024, 64 * 1024  # of what came, looked at in one go
-MOST_PINGS = 100  # between two messages
+MOST_PINGS = 100  # and pongs, between two messages or in a minute without any
+MOST_PARTS = 1_000  # of a message
+MINUTE_S = 60.0
 RESERVED_SHARE = 0.5  # of the files that a process may open: for recordings, cameras and networks
 GREETED = "guide.greeted"
 
@@ -136,7 +139,8 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
         super().__init__(*arguments, **options)
         self._unread = bytearray()
         self._left: float = GREETING_BYTES
-        self._pings = 0
+        self._pings = self._parts = 0
+        self._counted_from = time.monotonic()
 
     def data_received(self, data: bytes) -> None:
         self._unread += data
@@ -161,15 +165,33 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
             self.scope["extensions"][GREETED] = self._greeted  # type: ignore[assignment]
 
     def handle_ping(self) -> None:
+        if not self._is_flooded():
+            super().handle_ping()
+
+    def handle_pong(self, event: Frame) -> None:
+        if not self._is_flooded():
+            super().handle_pong(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        self._parts += 1
+        if self._parts > MOST_PARTS:  # empty ones add up to no size that would be refused
+            self.transport.close()
+        else:
+            super().handle_cont(event)
+
+    def _is_flooded(self) -> bool:
+        """Whether one ping or pong too many came, for which the connection is closed."""
+        now = time.monotonic()
+        if now - self._counted_from > MINUTE_S:  # who only looks on sends nothing else
+            self._counted_from, self._pings = now, 0
         self._pings += 1
         if self._pings > MOST_PINGS:
             self.transport.close()
-        else:
-            super().handle_ping()
+        return self._pings > MOST_PINGS
 
     async def receive(self) -> Any:
         message = await super().receive()
-        self._pings = 0
+        self._pings = self._parts = 0
         if not self._is_stranger:
             self.data_received(b"")
         return message

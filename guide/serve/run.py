@@ -41,7 +41,7 @@ MOST_NOTICES = 20
 NEWEST_VISITS = 6  # that a phone shows of the order of work
 MOST_TIMES = 256  # of the newest frames, for the median and the slowest
 MOST_STILLS = 9
-MOST_ACTIONS = 50_000  # of a session, 75 MB: a headset's token takes some too
+MOST_ACTIONS = 5_000  # of a session, 7.5 MB: a headset's token takes some too
 JOIN_S = 20.0  # longer than a recording waits for a disk that refuses
 
 Fate = Literal["seen", "passed", "dropped", "damaged", "refused"]
@@ -372,15 +372,15 @@ class Run:
 
     def _close(self, state: RunState, problem: str = "") -> None:
         """Closes source and recording and tells everybody; whatever fails here is told as well."""
-        try:
-            with self.held:
-                self._source.close()
-        except GuideError as error:
-            state, problem = "failed", f"{problem} {error}".strip()
-        except Exception:
-            log.exception("session %s could not be closed properly", self.facts.id)
-            state, problem = "failed", problem or "the session could not be stored whole: see the server's log."
-        with self._lock:
+        with self._lock:  # an answer waits until all is stored, and is then added to it
+            try:
+                with self.held:
+                    self._source.close()
+            except GuideError as error:
+                state, problem = "failed", f"{problem} {error}".strip()
+            except Exception:
+                log.exception("session %s could not be closed properly", self.facts.id)
+                state, problem = "failed", problem or "the session could not be stored whole: see the server's log."
             self._packed.clear()  # what was said last shall stand on it
             self._packed = {has_words: kept for has_words in (True, False) if (kept := self.picture(has_words))}
             self._forget("Broken off by a fault" if state == "failed" else self._session.why_not_judged)

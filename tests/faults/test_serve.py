@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import ConnectionClosed
 
 from guide.commands import serve as command
@@ -27,7 +28,7 @@ from guide.procedure.actions import Action
 from guide.record.percepts import PERCEPTS_FILE, read_percepts
 from guide.record.store import Store
 from guide.serve import guard
-from guide.serve.connections import GREETING_BYTES, MOST_PINGS, PART, BoundedProtocol
+from guide.serve.connections import GREETING_BYTES, MOST_PARTS, MOST_PINGS, PART, BoundedProtocol
 from guide.serve.limits import Limits
 from guide.serve.run import Run
 from guide.session import Session
@@ -297,6 +298,25 @@ def test_pings_without_an_end_close_the_connection(served: Served) -> None:
         with suppress(ConnectionError):
             raw.sendall(20_000 * ping)
         assert heard_until_closed(raw).count(b"x" * 125) <= MOST_PINGS + PART / len(ping)
+    require_sound(served)
+
+
+@pytest.mark.parametrize("opcode", [0, 10], ids=["parts", "pongs"])
+def test_a_message_in_endless_parts_closes_the_connection(
+    served: Served, monkeypatch: pytest.MonkeyPatch, opcode: int
+) -> None:
+    taken: list[object] = []
+    name = {0: "handle_cont", 10: "handle_pong"}[opcode]
+    monkeypatch.setattr(WebSocketsSansIOProtocol, name, lambda _, frame: taken.append(frame))
+    with upgraded(served.port) as raw:
+        raw.sendall(GREETING)
+        assert b"hello" in raw.recv(2**16)
+        with suppress(ConnectionError):
+            raw.sendall(bytes([0x01, 0x80, 0, 0, 0, 0]))  # a text that is not over yet
+            for _ in range(40):
+                raw.sendall(1_000 * bytes([opcode | (0x80 if opcode else 0), 0x80, 0, 0, 0, 0]))
+        heard_until_closed(raw)
+    assert 0 < len(taken) <= {0: MOST_PARTS, 10: MOST_PINGS}[opcode]
     require_sound(served)
 
 

@@ -60,5 +60,7 @@ CREATE INDEX pictures_of ON pictures(session);
 CREATE INDEX outcomes_of ON outcomes(session);
 CREATE INDEX percepts_of ON percepts(session);
 CREATE INDEX sessions_by_source ON sessions(source, started);
+CREATE INDEX alerts_by_id ON alerts(session, id, said);
+CREATE INDEX resolutions_by_id ON resolutions(session, id);
 COMMIT;
 PRAGMA user_version = 7;

@@ -137,7 +137,7 @@ def test_an_older_database_is_brought_up_to_date_and_a_newer_one_left_alone(
     with Store(tmp_path, records=address) as store:
         fill(store)
         store.write(FIRST, rows(EVERYTHING), 30, 9.0, 1e9)  # type: ignore[arg-type]
-    newer = "DROP TABLE spools, deleted, percepts; DROP INDEX sessions_by_source"
+    newer = "DROP TABLE spools, deleted, percepts; DROP INDEX sessions_by_source, alerts_by_id, resolutions_by_id"
     newer += "; ALTER TABLE outcomes DROP COLUMN ending, DROP COLUMN verdict"
     postgres.ask(f"{newer}; UPDATE version SET number = 4", name)
     with Store(tmp_path, records=address) as store:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,12 @@ import pytest
 from guide.commands import report, sessions
 from guide.commands.report import ReportOptions
 from guide.commands.sessions import SessionsOptions
-from guide.domain import Question, SettledLabel
+from guide.domain import Alert, Question, Resolution, SettledLabel
 from guide.errors import InputError, OutputError
 from guide.record.schema import NEWEST
 from guide.record.sqlite import DATABASE
 from guide.record.store import Store
-from guide.record.values import Contents, StoredPicture
+from guide.record.values import Contents, Row, SessionFacts, StoredPicture
 from tests.contracts.test_stores import EVERYTHING, FIRST, SECOND, fill, rows
 
 
@@ -146,3 +147,16 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_half_written(tmp_path: Path) -
         store._db.rows("PRAGMA max_page_count = 100000")
         store.write(FIRST, many, 5000, 1.0, 1e9)
         assert len(store.contents(FIRST).labels) == 5000
+
+
+def test_many_alerts_that_were_withdrawn_hold_up_no_list(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.begin(SessionFacts("20300102-030405-0001", 0.0))
+        rows: list[Row] = [Alert(number, 1.0, "missed", 1, None, "alarm", "") for number in range(2_000)]
+        rows += [Resolution(number, 2.0, is_withdrawn=True) for number in range(1_999)]
+        store.write("20300102-030405-0001", rows, 1, 2.0, 2.0)
+        began = time.process_time()
+        [found] = store.sessions()
+        kinds = store.alert_kinds()
+        assert time.process_time() - began < 2.0  # minutes where each alert is held against each resolution
+    assert (found.alerts, kinds) == (1, {"20300102-030405-0001": {"missed"}})
