@@ -20,7 +20,7 @@ HARMLESS: Final = (
     "guide.bundle", "guide.domain", "guide.errors", "guide.ingest", "guide.perceive", "guide.record",
     "guide.whole_file", "guide.words", "offline.executor",
     "offline.curves", "offline.npy_file", "offline.progress", "offline.study.keep", "offline.study.tables",
-    "offline.videos", "offline.prefetch", "offline.cuda_graph", "offline.sharing",
+    "offline.videos", "offline.views", "offline.prefetch", "offline.cuda_graph", "offline.sharing",
 )  # fmt: skip
 """Values, messages, files, and how training is sped up, to the same weights; what is seen goes into the key itself."""
 

@@ -137,7 +137,7 @@ def test_the_code_that_decides_is_named() -> None:
         "guide.perceive.appearance", "guide.perceive.pace", "guide.perceive.region", "guide.procedure", "guide.teach",
         "offline.config", "offline.executor", "offline.study.keep",
         "offline.features", "offline.study.flags", "offline.keysteps", "offline.losses", "offline.npy_file",
-        "offline.progress", "offline.videos", "guide.words", "guide.whole_file",
+        "offline.progress", "offline.videos", "offline.views", "guide.words", "guide.whole_file",
     )  # fmt: skip
     used = imported_by("offline.study.trial.worlds") - {"offline"}
     assert {"offline.demo.painter", "offline.extraction", "offline.onnx_export", "offline.study.trial.worlds"} <= used
