@@ -30,6 +30,7 @@ from guide.teach.prototypes import WAYS, learn_prototypes
 from guide.teach.reorder import shuffled
 from guide.teach.subsample import Fewer
 from guide.words import count_of
+from offline.config import resolve
 from offline.features import RecordingFeatures
 from offline.keysteps.correspond import CorrespondAndCut, CorrespondSettings
 from offline.metrics import PROTOCOLS
@@ -50,6 +51,7 @@ from offline.study.evaluation.teaching import (
     without,
 )
 from offline.study.fault_trial.conditions import learn
+from offline.study.fault_trial.sources import draw_tasks
 from offline.study.flag_parts import jobs_of, part_table
 from offline.study.following import live_labels, see
 from offline.study.jobs import Shift, do_all, require_from, require_workers
@@ -100,6 +102,8 @@ class Options:
     """A folder of CaptainCook4D: features and annotations."""
     videos: Path | None = None
     """Or a folder of recordings of one task, or of such folders, with label files beside them."""
+    drawn: str = ""
+    """Or seeds of drawn worlds, such as 1021-1025,1031: their demonstrations, as `offline.study.trial` draws them."""
     task: str = ""
     """Which tasks, with commas between; all where none is named."""
     seeds: int = 5
@@ -126,14 +130,11 @@ def main(options: Options) -> None:
         require_from(name, getattr(options, name), 1)
     require_workers(options.workers)
     console = Console(highlight=False, markup=False, width=200)
-    asked = EvaluateOptions(options.features, options.videos, task=options.task, seeds=options.seeds)
-    asked = replace(asked, backbone_weights=options.backbone_weights, cache=options.cache)
-    plan = make_plan(asked)
-    tasks = read_tasks(asked, plan, console)
+    tasks = _read(options, console)
     if options.stage == "flags":
         _flags(options, tasks, console)
         return
-    search = Search(plan.recipe, Embedders(options.cache / "evaluation", torch.device("cpu")))
+    search = Search(resolve("default", None, {}), Embedders(options.cache / "evaluation", torch.device("cpu")))
     found = [[scores_of(options.stage, task, search, seed) for seed in range(options.seeds)] for task in tasks]
     table = Table(title=f"{options.stage}, {options.seeds} seeds")
     for heading in ("", *(task.title for task in tasks), "mean"):
@@ -142,6 +143,15 @@ def main(options: Options) -> None:
         each = [Summary.of([scores[part] for scores in seeds]) for seeds in found]
         table.add_row(part, *map(str, each), f"{100 * sum(one.mean for one in each) / len(each):.1f}")
     console.print(table)
+
+
+def _read(options: Options, console: Console) -> list[LabelledTask]:
+    """The labelled tasks."""
+    if options.drawn:
+        return draw_tasks(options.drawn, options.cache, console)
+    asked = EvaluateOptions(options.features, options.videos, task=options.task, seeds=options.seeds)
+    asked = replace(asked, backbone_weights=options.backbone_weights, cache=options.cache)
+    return read_tasks(asked, make_plan(asked), console)
 
 
 def _flags(options: Options, tasks: Sequence[LabelledTask], console: Console) -> None:

@@ -31,7 +31,7 @@ def read_clean(options: FaultTrialOptions, console: Console) -> list[LabelledTas
     if options.features is not None:
         tasks = read_feature_tasks(options.features, words, False)
     elif options.videos is None:
-        tasks = [_draw(seed, options.cache, console) for seed in read_seeds(options.drawn, "--drawn")]
+        tasks = draw_tasks(options.drawn, options.cache, console)
     else:
         checked = check_tasks(options.videos, words, options.rate, LabelRequest(options.labels))
         recipe, weights = resolve("default", None, {}), options.backbone_weights
@@ -85,12 +85,12 @@ def _words(options: FaultTrialOptions) -> list[str]:
     return [word.strip() for word in options.task.split(",") if word.strip()]
 
 
-def _draw(seed: int, cache: Path, console: Console) -> LabelledTask:
-    """The demonstrations of a drawn world, as the trunk sees the pictures before they become a video."""
+def draw_tasks(seeds: str, cache: Path, console: Console) -> list[LabelledTask]:
+    """The demonstrations of drawn worlds, as the trunk sees the pictures before they become a video."""
     from offline.study.trial.trying import demonstrations, task_of  # with the painter, which others do without
     from offline.study.trial.worlds import Worlds
 
     worlds = Worlds(cache / "drawn")
-    entries = demonstrations(worlds, seed, DEMONSTRATIONS)
-    worlds.draw(entries, console)
-    return task_of(seed, [worlds.read(one) for one in entries])
+    entries = {seed: demonstrations(worlds, seed, DEMONSTRATIONS) for seed in read_seeds(seeds, "--drawn")}
+    worlds.draw([entry for own in entries.values() for entry in own], console)
+    return [task_of(seed, [worlds.read(one) for one in own]) for seed, own in entries.items()]
