@@ -7,6 +7,7 @@ u = exp(-d²/2T) / sum exp(-d²/2T).
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ Floats = NDArray[np.float64]
 
 SPAN_S = 2.0  # a glance elsewhere is no activity: distances are averaged over this time
 SOFTNESS = 0.02  # share of the limit over which a moment goes from known to unknown
+UNLIKE_ITSELF = 2.0  # times as far as usual in a session: in other light or with gloves everything lies farther
+MOST_UNLIKE = 8.0  # times the limit of the demonstrations: beyond it lies a covered camera, not a stranger
 _LARGEST = 1e6  # no number of ours is larger; beyond it arithmetic would overflow
 _SMALLEST = 1e-12  # no temperature and no limit of ours is smaller
 
@@ -44,7 +47,7 @@ class Prototypes:
     temperature: float
     """Divides squared distances: frames of strangers are less certain than the demonstrations' own."""
     far: float
-    """The distance to the nearest prototype, averaged over a while, beyond which what goes on is unknown."""
+    """The distance to the nearest prototype, averaged over a while, up to which nothing is unknown."""
     clock: ClockPrior | None = None
     """What is usually done by then, and how far ahead background must be to be shown."""
     confidence: Calibration = field(default_factory=Calibration)
@@ -135,6 +138,7 @@ class Unaries:
     def __init__(self, prototypes: Prototypes) -> None:
         self.prototypes = prototypes
         self._recent: deque[tuple[float, float]] = deque()  # when, and how far the nearest prototype was
+        self._sorted: list[float] = []  # how far it has been in the whole session
         self._placed = prototypes.centres @ prototypes.metric
         self._metric = prototypes.metric.astype(np.float32, order="F")  # a live frame waits for it from memory
 
@@ -160,8 +164,14 @@ class Unaries:
         while self._recent[0][0] < at - SPAN_S - 1e-9:
             self._recent.popleft()
         mean = sum(one for _, one in self._recent) / len(self._recent)
-        excess = (mean / self.prototypes.far - 1.0) / SOFTNESS
+        excess = (mean / self._limit(nearest) - 1.0) / SOFTNESS
         return float(1.0 / (1.0 + np.exp(-np.clip(excess, -50.0, 50.0))))
+
+    def _limit(self, nearest: float) -> float:
+        """How far what goes on may lie: as far as for the demonstrations, or as is not unusual for this session."""
+        insort(self._sorted, nearest)
+        usual, far = self._sorted[len(self._sorted) // 2], self.prototypes.far
+        return float(np.clip(UNLIKE_ITSELF * usual, far, MOST_UNLIKE * far))
 
 
 def mean_nearest(distances: Floats, times: Floats) -> Floats:

@@ -18,6 +18,7 @@ import numpy as np
 from guide import task_model
 from guide.domain import Guidance
 from guide.label import labeller
+from guide.label import prototypes as label_prototypes
 from guide.label.clock_prior import Clock, ClockPrior
 from guide.label.histories import Expectations, Histories
 from guide.label.steps import StepSettings
@@ -116,6 +117,7 @@ RECOGNITION: Final[Mapping[str, Instead]] = {
     "no lead-in": {(describe, "learn_prototypes"): partial(learn_prototypes, has_lead_in=False)},
     "no copies in other orders": {(describe, "learn_prototypes"): partial(learn_prototypes, ways=0)},
     "plain distances": {(prototypes, "SHRINKAGE"): 1.0},
+    "one limit for unknown activity": {(label_prototypes, "MOST_UNLIKE"): 1.0},
 }
 """Of what is learned of how steps look."""
 

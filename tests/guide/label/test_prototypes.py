@@ -105,10 +105,19 @@ def test_what_is_far_for_two_seconds_is_unknown_and_a_glance_is_not() -> None:
     assert cost_of_unknown(flat(), [away] * 11 + [near] * 11)[-1] > 0.99
 
 
+def test_what_is_usual_in_a_session_is_known_however_far_from_the_demonstrations() -> None:
+    """A stranger wears gloves, at 9 where the limit is 5: what lies as far again from that is unknown, as is black."""
+    gloves, away, black = (-9.0, 0.0), (-30.0, 0.0), (-90.0, 0.0)
+    assert min(cost_of_unknown(flat(), [gloves] * 40)) > 0.99
+    assert cost_of_unknown(flat(), [gloves] * 40 + [away] * 11)[-1] < 0.01
+    assert max(cost_of_unknown(flat(), [black] * 40)) < 0.01
+
+
 def test_what_lies_outside_the_directions_counts() -> None:
     """Along the directions it is the very prototype of step 1, and yet nothing of the kind."""
-    assert cost_of_unknown(flat(), [(0.0, 0.0)] * 11)[-1] > 0.99
-    assert cost_of_unknown(flat(), [(0.0, 9.0)] * 11)[-1] < 0.01
+    near = [(0.0, 0.0)] * 12
+    assert cost_of_unknown(flat(), near)[-1] > 0.99
+    assert cost_of_unknown(flat(), [*near, *[(0.0, 9.0)] * 11])[-1] < 0.01
     beside, on = flat(far=1e5).push(np.array([1.0, 3.0]), 0.0), flat(far=1e5).push(np.array([1.0, 0.0]), 0.0)
     np.testing.assert_allclose(beside, on, atol=1e-9)  # it is equally far from all, so it tells no steps apart
 
@@ -123,7 +132,10 @@ def test_means_of_the_last_seconds_are_the_same_at_once_and_one_by_one(moments: 
     np.testing.assert_allclose(mean_nearest(distances, times), brute, atol=1e-9)
     unaries = flat(far=25.0)
     found = [1.0 - unaries.weigh(row[None], at)[-1] for row, at in zip(distances, times, strict=True)]
-    plain = [1 / (1 + math.exp(-min(max((mean / 25.0 - 1) / 0.02, -50), 50))) for mean in brute]
+    usual = [sorted(nearest[: count + 1])[(count + 1) // 2] for count in range(len(nearest))]
+    limits = [min(max(25.0, 2.0 * one), 200.0) for one in usual]
+    excess = [(mean / limit - 1) / 0.02 for mean, limit in zip(brute, limits, strict=True)]
+    plain = [1 / (1 + math.exp(-min(max(one, -50), 50))) for one in excess]
     np.testing.assert_allclose(found, plain, atol=1e-6)
 
 

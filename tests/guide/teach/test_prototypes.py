@@ -243,9 +243,10 @@ def test_what_nobody_showed_lies_beyond_the_limit() -> None:
         patch.setattr("guide.teach.embedding.COMPONENTS", 6)
         demonstrations = demonstrate(list("abcd"), [np.arange(100) / RATE] * 4, pooled, RATE, SETTINGS)
     taught = learn_prototypes(demonstrations, labels)
-    strange = demonstrations.embed(8 * rng.normal(size=(100, WIDTH + 40)), np.arange(100) / RATE)
-    costs = costs_of(taught.prototypes, taught.prototypes.distances(strange), np.arange(100) / RATE)
-    assert (costs[10:, -1] < 0.01).all()
+    times = np.arange(300) / RATE
+    seen = demonstrations.embed(np.concatenate([*pooled[:2], 8 * rng.normal(size=(100, WIDTH + 40))]), times)
+    costs = costs_of(taught.prototypes, taught.prototypes.distances(seen), times)
+    assert (costs[210:, -1] < 0.01).all()
     ours = taught.prototypes.distances(demonstrations.items[0].embedding)
     assert (costs_of(taught.prototypes, ours, np.arange(100) / RATE)[:, -1] > 0.99).all()
 
