@@ -49,8 +49,8 @@ def _read_apart(name: str, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
     try:
         ended = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=LONGEST_S,
-            check=False,
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment,
+            timeout=LONGEST_S, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise InputError(f"{name} takes more than {LONGEST_S:g} s to read: convert it to MP4 first.") from None
