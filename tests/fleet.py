@@ -32,12 +32,13 @@ class Servers:
     def names(self) -> list[str]:
         return list(self._held)
 
-    def start(self) -> str:
+    def start(self, token: str = TOKEN) -> str:
         self._count += 1
         name = f"replica-{self._count}"
-        self._held[name] = ExitStack()
-        served = self._held[name].enter_context(running(self._bundle, self._data, is_fleet=True))
+        held = ExitStack()
+        served = held.enter_context(running(self._bundle, self._data, is_fleet=True, token=token))
         self.places[name] = Place("127.0.0.1", served.port, 0, self.version)
+        self._held[name] = held
         return name
 
     def where(self, name: str) -> Place | None:

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("ingest", "perceive", "label", "procedure", "record", "teach", "serve", "fleet", "ui")
-GROUND = ("domain", "errors", "bundle", "fading", "words", "validation", "whole_file")
+GROUND = ("domain", "errors", "bundle", "fading", "words", "validation", "whole_file", "memory_limit")
 SHARED = ("guide", *(f"guide.{name}" for name in GROUND))
 ABOVE_ROOMS = ("teach", "ui", "serve", "fleet")  # these look at everything below them, like the commands
 FORBIDDEN_LIVE = ("torch", "torchvision", "skfuzzy", "onnx", "onnxscript", "offline")

@@ -13,7 +13,7 @@ import h11
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from guide.errors import InputError
+from guide.errors import GuideError, InputError
 
 CHUNK_BYTES: Final = 64 * 1024
 OURS: Final = {
@@ -23,8 +23,17 @@ OURS: Final = {
 """Headers of one connection, which are not passed on."""
 ABOUT_THE_BODY: Final = {b"content-length", b"expect"}
 ANSWER_S: Final = 30.0
+"""For so long a replica may be silent; whoever follows a session hears of it every few seconds."""
 
 Headers = Iterable[tuple[bytes, bytes]]
+
+
+class StrangerError(GuideError):
+    """A replica does not know the gateway's token.
+
+    >>> str(StrangerError("replica-1 was started with another token."))
+    'replica-1 was started with another token.'
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +60,8 @@ async def answered(
         sent = [*own, *((name, value) for name, value in headers if name not in OURS | ABOUT_THE_BODY)]
         writer.write(connection.send(h11.Request(method=method, target=target, headers=sent)) or b"")
         writer.write((connection.send(h11.Data(data=body)) or b"") + (connection.send(h11.EndOfMessage()) or b""))
-        await writer.drain()
         async with asyncio.timeout(ANSWER_S):
+            await writer.drain()
             response = await _next(connection, reader)
         if not isinstance(response, h11.Response):
             raise ConnectionResetError("the replica sent no answer")
@@ -62,7 +71,11 @@ async def answered(
 
 
 async def _body(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    while isinstance(event := await _next(connection, reader), h11.Data):
+    while True:
+        async with asyncio.timeout(ANSWER_S):
+            event = await _next(connection, reader)
+        if not isinstance(event, h11.Data):
+            return
         yield bytes(event.data)
 
 
@@ -76,10 +89,12 @@ async def _next(connection: h11.Connection, reader: asyncio.StreamReader) -> Any
 
 
 async def ask_text(place: Place, path: str, token: str) -> str:
-    """What a replica answers; InputError where it refuses, OSError where it does not answer."""
+    """What a replica answers; OSError where it does not, StrangerError or another GuideError where it refuses."""
     headers = [(b"authorization", f"Bearer {token}".encode())]
     async with answered(place, "GET", path.encode(), headers) as (response, body):
         text = b"".join([part async for part in body]).decode()
+    if response.status_code == 401:
+        raise StrangerError(f"a replica answered 401: {text:.200}")
     if response.status_code != 200:
         raise InputError(f"a replica answered {response.status_code}: {text:.200}")
     return text

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from guide.errors import GuideError
-from guide.fleet.forward import Place, ask
+from guide.fleet.forward import Place, StrangerError, ask
 from guide.serve.options import ScaleOptions
 
 log = logging.getLogger(__name__)
@@ -63,6 +63,8 @@ class Replica:
     """Whether it gets no new headsets, as it is to end when the last session does."""
     is_outdated: bool = False
     """Whether it was started with other options than the gateway has now: it cannot be needed again."""
+    is_stranger: bool = False
+    """Whether it was started with another token: nobody whom the gateway lets in could be served there."""
 
     @property
     def running(self) -> list[Plain]:
@@ -154,8 +156,11 @@ class Replicas:
             async with asyncio.timeout(ASK_S):
                 replica.sessions = (await ask(replica.place, "/sessions", self._token))["sessions"]
             replica.heard = self._clock()
+        except StrangerError:
+            replica.is_stranger, replica.place = True, None
         except (OSError, GuideError, ValueError, KeyError, TypeError) as error:  # also of another program there
-            if isinstance(error, ConnectionRefusedError) or not self.is_heard(replica):
+            is_ours = getattr(error, "errno", None) in OURS
+            if isinstance(error, ConnectionRefusedError) or not (is_ours or self.is_heard(replica)):
                 self.lose(replica)
 
     def miss(self, replica: Replica, error: Exception) -> None:
@@ -210,6 +215,7 @@ class Replicas:
 
     async def scale(self) -> None:
         """Starts replicas where sessions ask for them; lets those with the fewest run empty, then ends them."""
+        await self._end_strangers()
         empty = [one for one in self.living() if one.is_draining and self.is_heard(one) and not one.load]
         for one in empty:  # not those that could not tell yet what they run
             if one.load:  # it was given a headset meanwhile
@@ -228,3 +234,12 @@ class Replicas:
             self._known[name] = Replica(name)
         for one in sorted(kept, key=lambda one: one.load)[: max(0, len(kept) - wanted)]:
             one.is_draining = True
+
+    async def _end_strangers(self) -> None:
+        """Ends replicas with another token, and their sessions: they would keep the cluster's cores for ever."""
+        strangers = [one.name for one in self.all() if one.is_stranger]
+        if strangers:
+            log.warning("%s: started with another token, and ended with all sessions", ", ".join(strangers))
+            await asyncio.to_thread(self._fleet.end, *strangers)
+            for name in strangers:
+                del self._known[name]

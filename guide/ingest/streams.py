@@ -22,7 +22,7 @@ SCHEMES = ("rtsp", "rtsps", "http", "https")
 OPEN_S = 5.0  # FFmpeg itself waits no longer for a connection
 UNSTAMPED = frozenset({"mpjpeg"})  # its times are a made-up 25 a second
 LIVE_FORMATS = ("rtsp", "mpjpeg", "mpegts")
-FORMATS = (*LIVE_FORMATS, "mov", "matroska", "avi")  # the latter to be refused with a sentence of their own
+"""No other is even opened: the tables of a recording can fill the memory."""
 ADVICE = "check the address and that the server runs"
 
 
@@ -97,12 +97,14 @@ class NetworkStream:
             self._relay.close()
             if self._relay.has_cut:
                 return SourceLostError("it points to another place", "only an administrator's token follows it there")
-        return SourceLostError(f"it cannot be opened ({_reason_without(address, error)})", ADVICE)
+        is_other = isinstance(error, av.error.ArgumentError)
+        advice = "if it is a recording, download it and give the file" if is_other else ADVICE
+        return SourceLostError(f"it cannot be opened ({_reason_without(address, error)})", advice)
 
     def _check(self) -> Any:
         """The picture track, set up for little delay; raises InputError for what is no live stream."""
         kind = self._container.format.name
-        if kind not in LIVE_FORMATS or (self._container.size or 0) > 0:
+        if (self._container.size or 0) > 0:
             raise InputError(
                 f"a live stream was expected (RTSP, or MJPEG or MPEG-TS over HTTP), but {self._name} is a recording "
                 f"({kind}): download it and give the file."
@@ -148,7 +150,7 @@ def _options(address: str) -> dict[str, str]:
 
     A playlist is not even read: FFmpeg would ask for what it lists, on any machine, to find out what that is.
     """
-    common = {"analyzeduration": "500000", "fpsprobesize": "0", "format_whitelist": ",".join(FORMATS)}
+    common = {"analyzeduration": "500000", "fpsprobesize": "0", "format_whitelist": ",".join(LIVE_FORMATS)}
     if _is_rtsp(address):
         return {**common, "rtsp_transport": "tcp", "protocol_whitelist": "rtsp,rtsps,rtp,tcp,tls"}
     return {**common, "protocol_whitelist": "http,https,httpproxy,tcp,tls"}

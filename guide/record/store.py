@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 FOUND = "unknown: only its files were found"
 DAY_S = 86_400.0
 LEAP_S = DAY_S
+DATED = 1.7e9  # the autumn of 2023: this program is younger, and clocks that say otherwise have lost the date
 """A clock that goes ahead by more is not believed before it has run on for as long."""
 CLOCK_S = 3_600.0
 SETTLED_S = 60.0
@@ -402,9 +403,16 @@ class Store:
         return not (self.place(session) / LOCK).is_file() or bool(self._db.rows(taken, (session, ALL_LINES)))
 
     def keep_pictures(self, days: float | None) -> None:
-        """Sets for all sessions after how many days their pictures are deleted; none keeps them."""
+        """Sets for all sessions after how many days their pictures are deleted; none keeps them.
+
+        The days of those that a clock without the date began are counted from now: nobody knows when that was.
+        """
+        clocks = self._db.rows("SELECT trusted FROM clock")
         with self._db.transaction():
             self._db.run("UPDATE sessions SET keep_days = ?", (days,))
+            if clocks:
+                stretch = "UPDATE sessions SET keep_days = keep_days + (? - started) / ? WHERE started < ?"
+                self._db.run(stretch, (max(clocks[0][0], DATED), DAY_S, DATED))
 
     def with_pictures(self) -> set[str]:
         """The sessions of which pictures are mentioned."""

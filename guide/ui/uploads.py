@@ -1,7 +1,7 @@
 """Videos that come through the browser: looked at, named by us and written into their folder, never elsewhere.
 
 What a file is called says nothing. Its first bytes decide which reader opens it, so that a playlist or a script that
-would make a reader fetch other files is never opened at all; then a frame must decode.
+would make a reader fetch other files is never opened at all; then a frame must decode, in a process apart.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -27,11 +25,8 @@ LARGEST_MB = 1024
 LONGEST_NAME = 60
 SPARE_BYTES = 256 * 2**20
 CHUNK = 2**20
-MOST_TIMES = 2  # its size, when its length is put in: what is packed may swell without bound
 IGNORE = ".gitignore"
 WRITERS = {".mp4": "mp4", ".webm": "webm", ".mkv": "matroska"}
-ALIKE = {"fflags": "+bitexact"}
-"""No moment and no random number in what is written: the same film once more is the same file."""
 _UNFIT = re.compile(r"[^\w.+-]+")
 
 
@@ -77,28 +72,6 @@ def recognise(head: bytes) -> Container | None:
     return Container("ogg", ".ogv") if head[:4] == b"OggS" else None
 
 
-def examine(stream: BinaryIO, name: str) -> Container:
-    """What kind of video `stream` holds; raises InputError where it holds none, or none that can be decoded."""
-    import av  # here: the first page can take videos, and is to come before their reader is loaded
-
-    from guide.ingest.files import open_video
-
-    stream.seek(0)
-    container = recognise(stream.read(512))
-    if container is None:
-        raise InputError(f"{short_name(name)} is called a video, but its content is none: choose the recording itself.")
-    stream.seek(0)
-    try:
-        with open_video(stream, format=container.reader) as opened:
-            if not opened.streams.video or next(opened.decode(video=0), None) is None:
-                raise InputError(f"{short_name(name)} holds no picture: choose another recording.")
-    except (av.FFmpegError, ValueError, OSError) as cause:
-        raise InputError(f"{short_name(name)} is damaged or no video we can read: convert it to MP4 first.") from cause
-    finally:
-        stream.seek(0)
-    return container
-
-
 def clean_name(text: str, instead: str = "") -> str:
     """`text` as the name of a file or folder: no ways up, no hidden names, no odd characters; `instead` for nothing.
 
@@ -118,43 +91,35 @@ def store(stream: BinaryIO, name: str, folder: Path, largest_mb: int = LARGEST_M
             f"{short_name(name)} has {size / 2**30:.1f} GB, a browser may send at most {largest_mb / 1024:g} GB: "
             "put it into a folder on this computer and name the folder instead."
         )
-    container = examine(stream, name)
+    stream.seek(0)
+    container = recognise(stream.read(512))
+    if container is None:
+        raise InputError(f"{short_name(name)} is called a video, but its content is none: choose the recording itself.")
     make_folder(folder)
     _require_room(folder, size)
+    stream.seek(0)
     try:
-        with _with_length(stream, size, container, folder) as whole:
-            return _write(whole, folder, clean_name(Path(clean_name(name)).stem, "recording"), container.suffix)
+        with tempfile.TemporaryDirectory(prefix=".", dir=folder) as aside:  # half a file is never learned from
+            film = Path(aside) / "film.part"
+            with open(os.open(film, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as written:
+                shutil.copyfileobj(stream, written, CHUNK)
+            film = _with_length(film, container, short_name(name))
+            return _keep(film, folder, clean_name(Path(clean_name(name)).stem, "recording"), container.suffix)
     except OSError as cause:
         raise OutputError(f"{folder} cannot be written ({cause.strerror}): free some space and try again.") from cause
-    except ValueError as cause:  # FFmpeg's errors of damage are
-        raise InputError(f"{short_name(name)} is damaged and cannot be kept ({cause}): film it again.") from cause
 
 
-@contextmanager
-def _with_length(stream: BinaryIO, size: int, container: Container, folder: Path) -> Iterator[BinaryIO]:
+def _with_length(film: Path, container: Container, name: str) -> Path:
     """The video with its length in it: browsers that film leave it out, and then nobody can look for a moment in it."""
-    import av
+    # Here, as the first page can take videos and is to come before their reader is loaded.
+    from guide.ingest.unknown_film import has_length, write_with_length
 
-    from guide.ingest.files import open_video
-
-    with open_video(stream, format=container.reader) as film:
-        is_whole = film.duration is not None or container.suffix not in WRITERS
-        if not is_whole:
-            _require_room(folder, 2 * size)  # a copy with its length, and that one in its place
-            with tempfile.TemporaryFile(dir=folder) as copy:
-                with av.open(copy, "w", format=WRITERS[container.suffix], options=ALIKE) as out:
-                    pictures = out.add_stream_from_template(film.streams.video[0])
-                    for packet in film.demux(film.streams.video[0]):
-                        if packet.dts is not None:  # the empty one at the end
-                            packet.stream = pictures
-                            out.mux(packet)
-                            if copy.tell() > MOST_TIMES * size + CHUNK:
-                                raise ValueError("it swells")
-                copy.seek(0)
-                yield copy
-    if is_whole:
-        stream.seek(0)
-        yield stream
+    if has_length(film, container.reader, name) or container.suffix not in WRITERS:
+        return film
+    _require_room(film.parent, film.stat().st_size)
+    copy = film.with_name("copy.part")
+    write_with_length(film, container.reader, name, copy, WRITERS[container.suffix])
+    return copy
 
 
 def make_folder(folder: Path) -> None:
@@ -170,24 +135,18 @@ def make_folder(folder: Path) -> None:
         raise OutputError(f"{folder} is a link to another place: choose another name.")
 
 
-def _write(stream: BinaryIO, folder: Path, stem: str, suffix: str) -> Path:
-    """The file, written under a hidden name first, so that half a file is never learned from."""
-    aside = folder / f".{stem}{suffix}.{os.getpid()}.part"
-    try:
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as written:
-            shutil.copyfileobj(stream, written, CHUNK)
-        for number in range(1, 10_000):
-            path = folder / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
-            try:
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # taken, if it was free
-            except FileExistsError:
-                if _is_same(path, aside):
-                    return path  # the same recording once more
-                continue
-            os.replace(aside, path)
-            return path
-    finally:
-        aside.unlink(missing_ok=True)
+def _keep(film: Path, folder: Path, stem: str, suffix: str) -> Path:
+    """Moves the file to a name of its own."""
+    for number in range(1, 10_000):
+        path = folder / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # taken, if it was free
+        except FileExistsError:
+            if _is_same(path, film):
+                return path  # the same recording once more
+            continue
+        os.replace(film, path)
+        return path
     raise OutputError(f"{folder} holds too many recordings called {stem}: rename the file.")
 
 

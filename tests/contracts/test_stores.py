@@ -170,6 +170,18 @@ def test_how_long_pictures_are_kept_is_set_for_all(tmp_path: Path, records: str 
             assert [one.facts.keep_days for one in store.sessions()] == [days, days]
 
 
+def test_days_of_what_a_clock_without_the_date_began_count_from_when_they_are_set(
+    tmp_path: Path, records: str | None
+) -> None:
+    with Store(tmp_path, records=records) as store:
+        store.trusted_time(1.8e9)
+        fill(store, FIRST, started=60.0)
+        fill(store, SECOND, started=1.8e9)
+        store.keep_pictures(7.0)
+        ends = [one.facts.started + 86_400 * (one.facts.keep_days or 0.0) for one in store.sessions()]
+    assert ends == pytest.approx([1.8e9 + 7 * 86_400] * 2)
+
+
 def test_numbers_come_back_exactly_and_text_as_far_as_it_can_be_shown(tmp_path: Path, records: str | None) -> None:
     exact = SettledLabel(1893500000.123457, -1, 0.1 + 0.2)
     said = StoredAction(1, 0.1, 0.2, 3, "answer", comment="a \" ' ; -- % ? \\ ü 🔧")

@@ -6,7 +6,6 @@ scipy reads them in a process of its own, bounded in memory and time: a damaged 
 from __future__ import annotations
 
 import multiprocessing
-import resource
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.io import loadmat
 
 from guide.errors import InputError
+from guide.memory_limit import limit_memory
 
 Value: TypeAlias = "NDArray[np.float64] | str | list[Value] | None"
 """A table (column by column as MATLAB counts), a text, cells as a list, or None for what is not read (structures)."""
@@ -67,8 +67,7 @@ def _read_apart(path: Path) -> dict[str, Any] | str:
 
 def _send(sender: Connection, path: Path, memory_bytes: int) -> None:
     """In the process apart: sends the variables, or what scipy says of the damage."""
-    held_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held_bytes + memory_bytes,) * 2)
+    limit_memory(memory_bytes)
     try:
         content = loadmat(path, verify_compressed_data_integrity=True)
         answer = msgpack.encode({name: _packed(value) for name, value in content.items() if name[:2] != "__"})

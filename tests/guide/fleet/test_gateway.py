@@ -7,6 +7,7 @@ import errno
 import json
 import re
 import socket
+import time
 import urllib.request
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,7 +23,7 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from guide.bundle import fingerprint
-from guide.fleet.forward import Place
+from guide.fleet.forward import Place, answered
 from guide.fleet.replicas import Replicas, wanted_replicas
 from guide.record.store import Store
 from guide.serve.options import ScaleOptions
@@ -244,6 +245,20 @@ def test_replicas_of_an_earlier_gateway_with_other_options_run_empty_and_are_rep
         late.finish()
 
 
+def test_replicas_of_an_earlier_gateway_with_another_token_are_ended(frames_task: Learned, tmp_path: Path) -> None:
+    """Their sessions can be reached by nobody any more."""
+    with fleet(frames_task.folder, tmp_path, ScaleOptions(replicas=1)) as (served, servers), ExitStack() as held:
+        headset = held.enter_context(served.connect("helmet"))
+        headset.wait_for("hello", 20.0)
+        stranger = servers.start("the-token-of-an-earlier-gateway")
+        until(lambda: servers.names == ["replica-1"])
+        until(lambda: [one["name"] for one in replicas(served)] == ["replica-1"])
+        assert stranger not in servers.places
+        headset.frame(step_picture(1))
+        assert headset.wait_for("ack")["fate"] == "seen", "no session of others ends for it"
+        headset.finish()
+
+
 class Unready:
     """Two replicas, on which nothing runs yet."""
 
@@ -395,6 +410,41 @@ def test_a_replica_that_is_slow_is_not_dead_nor_where_the_gateway_lacks_files(er
         return known.living() == [other]
 
     assert asyncio.run(miss()) == is_lost
+
+
+def test_a_gateway_without_files_for_long_keeps_its_replicas(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    known = Replicas(Unready(), TOKEN, ScaleOptions(), 32, lambda: now[0])
+
+    async def fail(*_: object) -> None:
+        raise OSError(errno.EMFILE, "too many files")
+
+    async def wait() -> None:
+        monkeypatch.setattr("guide.fleet.replicas.ask", fail)
+        now[0] = 60.0
+        await known.refresh()
+
+    give(monkeypatch, known, wait)
+    assert len(known.living()) == 2
+
+
+def test_an_answer_whose_replica_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def speak(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+        await asyncio.sleep(15.0)
+
+    async def listen() -> None:
+        async with await asyncio.start_server(speak, "127.0.0.1", 0) as server:
+            place = Place("127.0.0.1", server.sockets[0].getsockname()[1], 0)
+            async with answered(place, "GET", b"/", []) as (_, parts):
+                assert await anext(parts) == b"half"
+                began = time.monotonic()
+                with pytest.raises(TimeoutError):
+                    await anext(parts)
+                assert time.monotonic() - began < 10.0
+
+    monkeypatch.setattr("guide.fleet.forward.ANSWER_S", 0.5)
+    asyncio.run(asyncio.wait_for(listen(), 20.0))
 
 
 @given(sessions=st.integers(0, 500), running_now=st.integers(0, 60), least=st.integers(1, 8), more=st.integers(0, 40),

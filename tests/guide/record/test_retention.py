@@ -98,6 +98,21 @@ def test_what_a_clock_that_had_lost_the_date_recorded_keeps_its_days(tmp_path: P
         assert drop_old_pictures(store, now + 30.2 * DAY_S) == (NAMES[1], NAMES[0])
 
 
+def test_what_a_clock_that_had_lost_the_date_recorded_outlives_a_change_of_the_days(tmp_path: Path) -> None:
+    now = 22_000 * DAY_S
+    with Store(tmp_path) as store:
+        record(store, NAMES[0], now)
+        assert drop_old_pictures(store, now) == ()
+        record(store, NAMES[1], 60.0)
+        store.keep_pictures(7.0)
+        for hours in range(1, 7 * 24, 20):
+            assert drop_old_pictures(store, now + hours * 3_600) == ()
+        assert drop_old_pictures(store, now + 7.2 * DAY_S) == (NAMES[1], NAMES[0])
+        record(store, NAMES[2], now + 7.2 * DAY_S)
+        store.keep_pictures(None)
+        assert {one.facts.keep_days for one in store.sessions()} == {None}
+
+
 def test_a_clock_that_leaps_about_is_believed_on_no_side(tmp_path: Path) -> None:
     now = 20_000 * DAY_S
     with Store(tmp_path) as store:
