@@ -11,17 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 import torch
 import tyro
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from guide.commands.entry import entry
-from guide.domain import Features, Labels
+from guide.domain import Labels
 from guide.teach.carrying import Carrying
 from guide.teach.collection import Collection, Found
 from guide.teach.prototypes import WAYS, learn_prototypes
@@ -70,7 +69,9 @@ FINDERS: Final[Mapping[str, CorrespondSettings]] = {
     "no lead-in": replace(CORRESPOND, lead_in=0.0),
 }
 VIEWS: Final[Mapping[str, Callable[[Collection], Collection]]] = {
-    "features in both views: no TC3I": lambda made: replace(made, embeddings=_single(made.features)),
+    "features in both views: no TC3I": lambda made: replace(
+        made, embeddings=tuple(np.asarray(each, np.float32) for each in made.features)
+    ),
     "embedding in both views": lambda made: replace(made, features=made.embeddings),
 }
 ONE_HEAD: Final = "one head"
@@ -225,10 +226,6 @@ def _live(task: LabelledTask, seed: int) -> Scores:
             return step_frames(truth, live_labels(lesson, sight)).accuracy
 
     return {part: accuracy(instead) for part, instead in {WHOLE: {}, **LABELS}.items()}
-
-
-def _single(features: Sequence[NDArray[Any]]) -> tuple[Features, ...]:
-    return tuple(np.asarray(each, np.float32) for each in features)
 
 
 def _embedded(task: LabelledTask, search: Search, seed: int) -> Collection:

@@ -33,7 +33,7 @@ from offline.study.strangers.changes import Change, Hands, changes, hand_pixels
 from offline.study.strangers.following import Stranger
 from offline.study.tables import UNPRINTED, grid
 from offline.views import VERSION as VIEWS_VERSION
-from offline.views import VIEWS, View
+from offline.views import VIEWS
 
 AS_THEY_ARE: Final = "as they are"
 WITH_VIEWS: Final = "with views"
@@ -68,7 +68,8 @@ def main(options: StrangersOptions) -> None:
         task = _seen(one, seer, console)
         require_enough(task)
         changed = see_changed(one, options.hands, seer, console)
-        viewed = [see_viewed(one, view, seer, console) for view in VIEWS]
+        others = [_made(one, "another view", f"{view!r} {VIEWS_VERSION}", view.of) for view in VIEWS]
+        viewed = [_seen(other, seer, console) for other in others]
         copies = {AS_THEY_ARE: (), WITH_VIEWS: viewed, WITH_CHANGES: [*changed.values()]}
         jobs = _jobs(task, changed, copies, range(options.chosen_on, len(task.recordings)), conditions)
         rows = [row for each in do_all(jobs, kept, shift, console) for row in each]
@@ -80,11 +81,6 @@ def main(options: StrangersOptions) -> None:
 def see_changed(one: LabelledSet, hands: Hands, seer: Seer, console: Console) -> dict[str, LabelledTask]:
     """The set as the trunk sees it with its pictures changed, by how they are."""
     return {name: _seen(_changed(one, name, how, hands), seer, console) for name, how in changes(hands).items()}
-
-
-def see_viewed(one: LabelledSet, view: View, seer: Seer, console: Console) -> LabelledTask:
-    """The set as the trunk sees it in another view."""
-    return _seen(_made(one, "another view", f"{view!r} {VIEWS_VERSION}", view.of), seer, console)
 
 
 def _jobs(

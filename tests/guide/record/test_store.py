@@ -54,7 +54,7 @@ def old_store(version: int, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_store_of_every_released_version_becomes_the_newest_and_keeps_what_it_holds(tmp_path: Path, version: int) -> None:
+def test_a_released_store_becomes_the_newest_and_keeps_what_it_holds(tmp_path: Path, version: int) -> None:
     with Store(old_store(version, tmp_path), is_new=False) as store:
         (found,) = store.sessions()
         contents = store.contents(FIRST)
