@@ -59,8 +59,8 @@ def resume(
             if stored is None or stored.ended is None:
                 return None
             contents = store.contents(stored.id)
-        session = make()
-        if not _is_alike(stored.facts, facts_of(session)):
+        session, facts = make(), stored.facts
+        if facts != replace(facts_of(session), id=facts.id, started=facts.started, keep_days=facts.keep_days):
             return None
         seen = [one for one in read_percepts(data / stored.id / PERCEPTS_FILE) if one.number < stored.frames]
         said = [one for update in play_back(session, seen, contents.actions) for one in update.guidance]
@@ -115,7 +115,3 @@ def read_stored(stored: StoredAction) -> Action:
         stored.person,
         stored.comment,
     )
-
-
-def _is_alike(facts: SessionFacts, wanted: SessionFacts) -> bool:
-    return facts == replace(wanted, id=facts.id, started=facts.started, keep_days=facts.keep_days)

@@ -90,15 +90,11 @@ class Recipe:
     on distant frames does not drown the pull on near ones."""
     temperature: float = 1.0
     """Divides TCC's squared distances; 1 suits the margin."""
-    is_per_dimension: bool = False
-    """Whether TCC's squared distances are also divided by the number of dimensions."""
     variance_weight: float = 0.1
     """Weight of TCC's variance term (lambda)."""
     trust: TrustKind = "close"
     """Which frames TCC counts in TC3I: `all`, or mostly those whose soft neighbour in the other recording is
-    `close`, or is `sure` (concentrated in time)."""
-    trust_width: float = 1.0
-    """The distance (`close`) or spread as a share of the recording (`sure`) at which a frame counts 1/e."""
+    `close`."""
     most_iterations: int = 300
     """Iterations after which training ends if it has not converged."""
     evaluate_every: int = 20
@@ -158,7 +154,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "trust": get_args(TrustKind),
     "clusterer": tuple(FINDERS),
 }
-_ABOVE = {"fps": 0.0, "learning_rate": 0.0, "temperature": 0.0, "fuzzifier": 1.0, "trust_width": 0.0}
+_ABOVE = {"fps": 0.0, "learning_rate": 0.0, "temperature": 0.0, "fuzzifier": 1.0}
 _BELOW = {"dropout": 1.0}
 _AT_MOST = {
     "pool": 14,
@@ -221,8 +217,6 @@ def _least(key: str) -> int:
 def _fits(key: str, value: object, like: object) -> bool:
     if key in _MAY_BE_AUTO:
         return value == "auto" or _fits_count(key, value)
-    if isinstance(like, bool):
-        return isinstance(value, bool)
     if isinstance(like, str):
         return isinstance(value, str) and value in _CHOICES.get(key, (value,))
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):

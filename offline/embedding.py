@@ -23,7 +23,9 @@ from offline.config import Recipe
 from offline.context import context_indices
 from offline.features import RecordingFeatures, collection_of
 from offline.losses.batch import Loss
-from offline.losses.registry import LossSettings, build_loss
+from offline.losses.cidm import ContrastiveLoss
+from offline.losses.cycle import CycleLoss
+from offline.losses.registry import build_loss
 from offline.model import HeadSettings, build_head
 
 ROWS_AT_ONCE = 256
@@ -164,19 +166,10 @@ def gamma_unit_s(inputs: Inputs, recipe: Recipe) -> float:
 
 def make_loss(inputs: Inputs, recipe: Recipe) -> Loss:
     """The recipe's loss, its seconds turned into frames at the working rate."""
-    settings = LossSettings(
-        window=window_s(inputs, recipe) * inputs.rate,
-        margin=recipe.margin,
-        gamma_unit=gamma_unit_s(inputs, recipe) * inputs.rate,
-        xi=recipe.xi,
-        tcc_weight=recipe.tcc_weight,
-        temperature=recipe.temperature,
-        is_per_dimension=recipe.is_per_dimension,
-        variance_weight=recipe.variance_weight,
-        trust=recipe.trust,
-        trust_width=recipe.trust_width,
-    )
-    return build_loss(recipe.loss, settings)
+    cycle = CycleLoss(recipe.temperature, recipe.variance_weight, trust=recipe.trust)
+    window, gamma_unit = window_s(inputs, recipe) * inputs.rate, gamma_unit_s(inputs, recipe) * inputs.rate
+    cidm = ContrastiveLoss(window, recipe.margin, gamma_unit)
+    return build_loss(recipe.loss, cycle, cidm, recipe.xi, recipe.tcc_weight)
 
 
 @torch.inference_mode()

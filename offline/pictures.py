@@ -137,7 +137,8 @@ def draw_embedding(recordings: Sequence[EmbeddedRecording]) -> bytes:
     each = max(MOST_POINTS // len(recordings), 2)
     shown = [recording.subsampled(each) for recording in recordings]
     rows = np.concatenate([one.embeddings for one in shown]).astype(np.float64)
-    when = np.concatenate([_normalised(one.times) for one in shown])
+    since = [one.times - one.times[0] for one in shown]
+    when = np.concatenate([times / max(float(times[-1]), 1e-12) for times in since])
     places, shares = _flattened(rows, when)
     sheet = Sheet(1000, 860)
     box = Box(90, 90, MAP_PX, 680)
@@ -232,10 +233,6 @@ def _flattened(rows: NDArray[np.float64], when: NDArray[np.float64]) -> tuple[ND
     signs = np.sign(places.T @ (when - when.mean()))
     shares = 100 * places.var(0) / max(float(centred.var(0).sum()), 1e-12)
     return places * np.where(signs == 0, 1, signs), [float(share) for share in shares]
-
-
-def _normalised(times: Times) -> NDArray[np.float64]:
-    return np.asarray((times - times[0]) / max(float(times[-1] - times[0]), 1e-12))
 
 
 def nice_ticks(start: float, end: float, most: int = 7) -> list[float]:

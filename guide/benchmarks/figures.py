@@ -39,7 +39,7 @@ class Figure:
     def wanted(self) -> str:
         """The limit in words."""
         if self.least is not None:
-            return f"at least {self.least:g}"
+            return f"at least {self.least:g}" if self.most is None else f"{self.least:g} to {self.most:g}"
         return "" if self.most is None else f"at most {self.most:g}"
 
     @property

@@ -8,7 +8,7 @@ import time
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -89,8 +89,9 @@ def main(options: WatchOptions) -> None:
     source_console = SourceConsole(Console(stderr=options.jsonl, highlight=False), is_brief=options.jsonl)
     session, operator, updates = watch(options, source_console)
     view = JsonLines(console, session, options.emit_labels) if options.jsonl else Terminal(console, session)
+    kept = options.recording
     with (
-        _shipped(options.recording, source_console.say),
+        shipping(kept.data, kept.records if kept.record else None, kept.keep_gb * 1e9, source_console.say),
         _recorded(options, session, source_console) as recording,
         ending_on_signals(source_console.source),
         _attended(operator, view, source_console),
@@ -118,10 +119,6 @@ def _recorded(
         SourceFacts(options.source) if live is None else SourceFacts(live.name, True, lambda: asdict(live.health()))
     )
     return recorded(session, options.recording, source, source_console.say)
-
-
-def _shipped(kept: RecordingOptions, tell: Callable[[str], None]) -> AbstractContextManager[object]:
-    return shipping(kept.data, kept.records if kept.record else None, kept.keep_gb * 1e9, tell)
 
 
 def _attended(

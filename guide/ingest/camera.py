@@ -13,7 +13,6 @@ from typing import Any
 import cv2
 import numpy as np
 
-from guide.domain import Image
 from guide.ingest.base import Shot, SourceLostError
 
 NAMES = Path("/sys/class/video4linux")
@@ -101,7 +100,7 @@ class OpenCvCamera:
             return None
         if not is_read or image is None:
             raise SourceLostError("it gives no pictures any more", UNPLUGGED)
-        return Shot(lambda: _to_rgb(image))
+        return Shot(lambda: np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), np.uint8))
 
     def close(self) -> None:
         self._capture.release()
@@ -116,7 +115,3 @@ def _without_warnings() -> Iterator[None]:
         yield
     finally:
         cv2.utils.logging.setLogLevel(level)
-
-
-def _to_rgb(image: Any) -> Image:
-    return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), np.uint8)

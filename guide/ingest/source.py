@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from guide.errors import InputError
-from guide.ingest.base import BY_HAND, NO_PICTURES, FrameSource, SourceNotice, Tell, is_camera_number, log_notice
+from guide.ingest.base import BY_HAND, NO_PICTURES, FrameSource, Shot, SourceNotice, Tell, is_camera_number, log_notice
 from guide.ingest.camera import OpenCvCamera, find_camera, list_cameras
 from guide.ingest.capture import CaptureSettings
 from guide.ingest.files import VideoFile
 from guide.ingest.live import LiveSource
-from guide.ingest.no_pictures import NEVER_FROZEN, Timer
 from guide.ingest.pushed import Headsets
 from guide.ingest.stills import StillFolder, list_stills
 from guide.ingest.streams import NetworkStream, is_address, redacted, require_address
@@ -20,6 +22,9 @@ from guide.ingest.streams import NetworkStream, is_address, redacted, require_ad
 FORMS = (
     "a video file, a folder of stills, a camera (0 or name:...), an rtsp:// or http:// address, headset:NAME or none"
 )
+EVERY_S = 0.5  # an empty picture, where there are none
+NEVER_FROZEN = CaptureSettings(freeze_s=1e9)
+_BLANK = np.full((180, 320, 3), 32, np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,26 @@ class SourceOptions:
     """The headsets connected here."""
     machine: str | None = None
     """The number of the machine that an address may lead to, where its name was looked up already."""
+
+
+class Timer:
+    """A device without pictures, which only lets time pass: an empty one twice a second, the first at once.
+
+    >>> Timer().read().picture().shape
+    (180, 320, 3)
+    """
+
+    def __init__(self) -> None:
+        self._wait_s = 0.0
+        self._closed = threading.Event()
+
+    def read(self) -> Shot:
+        self._closed.wait(self._wait_s)
+        self._wait_s = EVERY_S
+        return Shot(lambda: _BLANK)
+
+    def close(self) -> None:
+        self._closed.set()
 
 
 def open_source(text: str, options: SourceOptions | None = None, tell: Tell = log_notice) -> FrameSource:

@@ -108,7 +108,7 @@ def write_elan(path: str | Path, tiers: Sequence[Tier], media: str | None = None
 def to_elan(tiers: Sequence[Tier], media: str | None = None, date: str = NO_DATE) -> str:
     """The text of an `.eaf` file."""
     _require_writable(tiers)
-    slots = _slots(tiers)
+    slots = sorted(slot for place, tier in enumerate(tiers) for pair in _pairs(place, tier) for slot in pair)
     numbers = {slot: f"ts{number}" for number, slot in enumerate(slots, start=1)}
     order = "".join(f'<TIME_SLOT TIME_SLOT_ID="{numbers[slot]}" TIME_VALUE="{slot[0]}"/>\n' for slot in slots)
     rows = "".join(_tier_text(place, tier, numbers, tiers) for place, tier in enumerate(tiers))
@@ -125,10 +125,6 @@ def to_elan(tiers: Sequence[Tier], media: str | None = None, date: str = NO_DATE
 
 Slot = tuple[int, int, int, int]
 """Milliseconds, then tier, annotation and which end: every annotation has slots of its own, as ELAN writes them."""
-
-
-def _slots(tiers: Sequence[Tier]) -> list[Slot]:
-    return sorted(slot for place, tier in enumerate(tiers) for pair in _pairs(place, tier) for slot in pair)
 
 
 def _pairs(place: int, tier: Tier) -> list[tuple[Slot, Slot]]:

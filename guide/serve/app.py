@@ -134,7 +134,8 @@ class _Site:
 
     async def sessions(self, request: Request) -> Response:
         if request.method == "GET":
-            return JSONResponse({"sessions": await self._read(self._briefs), "program": __version__})
+            briefs = await self._read(lambda: [_brief(run) for run in self._runs.all()])
+            return JSONResponse({"sessions": briefs, "program": __version__})
         wanted = read_session_request(await self._object(request))
         is_trusted = request.scope[IDENTITY].may("admin")
         machine = None if is_trusted else await run_in_threadpool(require_reachable, wanted.source)
@@ -222,9 +223,6 @@ class _Site:
     async def _read(self, function: Callable[..., T], *arguments: object) -> T:
         """What a function gives that reads a disk."""
         return await to_thread.run_sync(function, *arguments, limiter=self._disk)
-
-    def _briefs(self) -> list[dict[str, Any]]:
-        return [_brief(run) for run in self._runs.all()]
 
     def _find(self, request: Request) -> Run:
         run = self._runs.find(request.path_params["session"])

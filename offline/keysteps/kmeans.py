@@ -1,15 +1,19 @@
-"""Seeded k-means: k-means++ start and Lloyd's rounds, in chunks, on a sample where there are very many frames."""
+"""Seeded k-means: k-means++ start and Lloyd's rounds, in chunks, on a sample where there are very many frames.
+
+As a finder it is hard clustering, the paper's "HC" ablation.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.label.membership import squared_distances
-from guide.teach.collection import Collection
+from guide.teach.collection import Collection, Found
+from offline.keysteps.base import check_k, numbered
 
 Array = NDArray[np.float64]
 
@@ -31,6 +35,23 @@ class KMeansSettings:
     """Starts from new k-means++ centres; the tightest result is kept."""
     most_frames: int = 20_000
     """Frames learned from; a seeded sample of larger collections fixes the centres (2,000 a cluster at K = 10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HardClusters:
+    """k-means on the embeddings, each frame to its nearest centre, without any link between frames.
+
+    >>> embedding = np.array([[0.0], [0.1], [5.0], [5.1]], np.float32)
+    >>> HardClusters().find(Collection.at_rate([embedding], 1.0), k=2, seed=0).labels[0]
+    array([1, 1, 2, 2])
+    """
+
+    settings: KMeansSettings = field(default_factory=KMeansSettings)
+
+    def find(self, collection: Collection, k: int, seed: int) -> Found:
+        check_k(collection, k)
+        centres = kmeans(sample(collection, self.settings.most_frames, seed), k, seed, self.settings)
+        return numbered([nearest(embedding, centres)[0] for embedding in collection.embeddings], centres)
 
 
 def sample(collection: Collection, most: int, seed: int) -> Array:

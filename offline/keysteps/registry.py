@@ -11,10 +11,10 @@ from offline.keysteps.base import Finder
 
 # Imported on demand: asking for the equal split should not load scikit-fuzzy.
 FINDERS = {
-    "random": ("offline.keysteps.random", "Random"),
-    "uniform": ("offline.keysteps.uniform", "Uniform"),
-    "equal": ("offline.keysteps.equal", "Equal"),
-    "hc": ("offline.keysteps.hc", "HardClusters"),
+    "random": ("offline.keysteps.blind", "Random"),
+    "uniform": ("offline.keysteps.blind", "Uniform"),
+    "equal": ("offline.keysteps.blind", "Equal"),
+    "hc": ("offline.keysteps.kmeans", "HardClusters"),
     "ss": ("offline.keysteps.ss", "SubsetSelection"),
     "cte": ("offline.keysteps.cte", "TemporalEmbedding"),
     "pcm": ("offline.keysteps.pcm", "ProCut"),

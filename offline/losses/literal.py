@@ -21,11 +21,10 @@ def literal_tcc(loss: CycleLoss, embeddings: Tensor, steps: Tensor, lengths: Ten
     """Give the mean of eq. 3 over all frames of all ordered pairs of recordings."""
     total: list[Tensor] = []
     for a, first in enumerate(embeddings):
-        where = steps[a] / lengths[a] if loss.position == "fraction" else _ranks(steps[a])
+        where = steps[a] / lengths[a]
         for b, second in enumerate(embeddings):
             if a != b:
-                there = steps[b] / lengths[b] if loss.position == "fraction" else _ranks(steps[b])
-                total += [_cycle_error(loss, first, second, where, there, i) for i in range(len(first))]
+                total += [_cycle_error(loss, first, second, where, i) for i in range(len(first))]
     return torch.stack(total).mean()
 
 
@@ -37,14 +36,13 @@ def literal_cidm(loss: ContrastiveLoss, embeddings: Tensor, steps: Tensor) -> Te
     return torch.stack(total).mean()
 
 
-def _cycle_error(loss: CycleLoss, first: Tensor, second: Tensor, where: Tensor, there: Tensor, i: int) -> Tensor:
-    scale = loss.temperature * (first.shape[1] if loss.is_per_dimension else 1)
+def _cycle_error(loss: CycleLoss, first: Tensor, second: Tensor, where: Tensor, i: int) -> Tensor:
     # eq. 1
-    similarity = torch.exp(-((first[i] - second) ** 2).sum(1) / scale)
+    similarity = torch.exp(-((first[i] - second) ** 2).sum(1) / loss.temperature)
     alpha = similarity / similarity.sum()
     neighbour = (alpha[:, None] * second).sum(0)
     # eq. 2
-    similarity = torch.exp(-((neighbour - first) ** 2).sum(1) / scale)
+    similarity = torch.exp(-((neighbour - first) ** 2).sum(1) / loss.temperature)
     beta = similarity / similarity.sum()
     # eq. 3
     mu = (beta * where).sum()
@@ -52,11 +50,7 @@ def _cycle_error(loss: CycleLoss, first: Tensor, second: Tensor, where: Tensor, 
     error: Tensor = (where[i] - mu) ** 2 / variance + loss.variance_weight * torch.log(torch.sqrt(variance))
     if loss.trust == "all":
         return error
-    if loss.trust == "close":
-        amiss = ((neighbour - first[i]) ** 2).sum()
-    else:
-        amiss = (alpha * (there - (alpha * there).sum()) ** 2).sum()
-    return torch.exp(-amiss.detach() / loss.trust_width**2) * error
+    return torch.exp(-((neighbour - first[i]) ** 2).sum().detach()) * error
 
 
 def _pair_errors(loss: ContrastiveLoss, video: Tensor, at: Tensor, i: int) -> Tensor:
@@ -65,7 +59,3 @@ def _pair_errors(loss: ContrastiveLoss, video: Tensor, at: Tensor, i: int) -> Te
     near = ((at[i] - at).abs() <= loss.window).to(d)
     errors: Tensor = (1 - near) * gamma * torch.clamp(loss.margin - d, min=0) + near * d / gamma
     return errors
-
-
-def _ranks(steps: Tensor) -> Tensor:
-    return (steps[:, None] > steps[None, :]).sum(1).to(steps)

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -56,6 +57,25 @@ class Shift:
     @property
     def is_over(self) -> bool:
         return time.monotonic() >= self.until
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftOptions:
+    """How a command that does jobs works."""
+
+    workers: int = 1
+    """Processes at work, of one thread each."""
+    minutes: float = math.inf
+    """Begin nothing more after so many minutes, and print what is done; the same command then goes on."""
+    cache: Path = Path(".cache/cnc")
+    """Where what is seen, learned and done is kept between runs."""
+
+    def shift(self, ray: str | None = None) -> Shift:
+        """From now on; raises InputError where the options are none."""
+        require_workers(self.workers)
+        if not self.minutes >= 0:
+            raise InputError(f"--minutes is a number from 0 up, got {self.minutes:g}: give a larger one.")
+        return Shift(self.workers, time.monotonic() + 60 * self.minutes, ray)
 
 
 def do_all(jobs: Sequence[Job], kept: Kept, shift: Shift, console: Console) -> list[list[Plain]]:
@@ -112,12 +132,6 @@ def require_from(name: str, value: int, least: int) -> None:
     """Raises InputError where the option is smaller than it can be."""
     if value < least:
         raise InputError(f"--{name} is a whole number from {least} up, got {value}: give a larger one.")
-
-
-def require_minutes(minutes: float) -> None:
-    """Raises InputError where the option is no time."""
-    if not minutes >= 0:
-        raise InputError(f"--minutes is a number from 0 up, got {minutes:g}: give a larger one.")
 
 
 def require_workers(workers: int) -> None:

@@ -8,22 +8,19 @@ them.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 import torch
 import tyro
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from guide.commands.entry import entry
-from guide.domain import Features, Labels
+from guide.domain import Labels
 from guide.teach.carrying import Carrying
 from guide.teach.collection import Collection, Found
 from guide.teach.prototypes import WAYS, learn_prototypes
@@ -54,7 +51,7 @@ from offline.study.fault_trial.conditions import learn
 from offline.study.fault_trial.sources import draw_tasks
 from offline.study.flag_parts import jobs_of, part_table
 from offline.study.following import live_labels, see
-from offline.study.jobs import Shift, do_all, require_from, require_workers
+from offline.study.jobs import Shift, ShiftOptions, do_all, require_from
 from offline.study.keep import Kept
 from offline.study.mechanisms import LABELS, WHOLE, Instead, switched_off
 from offline.study.tables import Summary
@@ -72,7 +69,9 @@ FINDERS: Final[Mapping[str, CorrespondSettings]] = {
     "no lead-in": replace(CORRESPOND, lead_in=0.0),
 }
 VIEWS: Final[Mapping[str, Callable[[Collection], Collection]]] = {
-    "features in both views: no TC3I": lambda made: replace(made, embeddings=_single(made.features)),
+    "features in both views: no TC3I": lambda made: replace(
+        made, embeddings=tuple(np.asarray(each, np.float32) for each in made.features)
+    ),
     "embedding in both views": lambda made: replace(made, features=made.embeddings),
 }
 ONE_HEAD: Final = "one head"
@@ -93,8 +92,9 @@ SHUFFLES: Final = 3
 
 
 @dataclass(frozen=True)
-class Options:
-    """Print a figure of a stage on labelled tasks with all its parts, and without each."""
+class Options(ShiftOptions):
+    """Print a figure of a stage on labelled tasks with all its parts, and without each; workers and minutes are for
+    flags."""
 
     stage: Annotated[Stage, tyro.conf.Positional]
     """Which stage."""
@@ -114,25 +114,19 @@ class Options:
     """Flags: recordings left out of each task by a seed."""
     each: int = 2
     """Flags: faults of each kind made from one of them, at most."""
-    workers: int = 1
-    """Flags: processes at work, of one thread each."""
-    minutes: float = math.inf
-    """Flags: begin nothing more after so many minutes, and print the tables of what is done; 0 only prints."""
     backbone_weights: Path | None = None
     """A file with the trunk's weights: where it cannot be downloaded, or a fine-tuned one."""
-    cache: Path = Path(".cache/cnc")
-    """Where features, embeddings and what was done of flags are kept between runs."""
 
 
 def main(options: Options) -> None:
     """Runs the command."""
     for name in ("recordings", "each"):
         require_from(name, getattr(options, name), 1)
-    require_workers(options.workers)
+    shift = options.shift()
     console = Console(highlight=False, markup=False, width=200)
     tasks = _read(options, console)
     if options.stage == "flags":
-        _flags(options, tasks, console)
+        _flags(options, tasks, shift, console)
         return
     search = Search(resolve("default", None, {}), Embedders(options.cache / "evaluation", torch.device("cpu")))
     found = [[scores_of(options.stage, task, search, seed) for seed in range(options.seeds)] for task in tasks]
@@ -154,13 +148,12 @@ def _read(options: Options, console: Console) -> list[LabelledTask]:
     return read_tasks(asked, make_plan(asked), console)
 
 
-def _flags(options: Options, tasks: Sequence[LabelledTask], console: Console) -> None:
+def _flags(options: Options, tasks: Sequence[LabelledTask], shift: Shift, console: Console) -> None:
     for task in tasks:
         require_enough(task)
     seeds = count_of(options.seeds, "seed")
     counts, cache = read_numbers(options.labelled), options.cache.resolve()
     jobs = jobs_of(tasks, counts, options.seeds, options.recordings, options.each, cache)
-    shift = Shift(options.workers, time.monotonic() + 60 * options.minutes)
     rows = [row for done in do_all(jobs, Kept(cache / "parts" / "done"), shift, console) for row in done]
     for count in dict.fromkeys(str(row["labelled"]) for row in rows):
         own = [row for row in rows if row["labelled"] == count]
@@ -233,10 +226,6 @@ def _live(task: LabelledTask, seed: int) -> Scores:
             return step_frames(truth, live_labels(lesson, sight)).accuracy
 
     return {part: accuracy(instead) for part, instead in {WHOLE: {}, **LABELS}.items()}
-
-
-def _single(features: Sequence[NDArray[Any]]) -> tuple[Features, ...]:
-    return tuple(np.asarray(each, np.float32) for each in features)
 
 
 def _embedded(task: LabelledTask, search: Search, seed: int) -> Collection:

@@ -60,18 +60,14 @@ def to_line(sequence: StepSequence, task: TaskSequences, mistakes: str = "any") 
     return json.dumps({"id": sequence.id, "steps": steps}, ensure_ascii=False)
 
 
-def write_sequences(task: TaskSequences, out: Path, mistakes: str = "any") -> None:
-    """Write every recording of `task` to `out`, aside first: a full disk or Ctrl-C leaves no half file."""
-    write_whole(out, "".join(to_line(recording, task, mistakes) + "\n" for recording in task.recordings))
-
-
 def run(config: Config) -> None:
     """Read, choose the task, write, and say what was written."""
     options = ReadOptions(config.lenient, tier=config.tier, steps=config.steps)
     tasks = read_all(config.folder, config.clean_only, options)
     ((_, task),) = choose(tasks, [config.task], lambda one: one.name)
     task = task if config.view is None else choose_view(task, config.view)
-    write_sequences(task, config.out, config.mistakes)
+    lines = (to_line(recording, task, config.mistakes) + "\n" for recording in task.recordings)
+    write_whole(config.out, "".join(lines))  # a full disk or Ctrl-C leaves no half file
     steps = sum(len(recording.segments) for recording in task.recordings)
     console = Console(soft_wrap=True)
     for remark in task.remarks():

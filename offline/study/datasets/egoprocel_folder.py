@@ -109,12 +109,9 @@ def _groups(subset: str, place: Path) -> dict[str, list[LabelledVideo]]:
         return {SINGLE_TASKS[subset]: [_head_video(path) for path in label_files(place)]}
     ending = ENDINGS[subset]
     if subset == "CMU-MMAC":
-        return {task.name + ending: [cmu_video(path) for path in _with_subfolders(task)] for task in folders(place)}
+        files = {task: [path for sub in (task, *folders(task)) for path in label_files(sub)] for task in folders(place)}
+        return {task.name + ending: [cmu_video(path) for path in paths] for task, paths in files.items()}
     return {task.name + ending: [_head_video(path) for path in label_files(task)] for task in folders(place)}
-
-
-def _with_subfolders(task: Path) -> list[Path]:
-    return [path for place in (task, *folders(task)) for path in label_files(place)]
 
 
 def _head_video(path: Path) -> LabelledVideo:

@@ -68,7 +68,7 @@ def _study(means: dict[tuple[str, Count], ResultTable], views: Sequence[str], pl
     has_views, has_counts = len(views) > 1, len(plan.counts) > 1
     tables = {}
     for (view, count), table in means.items():
-        word = " ".join([view] * has_views + [f"K {_word(count)}"] * has_counts)
+        word = " ".join([view] * has_views + [f"K = {count}" if isinstance(count, int) else f"K {count}"] * has_counts)
         k = count if isinstance(count, int) else None
         rows = (comparable(row, view, k) for row in table.rows)
         tables[word] = replace(table, rows=tuple(row for row in rows if row is not None))
@@ -80,8 +80,8 @@ def task_table(result: TaskResult, plan: Plan) -> ResultTable:
     """Every method on one task, and published rows where its data set has some."""
     chosen = " (chosen)" if result.count == "auto" else ""
     title = f"{result.task.title}, K = {result.k}{chosen}"
-    rows = [*our_rows(result), *_published([result.task], plan, result.k)]
-    return _table(title, rows, plan)
+    few = (_row(one.name, one.scores) for one in result.few)
+    return _table(title, [*method_rows(result), *few, *_published([result.task], plan, result.k)], plan)
 
 
 def mean_table(results: Sequence[TaskResult], plan: Plan) -> ResultTable:
@@ -93,7 +93,8 @@ def mean_table(results: Sequence[TaskResult], plan: Plan) -> ResultTable:
     shared = shared_numbers(results)
     groups: dict[str | None, list[list[Row]]] = {}
     for result in results:
-        groups.setdefault(result.task.subset, []).append([*method_rows(result), *_few_means(result, shared)])
+        few = (_mean_over_choices(one) for one in result.few if one.labelled in shared)  # each task has its own
+        groups.setdefault(result.task.subset, []).append([*method_rows(result), *few])
     rows = _mean([_mean(tasks) for tasks in groups.values()])
     if len(groups) > 1:
         title += f" in {len(groups)} sub-sets"
@@ -116,11 +117,6 @@ def study_table(title: str, means: dict[str, ResultTable], plan: Plan) -> Result
         if scores:
             rows.append(Row(method, scores, note))
     return ResultTable(title, tuple(rows), tuple(columns), ("f1",))
-
-
-def our_rows(result: TaskResult) -> list[Row]:
-    """A row for every method, and one for every number of labelled recordings."""
-    return [*method_rows(result), *(_row(few.name, few.scores) for few in result.few)]
 
 
 def method_rows(result: TaskResult) -> list[Row]:
@@ -181,11 +177,6 @@ def _row(name: str, scores: Sequence[Scores]) -> Row:
     return Row(name, protocols, extras={name: [each.extras[name] for each in scores] for name in scores[0].extras})
 
 
-def _few_means(result: TaskResult, numbers: Sequence[int]) -> list[Row]:
-    """The rows of labelled recordings with their mean over choices: tasks have different numbers of these."""
-    return [_mean_over_choices(few) for few in result.few if few.labelled in numbers]
-
-
 def _mean_over_choices(few: FewLabels) -> Row:
     row = _row(few.name, few.scores)
     scores = {protocol: [average(each)] for protocol, each in row.scores.items()}
@@ -202,10 +193,6 @@ def _published(tasks: Sequence[LabelledTask], plan: Plan, k: int | None) -> list
     dataset = named.pop() if len(named) == 1 else (None if None in named else WHOLE)
     rows = view_rows() if dataset == VIEWED and tasks[0].view else published_rows(dataset, k) if dataset else []
     return [row for row in rows if any(protocol in row.scores for protocol in plan.protocols)]
-
-
-def _word(count: Count) -> str:
-    return f"= {count}" if isinstance(count, int) else count
 
 
 def make_csv(sheets: Sequence[ReportTable]) -> str:

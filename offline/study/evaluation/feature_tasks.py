@@ -20,7 +20,7 @@ from offline.study.datasets.label_folder import ReadOptions
 from offline.study.datasets.sequence import TaskSequences
 from offline.study.datasets.views import choose_view, choose_views
 from offline.study.evaluation.published_rows import dataset_called
-from offline.study.evaluation.task import LabelledTask, require_steps, with_notes
+from offline.study.evaluation.task import LabelledTask, require_steps
 
 RATE: Final = 1.0
 """CaptainCook4D's features: rows a second."""
@@ -52,7 +52,7 @@ def read_feature_tasks(
         notes = [f"{len(unseen)} tasks without the view {view} left out: {', '.join(unseen)}"] if unseen else []
         chosen = list(seen.items())
     tasks = [_sequences(word, task, _dataset(folder, word)) for word, task in chosen]
-    return [replace(with_notes(require_steps(task), *notes), view=view) for task in tasks]
+    return [replace(require_steps(task), notes=(*task.notes, *notes), view=view) for task in tasks]
 
 
 def _recipe(task: CookingTask, include_errors: bool) -> LabelledTask:

@@ -39,7 +39,7 @@ def make_page(results: Sequence[TaskResult], sheets: Sequence[ReportTable], comm
     """The whole page; every name in it is escaped."""
     parts = [_overview(sheets)]
     parts += [_section(number, result, _sheet_of(result, sheets)) for number, result in enumerate(results)]
-    links = "".join(f'<a href="#t{n}">{escape(_title(result))}</a>' for n, result in enumerate(results))
+    links = "".join(f'<a href="#t{n}">{escape(result.title)}</a>' for n, result in enumerate(results))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1"><title>Key-steps scored</title>'
@@ -63,10 +63,6 @@ def _notes(sheet: ReportTable) -> str:
 def _sheet_of(result: TaskResult, sheets: Sequence[ReportTable]) -> ReportTable:
     place = (result.task.word, str(result.count), result.task.view)
     return next(each for each in sheets if (each.word, each.count, each.view) == place)
-
-
-def _title(result: TaskResult) -> str:
-    return f"{result.task.title}, K = {result.k}"
 
 
 def _section(number: int, result: TaskResult, sheet: ReportTable) -> str:
@@ -148,7 +144,7 @@ def _bar_row(name: str, bar: str, figure: str, kind: str = "", is_shown: bool = 
 def draw_table(table: ResultTable) -> str:
     """The table, its columns grouped by protocol; it scrolls where it is too wide."""
     best = _best(table)
-    rows = "".join(_row(table, row, best) for row in table.ordered)
+    rows = "".join(_row(table, row, best if _is_ranked(row) else []) for row in table.ordered)
     return f'<div class="scroll"><table><thead>{_head(table)}</thead><tbody>{rows}</tbody></table></div>'
 
 
@@ -165,7 +161,8 @@ def _head(table: ResultTable) -> str:
 def _row(table: ResultTable, row: Row, best: list[float]) -> str:
     kind = "published" if row.note else "floor" if row.method in UNSEEING else ""
     cells = "".join(
-        f"<td{_first(table, place, _is_best(row, summary, best[place]))}>{_figure(summary)}</td>"
+        f"<td{_first(table, place, summary is not None and [summary.mean] == best[place : place + 1])}>"
+        f"{_figure(summary)}</td>"
         for place, summary in enumerate(table.summaries(row))
     )
     return f'<tr class="{kind}"><td>{escape(row.title)}</td>{cells}</tr>'
@@ -196,10 +193,6 @@ def _best(table: ResultTable) -> list[float]:
     ]
     names = table.headings()[1:]
     return [math.nan if name in UNRANKED else value for name, value in zip(names, best, strict=True)]
-
-
-def _is_best(row: Row, summary: Summary | None, best: float) -> bool:
-    return _is_ranked(row) and summary is not None and summary.mean == best
 
 
 def _is_ranked(row: Row) -> bool:

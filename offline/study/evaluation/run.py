@@ -48,6 +48,10 @@ class TaskResult:
     few: tuple[FewLabels, ...] = ()
     """What some labelled recordings are worth; the number of key-steps is then theirs."""
 
+    @property
+    def title(self) -> str:
+        return f"{self.task.title}, K = {self.k}"
+
 
 @dataclass(frozen=True, slots=True)
 class Runner:

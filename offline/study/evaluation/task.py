@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -76,8 +76,3 @@ def require_steps(task: LabelledTask) -> LabelledTask:
             f"{task.k if task.recordings else 0} steps: check its labels."
         )
     return task
-
-
-def with_notes(task: LabelledTask, *notes: str) -> LabelledTask:
-    """The task with more to say of it."""
-    return replace(task, notes=task.notes + notes)

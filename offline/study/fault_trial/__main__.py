@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -17,7 +16,7 @@ from offline.study.fault_trial.mistakes import Mistaken
 from offline.study.fault_trial.options import FaultTrialOptions, Plan, make_plan
 from offline.study.fault_trial.sources import read_clean, read_mistaken, write_features
 from offline.study.flag_tables import agreement_table, fault_table, missed_table
-from offline.study.jobs import Shift, do_all
+from offline.study.jobs import do_all
 from offline.study.keep import Kept, Plain
 
 
@@ -43,8 +42,7 @@ def _try(
     pairs = read_mistaken(options, clean) if "errors" in plan.parts else []
     mistaken = [Mistaken(*pair, plan.conditions) for pair in pairs]
     leaving = _leaving(plan, clean, options.choices)
-    shift = Shift(options.workers, time.monotonic() + 60 * options.minutes, options.ray)
-    done = do_all([*mistaken, *leaving], kept, shift, console)
+    done = do_all([*mistaken, *leaving], kept, plan.shift, console)
     parts = done[: len(mistaken)], done[len(mistaken) :]
     return [row for rows in parts[0] for row in rows], [row for rows in parts[1] for row in rows]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast, get_args
@@ -11,14 +10,14 @@ from guide.errors import InputError
 from offline.study.evaluation.methods import split_names
 from offline.study.evaluation.teaching import read_numbers
 from offline.study.fault_trial.conditions import PRIOR_SETS, Conditions
-from offline.study.jobs import read_seeds, require_from, require_minutes, require_workers
+from offline.study.jobs import Shift, ShiftOptions, read_seeds, require_from
 
 Part: TypeAlias = Literal["counterfactual", "agreement", "errors"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 
 @dataclass(frozen=True)
-class FaultTrialOptions:
+class FaultTrialOptions(ShiftOptions):
     """Leave each clean recording out in turn, make faults in it, and count right and wrong flags of what the others
     taught; look for missed steps in recordings with mistakes; with and without priors."""
 
@@ -50,14 +49,8 @@ class FaultTrialOptions:
     """How many stills or rows of .npy features there are in a second, for --videos."""
     backbone_weights: Path | None = None
     """A file with the trunk's weights, where it cannot be downloaded."""
-    workers: int = 1
-    """Processes at work, of one thread each."""
     ray: str | None = None
     """Or a Ray cluster, HOST:PORT or auto: all its machines learn and follow, and see --cache under the same path."""
-    cache: Path = Path(".cache/cnc")
-    """Where features, embedders and what is done are kept between runs: a run that was cut off goes on."""
-    minutes: float = math.inf
-    """Begin nothing more after so many minutes, and print the tables of what is done; 0 only prints."""
     keep_features: Path | None = None
     """Only write what the trunk sees in --videos, with labels, to this folder: for a machine without the trunk."""
 
@@ -69,6 +62,7 @@ class Plan:
     parts: tuple[Part, ...]
     counts: tuple[str, ...]
     conditions: Conditions
+    shift: Shift
 
 
 def make_plan(options: FaultTrialOptions) -> Plan:
@@ -83,8 +77,7 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     require_from("each", options.each, 1)
     require_from("shuffles", options.shuffles, 1)
     require_from("seed", options.seed, 0)
-    require_workers(options.workers)
-    require_minutes(options.minutes)
+    shift = options.shift(options.ray)
     conditions = Conditions(
         options.cache.resolve(),
         split_names(options.priors, tuple(PRIOR_SETS), "priors (--priors)"),
@@ -95,4 +88,4 @@ def make_plan(options: FaultTrialOptions) -> Plan:
     parts = split_names(options.only, PARTS, "parts (--only)")
     if parts == ("errors",) and options.features is None:
         raise InputError("--only errors needs recordings with mistakes, which --features DIR has: give that.")
-    return Plan(tuple(cast(Part, each) for each in parts), tuple(read_numbers(options.labelled)), conditions)
+    return Plan(tuple(cast(Part, each) for each in parts), tuple(read_numbers(options.labelled)), conditions, shift)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -32,7 +31,7 @@ from offline.second_look import FEWEST, gain_in_words, try_second_look
 from offline.study.evaluation.task import LabelledTask
 from offline.study.evaluation.teaching import demonstrations_of, without
 from offline.study.looks.seeing import CROP, LOOKS, WHOLE, Seer, see_set
-from offline.study.looks.sources import read_sets
+from offline.study.looks.sources import SetOptions, read_sets
 
 Tell: TypeAlias = Callable[[NDArray[Any], Times], Labels]
 
@@ -41,23 +40,11 @@ TIMED_FRAMES: Final = 20
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(SetOptions):
     """Tell the frames of recordings left out by one look and by two, all others labelled; accuracy / macro F1."""
 
-    videos: Path | None = None
-    """A folder of recordings of one task with labels beside them, or of such folders."""
-    stills: Path | None = None
-    """A folder of recordings, each a folder of step folders with pictures."""
-    rate: float = 5.0
-    """Pictures a second in such folders."""
-    seed: str = ""
-    """Drawn worlds, such as 1003,1031."""
-    recordings: int = 6
-    """Demonstrations of a drawn world."""
     looks: str = "whole;crop;whole+crop"
     """Rows of the table, with semicolons between; + puts looks side by side."""
-    cache: Path = Path(".cache/cnc")
-    """Where what the trunk sees is kept between runs."""
 
 
 def main(options: Options) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from guide.domain import Image, Segment
 from guide.errors import InputError
@@ -42,21 +42,22 @@ class LabelledSet:
     recordings: tuple[Labelled, ...]
 
 
-class SetOptions(Protocol):
-    """Options of a command that name sets: a folder of videos, one of stills and their rate, seeds of drawn worlds."""
+@dataclass(frozen=True, kw_only=True)
+class SetOptions:
+    """Which sets a command looks at."""
 
-    @property
-    def videos(self) -> Path | None: ...
-    @property
-    def stills(self) -> Path | None: ...
-    @property
-    def rate(self) -> float: ...
-    @property
-    def seed(self) -> str: ...
-    @property
-    def recordings(self) -> int: ...
-    @property
-    def cache(self) -> Path: ...
+    videos: Path | None = None
+    """A folder of recordings of one task with labels beside them, or of such folders."""
+    stills: Path | None = None
+    """A folder of recordings, each a folder of step folders with pictures."""
+    rate: float = 5.0
+    """Pictures a second in such folders."""
+    seed: str = ""
+    """Drawn worlds, such as 1003,1031."""
+    recordings: int = 6
+    """Demonstrations of a drawn world."""
+    cache: Path = Path(".cache/cnc")
+    """Where what is seen and done is kept between runs."""
 
 
 def read_sets(options: SetOptions, recipe: Recipe) -> list[LabelledSet]:

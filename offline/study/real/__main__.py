@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,7 @@ from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.leaving import LeavingOut
 from offline.study.fault_trial.mistakes import Mistaken
 from offline.study.flag_tables import fault_table, missed_table
-from offline.study.jobs import Job, Shift, do_all, require_from, require_minutes, require_workers
+from offline.study.jobs import Job, ShiftOptions, do_all, require_from
 from offline.study.keep import Kept, Plain
 from offline.study.real.failures import worst
 from offline.study.real.figures import as_json, line_table
@@ -39,7 +37,7 @@ FEWEST_TO_FIND: Final = 2
 
 
 @dataclass(frozen=True)
-class RealOptions:
+class RealOptions(ShiftOptions):
     """Find steps, label live and flag on every real set in a folder (captaincook4d, g1, lego_head), each recording
     left out in turn; print one page, and write it as HTML with confusions and failures, and its figures as JSON."""
 
@@ -59,23 +57,16 @@ class RealOptions:
     """Chooses the faults. From 0 up."""
     backbone_weights: Path | None = None
     """A file with the trunk's weights, where it cannot be downloaded."""
-    workers: int = 1
-    """Processes at work, of one thread each."""
-    minutes: float = math.inf
-    """Begin nothing more after so many minutes, and print what is done; the same command then goes on."""
-    cache: Path = Path(".cache/cnc")
-    """Where what is seen, learned and done is kept between runs."""
 
 
 def main(options: RealOptions) -> None:
     """Runs the command."""
-    console, began = open_console(), time.monotonic()
+    console, shift = open_console(), options.shift()
     counts, conditions = _checked(options)
     words = tuple(word.strip() for word in options.task.split(",") if word.strip())
     reading = Reading(options.folder, words, options.cache, options.backbone_weights)
     sets, absent = read_sets(reading, console)
     jobs = [job for _, job in sorted(_jobs(sets, counts, options.choices, conditions), key=lambda pair: pair[0])]
-    shift = Shift(options.workers, began + 60 * options.minutes)
     done = do_all(jobs, Kept(options.cache / "real" / "done"), shift, console)
     rows = [row for each in done for row in each]
     lacking = sum(not each for each in done)
@@ -95,8 +86,6 @@ def _checked(options: RealOptions) -> tuple[list[str], Conditions]:
     require_from("choices", options.choices, 1)
     require_from("each", options.each, 1)
     require_from("seed", options.seed, 0)
-    require_workers(options.workers)
-    require_minutes(options.minutes)
     return counts, Conditions(options.cache.resolve(), ("on",), options.each, seed=options.seed)
 
 

@@ -6,12 +6,9 @@ with its pictures changed; so are the faults made in it.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -27,16 +24,16 @@ from offline.study.evaluation.teaching import require_enough
 from offline.study.fault_trial.conditions import Conditions
 from offline.study.fault_trial.leaving import read_labels
 from offline.study.flags import score_of
-from offline.study.jobs import Shift, do_all, require_from, require_minutes, require_workers
+from offline.study.jobs import ShiftOptions, do_all, require_from
 from offline.study.keep import Kept, Plain, source_hash
 from offline.study.looks.seeing import WHOLE, Seer, see_set
-from offline.study.looks.sources import LabelledSet, Pictures, read_sets
+from offline.study.looks.sources import LabelledSet, Pictures, SetOptions, read_sets
 from offline.study.real.finding import figures_of
 from offline.study.strangers.changes import Change, Hands, changes, hand_pixels
 from offline.study.strangers.following import Stranger
 from offline.study.tables import UNPRINTED, grid
 from offline.views import VERSION as VIEWS_VERSION
-from offline.views import VIEWS, View
+from offline.views import VIEWS
 
 AS_THEY_ARE: Final = "as they are"
 WITH_VIEWS: Final = "with views"
@@ -44,33 +41,17 @@ WITH_CHANGES: Final = "with these changes"
 
 
 @dataclass(frozen=True)
-class StrangersOptions:
+class StrangersOptions(SetOptions, ShiftOptions):
     """Follow recordings left out as strangers would make them (darker, warmer light, gloves, mirrored, camera tilted):
     live labels and flags against unchanged ones, taught as demonstrations are, with their views too and with copies
     changed in just these ways."""
 
-    videos: Path | None = None
-    """A folder of recordings of one task with labels beside them, or of such folders."""
-    stills: Path | None = None
-    """A folder of recordings, each a folder of step folders with pictures."""
-    rate: float = 5.0
-    """Pictures a second in such folders."""
-    seed: str = ""
-    """Drawn worlds, such as 1003,1031."""
-    recordings: int = 6
-    """Demonstrations of a drawn world."""
     hands: Hands = "skin"
     """What the gloves are drawn on: skin, or the black, steel and white plastic of a robot's hands."""
     chosen_on: int = 0
     """So many first recordings teach only: those on which something was chosen."""
     each: int = 1
     """Faults of each kind (a step cut out, two exchanged, one repeated) made from a recording, at most."""
-    workers: int = 1
-    """Processes at work, of one thread each."""
-    minutes: float = math.inf
-    """Begin nothing more after so many minutes, and print what is done; the same command then goes on."""
-    cache: Path = Path(".cache/cnc")
-    """Where what is seen and done is kept between runs."""
 
 
 def main(options: StrangersOptions) -> None:
@@ -78,9 +59,7 @@ def main(options: StrangersOptions) -> None:
     console = open_console()
     require_from("each", options.each, 1)
     require_from("chosen-on", options.chosen_on, 0)
-    require_workers(options.workers)
-    require_minutes(options.minutes)
-    shift = Shift(options.workers, time.monotonic() + 60 * options.minutes)
+    shift = options.shift()
     recipe = resolve("default", None, {})
     seer = Seer(open_extractor(recipe.backbone, options.cache / "trunks"), options.cache / "looks")
     conditions = Conditions(options.cache.resolve(), ("on",), options.each)
@@ -89,7 +68,8 @@ def main(options: StrangersOptions) -> None:
         task = _seen(one, seer, console)
         require_enough(task)
         changed = see_changed(one, options.hands, seer, console)
-        viewed = [see_viewed(one, view, seer, console) for view in VIEWS]
+        others = [_made(one, "another view", f"{view!r} {VIEWS_VERSION}", view.of) for view in VIEWS]
+        viewed = [_seen(other, seer, console) for other in others]
         copies = {AS_THEY_ARE: (), WITH_VIEWS: viewed, WITH_CHANGES: [*changed.values()]}
         jobs = _jobs(task, changed, copies, range(options.chosen_on, len(task.recordings)), conditions)
         rows = [row for each in do_all(jobs, kept, shift, console) for row in each]
@@ -101,11 +81,6 @@ def main(options: StrangersOptions) -> None:
 def see_changed(one: LabelledSet, hands: Hands, seer: Seer, console: Console) -> dict[str, LabelledTask]:
     """The set as the trunk sees it with its pictures changed, by how they are."""
     return {name: _seen(_changed(one, name, how, hands), seer, console) for name, how in changes(hands).items()}
-
-
-def see_viewed(one: LabelledSet, view: View, seer: Seer, console: Console) -> LabelledTask:
-    """The set as the trunk sees it in another view."""
-    return _seen(_made(one, "another view", f"{view!r} {VIEWS_VERSION}", view.of), seer, console)
 
 
 def _jobs(

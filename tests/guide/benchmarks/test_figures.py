@@ -17,10 +17,12 @@ from guide.benchmarks.figures import Figure, Part
         (Figure("slow", 2.9, least=3.0), "MISSED"),
         (Figure("small", 1.3, most=1.3), "ok"),
         (Figure("large", 1.31, most=1.3), "MISSED"),
+        (Figure("between", 92.1, least=75.0, most=92.0), "MISSED"),
     ],
 )
 def test_verdicts(figure: Figure, verdict: str) -> None:
     assert figure.verdict == verdict
+    assert (figure.wanted == "75 to 92") == (figure.name == "between")
 
 
 def test_a_part_as_json() -> None:

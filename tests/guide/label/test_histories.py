@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -11,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guide.label import histories as histories_module
-from guide.label.histories import Expectations, Histories
+from guide.label.histories import Histories
 from guide.label.history_model import Floats
-from tests.made_histories import TICK_S, clear, follow, model_of, plain_model, wide
+from tests.made_histories import TICK_S, clear, follow, model_of, plain_model
 
 seeds = st.integers(0, 10_000)
 
@@ -138,21 +137,6 @@ def test_certain_costs_stay_finite(seed: int) -> None:
         assert np.isfinite(found).all()
 
 
-@settings(derandomize=True, deadline=None, max_examples=15)
-@given(seeds)
-def test_order_means_nothing_where_nothing_is_expected(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    model, rows = model_of((1, 2, 3, 0), rng, Expectations(0.0, 0.0, 0.0, 0.0)), rng.random((6, 4))
-    order = rng.permutation(4)
-    one, other = (
-        follow(wide(each), rows) for each in (model, replace(model, before=model.before[np.ix_(order, order)]))
-    )
-    for is_over in (False, True):
-        np.testing.assert_allclose(one.done(is_over), other.done(is_over), atol=1e-9)
-        np.testing.assert_allclose(one.again(is_over), other.again(is_over), atol=1e-9)
-    np.testing.assert_allclose(now(one), now(other), atol=1e-9)
-
-
 @settings(derandomize=True, deadline=None, max_examples=20)
 @given(seeds)
 def test_clear_seconds_overrule_every_expectation(seed: int) -> None:
@@ -176,19 +160,6 @@ def test_faint_evidence_is_left_to_expectations() -> None:
     assert now(follow(Histories(plain_model((1, 2, 0), before=before), TICK_S), rows))[1] < 0.5
 
 
-def test_lacking_steps_speak_against_a_history_at_the_end() -> None:
-    model = plain_model((1, 2, 0), needed=np.array([True, True, False]))
-    histories = follow(Histories(model, TICK_S), clear([0] * 8, 3, probability=0.5))
-    assert (histories.done(is_over=True)[:2] > histories.done()[:2]).all()
-
-
-def test_back_after_background_is_no_repeat() -> None:
-    histories = follow(Histories(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [2] * 8 + [0] * 8, 3))
-    assert histories.again()[0] < 0.01
-    histories = follow(Histories(plain_model((1, 2, 0)), TICK_S), clear([0] * 8 + [1] * 8 + [0] * 8, 3))
-    assert histories.again()[0] > 0.99
-
-
 @settings(derandomize=True, deadline=None, max_examples=15)
 @given(seeds, st.floats(2.0, 10_000.0))
 def test_gap_is_no_evidence(seed: int, gap_s: float) -> None:
@@ -201,23 +172,6 @@ def test_gap_is_no_evidence(seed: int, gap_s: float) -> None:
         np.testing.assert_allclose(short.weights(), long.weights(), atol=1e-9)
     np.testing.assert_allclose(short.done(True), long.done(True), atol=1e-9)
     assert [step for step, _, _ in short.likeliest()] == [step for step, _, _ in long.likeliest()]
-
-
-@settings(derandomize=True, deadline=None, max_examples=10)
-@given(seeds)
-def test_reset_gives_the_same_again(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    histories, rows = Histories(model_of((1, 2, 0, -1), rng), TICK_S), 1 - rng.dirichlet(np.full(4, 0.3), 20)
-    follow(histories, rows)
-    histories.push(rows[0], 9.6)  # a tick that is not complete
-    histories.weights()
-    histories.reset()
-    fresh = Histories(histories.model, TICK_S)
-    follow(histories, rows)
-    follow(fresh, rows)
-    assert histories.weights().tolist() == fresh.weights().tolist()
-    assert histories.likeliest() == fresh.likeliest()
-    assert histories.again(is_over=True).tolist() == fresh.again(is_over=True).tolist()
 
 
 def test_before_the_first_frame_nothing_is_known() -> None:

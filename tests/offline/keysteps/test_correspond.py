@@ -12,6 +12,7 @@ from guide.teach.collection import Collection
 from guide.teach.lesson import Floats
 from guide.teach.subsample import Fewer
 from offline.keysteps.base import average_step_s
+from offline.keysteps.blind import Equal
 from offline.keysteps.correspond import (
     CorrespondAndCut,
     CorrespondSettings,
@@ -22,7 +23,6 @@ from offline.keysteps.correspond import (
     memberships_by_others,
     paired_off,
 )
-from offline.keysteps.equal import Equal
 from offline.metrics import PROTOCOLS
 
 K = 5

@@ -7,7 +7,7 @@ import pytest
 
 from guide.label.membership import squared_distances
 from guide.teach.collection import Collection
-from offline.keysteps.kmeans import KMeansSettings, kmeans, lloyd, nearest, sample, spread_start
+from offline.keysteps.kmeans import HardClusters, KMeansSettings, kmeans, lloyd, nearest, sample, spread_start
 
 
 def blobs(k: int, each: int, width: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -66,3 +66,12 @@ def test_sample_keeps_order_and_rows() -> None:
     assert len(set(drawn)) == 12
     assert (np.diff(drawn) > 0).all()
     np.testing.assert_array_equal(drawn, sample(collection, 12, 0)[:, 0])
+
+
+def test_hard_clusters_number_steps_by_time() -> None:
+    embedding = np.repeat([[9.0], [1.0], [5.0]], 10, axis=0).astype(np.float32)
+    found = HardClusters().find(Collection.at_rate([embedding, embedding[:20]], 1.0), k=3, seed=0)
+    assert found.labels[0].tolist() == [1] * 10 + [2] * 10 + [3] * 10
+    assert found.labels[1].tolist() == [1] * 10 + [2] * 10
+    assert found.centres is not None
+    assert found.centres[:, 0].tolist() == [9.0, 1.0, 5.0]

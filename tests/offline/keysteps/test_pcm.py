@@ -7,7 +7,7 @@ import numpy as np
 from guide.label.energy import LinkSettings
 from guide.teach.collection import Collection
 from offline.keysteps.fcm import FuzzySettings
-from offline.keysteps.hc import HardClusters
+from offline.keysteps.kmeans import HardClusters
 from offline.keysteps.pcm import ProCut
 
 

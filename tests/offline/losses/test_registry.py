@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from guide.errors import InputError
+from offline.losses.cidm import ContrastiveLoss
 from offline.losses.cycle import CycleLoss
-from offline.losses.registry import LOSS_NAMES, LossSettings, build_loss
+from offline.losses.registry import LOSS_NAMES, build_loss
 from offline.losses.tc3i import Tc3iLoss
 
 
@@ -19,7 +20,7 @@ from offline.losses.tc3i import Tc3iLoss
 def test_each_name_gives_a_loss(name: str, videos: int) -> None:
     embeddings = torch.randn(videos, 16, 8, generator=torch.Generator().manual_seed(0), requires_grad=True)
     steps = torch.arange(16.0).repeat(videos, 1) * 4
-    value = build_loss(name, LossSettings(window=12.0))(embeddings, steps, torch.full((videos,), 64.0))
+    value = build_loss(name, CycleLoss(), ContrastiveLoss(window=12.0))(embeddings, steps, torch.full((videos,), 64.0))
     torch.autograd.backward(value)
     assert value.shape == ()
     assert torch.isfinite(value)
@@ -32,7 +33,7 @@ def test_no_gradient_is_summed_in_the_order_in_which_threads_come(name: str) -> 
     """Torch's gradient of plain indexing is, on a CPU; two trainings on a busy machine then differ."""
     embeddings = torch.randn(3, 8, 4, generator=torch.Generator().manual_seed(0), requires_grad=True)
     steps = torch.arange(8.0).repeat(3, 1)
-    value = build_loss(name, LossSettings(window=3.0))(embeddings, steps, torch.full((3,), 8.0))
+    value = build_loss(name, CycleLoss(), ContrastiveLoss(window=3.0))(embeddings, steps, torch.full((3,), 8.0))
     names = {type(node).__name__ for node in _nodes(value.grad_fn)}
     assert names
     assert not any(each.startswith(("IndexBackward", "IndexPut")) for each in names)
@@ -49,20 +50,13 @@ def _nodes(start: Any) -> Iterator[Any]:
             yield node
 
 
-def test_settings_reach_the_terms() -> None:
-    loss = build_loss("tc3i", LossSettings(window=7.0, margin=3.0, gamma_unit=7.0, xi=0.5, tcc_weight=0.1))
-    assert isinstance(loss, Tc3iLoss)
-    assert (loss.cidm.window, loss.cidm.margin, loss.cidm.gamma_unit, loss.xi, loss.tcc_weight) == (7, 3, 7, 0.5, 0.1)
-
-
 def test_only_tc3i_trusts_some_frames_more_than_others() -> None:
-    settings = LossSettings(trust="close", trust_width=0.5)
-    both, alone = build_loss("tc3i", settings), build_loss("tcc", settings)
+    both, alone = (build_loss(name, CycleLoss(trust="close"), ContrastiveLoss()) for name in ("tc3i", "tcc"))
     assert isinstance(both, Tc3iLoss)
     assert isinstance(alone, CycleLoss)
-    assert (both.cycle.trust, both.cycle.trust_width, alone.trust) == ("close", 0.5, "all")
+    assert (both.cycle.trust, alone.trust) == ("close", "all")
 
 
 def test_another_name_is_refused_with_the_names_that_exist() -> None:
     with pytest.raises(InputError, match="tc3i, tcc, cidm, lav, lav\\+tcc, got 'triplet'"):
-        build_loss("triplet", LossSettings())
+        build_loss("triplet", CycleLoss(), ContrastiveLoss())

@@ -16,7 +16,6 @@ from offline.metrics.live import StepFrames
 from offline.study.evaluation.embedders import Embedders
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.teaching import read_numbers, without
 from offline.study.left_out import ELAPSED, LeftOutOptions, _lags, _table, _task, elapsed_time, main
 
 ORDERS = ([1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3])
@@ -53,13 +52,6 @@ def test_a_longer_wait_is_no_worse(tmp_path: Path) -> None:
     assert late >= early
 
 
-def test_nobody_sees_the_labels_of_the_one_left_out(tmp_path: Path) -> None:
-    task = make_task()
-    others = without(task, 1)
-    assert [one.id for one in others.recordings] == ["r0", "r2", "r3"]
-    assert all(labels is not task.truth[1] for labels in others.truth)
-
-
 def test_elapsed_time_is_what_most_did_then() -> None:
     task = make_task()
     found = elapsed_time(task, task.truth, task.recordings[0])
@@ -78,17 +70,6 @@ def test_the_table_has_a_mean_over_tasks() -> None:
 def test_lags_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="--lags"):
         _lags(text)
-
-
-@pytest.mark.parametrize("text", ["", "some", "1.5", "-1"])
-def test_counts_that_are_none_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="--labelled"):
-        read_numbers(text)
-
-
-def test_two_recordings_are_too_few(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="at least 3 recordings"):
-        _task(make_task(ORDERS[:2]), ["all"], [2.0], search(tmp_path), 1, Console(quiet=True))
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from guide.domain import KeyStep, Segment
 from guide.errors import InputError
 from guide.procedure.sequences import parse_sequences
 from offline.study.datasets.sequence import StepSequence, TaskSequences
-from offline.study.sequences import Config, run, to_line, write_sequences
+from offline.study.sequences import Config, run, to_line
 from tests.made_datasets import MAKERS, make_egoprocel, make_egoprocel_json
 
 STEPS = (KeyStep(1, "Stir"), KeyStep(2, "Pour"))
@@ -47,21 +47,6 @@ def test_the_order_checker_reads_it() -> None:
     wrong = parse_sequences([to_line(WRONG, TASK)], "a file")[0]
     assert wrong.left_out == ("Stir",)
     assert wrong.done[0].is_mistake
-
-
-def test_the_file_has_a_line_a_recording_and_nothing_is_left_aside(tmp_path: Path) -> None:
-    out = tmp_path / "deep" / "tea.jsonl"
-    write_sequences(TASK, out)
-    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["a", "b"]
-    assert [path.name for path in out.parent.iterdir()] == ["tea.jsonl"]
-
-
-def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
-    out = tmp_path / "tea.jsonl"
-    out.mkdir()
-    with pytest.raises(OSError, match=r"tea\.jsonl"):
-        write_sequences(TASK, out)
-    assert [path.name for path in tmp_path.iterdir()] == ["tea.jsonl"]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from guide.benchmarks.clocks import Span
 from guide.benchmarks.frames import frames_of
 from guide.errors import InputError
 from guide.label.prototypes import Prototypes
@@ -15,13 +14,8 @@ from guide.networks import start_networks
 from guide.session import Session
 from guide.settings import LiveSettings
 from offline.backbones import load_trunk
-from offline.study.benchmarks.live import LiveSizes, Moment, PlainWay, measure_live, measure_moments
+from offline.study.benchmarks.live import LiveSizes, PlainWay, measure_live, measure_moments
 from tests.tiny import Learned
-
-
-def test_times_faster() -> None:
-    moment = Moment(10, Span(1.0, 2.0), Span(4.0, 20.0))
-    assert (moment.times_faster(by_clock=True), moment.times_faster(by_clock=False)) == (4.0, 10.0)
 
 
 def test_the_plain_way_sees_what_a_session_sees(frames_task: Learned) -> None:

@@ -136,9 +136,3 @@ def test_a_step_that_comes_again_after_another_does_not_come_before_it() -> None
 
 def test_one_recording_makes_no_rule_of_order() -> None:
     assert Rules.learn([(1, 2)]).before == frozenset()
-
-
-def test_broken_pairs() -> None:
-    rules = Rules.learn([(1, 2, 3), (1, 2, 3)])
-    assert rules.broken((3, 1, 2)) == {(1, 3), (2, 3)}
-    assert rules.broken((3,)) == frozenset()

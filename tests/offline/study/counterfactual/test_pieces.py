@@ -27,12 +27,6 @@ def test_a_pause_within_a_step_is_part_of_its_piece() -> None:
     assert Layout.of(np.array([1, 0, 1, 2, 1])).steps == (1, 2, 1)
 
 
-def test_a_recording_without_steps_stays_as_it_is() -> None:
-    layout = Layout.of(np.zeros(3, np.int64))
-    assert layout.pieces == ()
-    assert layout.index(()).tolist() == [0, 1, 2]
-
-
 @settings(derandomize=True, deadline=None)
 @given(label_lists)
 def test_pieces_in_their_own_order_are_the_recording(labels: Labels) -> None:
@@ -65,7 +59,3 @@ def test_the_new_times_rise_and_every_frame_lasts_as_long_as_it_did(labels: Labe
     new = retime(index, times, rate=5.0)
     assert new[0] == 0.0
     assert np.diff(new) == pytest.approx(lasting(times, 5.0)[index[:-1]])
-
-
-def test_splices_are_where_other_frames_came_before() -> None:
-    assert splices(np.array([0, 1, 4, 5, 2, 6])) == [2, 4, 5]

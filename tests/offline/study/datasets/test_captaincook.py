@@ -15,7 +15,7 @@ import pytest
 from guide.domain import Labels, Segment
 from guide.errors import InputError
 from offline.metrics import protocol_d
-from offline.study.datasets.captaincook import frame_labels, list_recipes, read_recipe, read_sequences
+from offline.study.datasets.captaincook import list_recipes, read_recipe, read_sequences
 
 SHARED = os.environ.get("CNC_SHARED_DATA")
 
@@ -108,12 +108,6 @@ def test_features_that_cannot_be_opened_are_named(folder: Path, monkeypatch: pyt
     monkeypatch.setattr(np, "load", refuse)
     with pytest.raises(InputError, match=r"\.npy should hold an array .*Input/output error"):
         read_recipe(folder, 3)
-
-
-def test_frames_run_from_int_start_to_round_end() -> None:
-    labels, overlaps = frame_labels([Segment(1, 1.9, 3.4), Segment(2, 3.6, 9.0)], frames=6)
-    assert labels.tolist() == [0, 1, 1, 2, 2, 2]  # the second starts at int(3.6) = 3 and is cut at the last frame
-    assert overlaps == 0
 
 
 def test_sequences_are_by_start_with_mistakes_and_skips(folder: Path) -> None:

@@ -42,13 +42,6 @@ def test_steps_are_numbered_from_1_and_named_by_the_usual_words(tmp_path: Path) 
     assert sheet.recipes == {12: "Salad"}
 
 
-def test_tags_and_skipped_steps(tmp_path: Path) -> None:
-    entry = recording(step(1, "Rinse", -1, -1, "Missing Step"), step(2, "Slice", 0, 3, "Order Error", "Other"))
-    (read,) = AnnotationSheet(write(tmp_path, [entry])).recordings(12)
-    assert [s.was_skipped for s in read.steps] == [True, False]
-    assert read.steps[1].mistakes == ("Order Error", "Other")
-
-
 def test_an_unknown_recipe_is_answered_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"recipe 3 is not in .* it holds 12 \(Salad\)"):
         AnnotationSheet(write(tmp_path, [recording(step(1, "Rinse", 0, 1))])).recordings(3)

@@ -10,7 +10,6 @@ from guide.domain import Segment
 from guide.errors import InputError
 from offline.study.datasets.egoprocel_folder import find_subsets, read_tasks
 from offline.study.datasets.label_folder import ReadOptions
-from offline.study.datasets.views import choose_view
 from tests.made_datasets import make_egoprocel, write
 
 STRICT = ReadOptions()
@@ -37,15 +36,6 @@ def test_cameras_are_views_of_one_performance_and_missing_ones_are_named(tmp_pat
     assert task.missing == (
         "S08_Brownie has no view back", "S08_Brownie has no view top", "S08_Brownie has no view lhs",
     )  # fmt: skip
-
-
-def test_one_view_has_the_names_of_its_own_videos(tmp_path: Path) -> None:
-    task = read_tasks(make_egoprocel(tmp_path), STRICT)["Brownie.cmu"]
-    top = choose_view(task, "top")
-    assert [one.id for one in top.recordings] == ["S07_Brownie_7151020-11"]
-    assert top.missing == ("S08_Brownie has no view top",)
-    assert len(choose_view(task, "third").recordings) == 5
-    assert choose_view(task, "ego").missing == ()
 
 
 def test_a_camera_nobody_knows_is_called_by_its_number(tmp_path: Path) -> None:

@@ -20,11 +20,6 @@ def test_a_task_is_chosen_by_word_or_name(word: str, name: str) -> None:
     assert task.name == name
 
 
-def test_an_unknown_task_is_answered_with_those_there_are() -> None:
-    with pytest.raises(InputError, match=r"no task 'soup' here, there are 3 \(Mug Pizza\), tent: choose"):
-        choose(TASKS, ["soup"], lambda one: one.name)
-
-
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_data_set_is_recognised(tmp_path: Path, name: str) -> None:
     make, word = MAKERS[name]

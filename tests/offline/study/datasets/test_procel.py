@@ -90,14 +90,6 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
     change(tmp_path, grammar=cells(["a", "b", "c"]))
     with pytest.raises(InputError, match="video cpr_0001 has 2 key-steps, 3 are named"):
         read_tasks(tmp_path, STRICT)
-    path = tmp_path / "ProceL_dataset" / "perform_cpr" / "data.mat"
-    for content in (b"", b"nothing of the kind", path.read_bytes()[:200]):
-        path.write_bytes(content)
-        with pytest.raises(InputError, match=r"data\.mat should be a MATLAB file and cannot be read"):
-            read_tasks(tmp_path, STRICT)
-    path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(64))
-    with pytest.raises(InputError, match="newest form"):
-        read_tasks(tmp_path, STRICT)
 
 
 def test_the_folder_may_be_given_at_any_height(tmp_path: Path) -> None:

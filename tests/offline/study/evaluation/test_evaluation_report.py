@@ -18,7 +18,7 @@ from offline.study.evaluation.evaluation_report import (
     make_csv,
     make_markdown,
     make_report_tables,
-    our_rows,
+    method_rows,
 )
 from offline.study.evaluation.methods import Method
 from offline.study.evaluation.plan import Count, EvaluateOptions, Plan, make_plan
@@ -49,7 +49,7 @@ def result(word: str, found: Labels, count: Count = "true", subset: str | None =
 
 
 def test_every_method_has_a_row_and_random_its_expectation() -> None:
-    assert [row.method for row in our_rows(result("tea", RIGHT))] == [EXPECTED, "random", "equal", "tc3i + hc"]
+    assert [row.method for row in method_rows(result("tea", RIGHT))] == [EXPECTED, "random", "equal", "tc3i + hc"]
 
 
 def test_one_task_has_one_table_two_have_a_mean() -> None:

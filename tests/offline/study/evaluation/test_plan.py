@@ -10,7 +10,7 @@ import pytest
 
 from guide.errors import InputError
 from offline.features import RecordingFeatures
-from offline.study.evaluation.plan import EvaluateOptions, fitted, make_plan, read_counts, read_labelled, require_fit
+from offline.study.evaluation.plan import EvaluateOptions, fitted, make_plan, require_fit
 from offline.study.evaluation.task import LabelledTask
 
 OPTIONS = EvaluateOptions(features=Path("data"))
@@ -46,10 +46,6 @@ def test_the_loss_is_the_recipe_s_where_none_is_named() -> None:
     plan = make_plan(OPTIONS)
     assert {method.loss for method in plan.methods} == {None, plan.recipe.loss}
     assert plan.counts == ("true",)
-
-
-def test_counts_are_taken_once_and_in_order() -> None:
-    assert read_counts("7,10,true,7,auto") == (7, 10, "true", "auto")
 
 
 @pytest.mark.parametrize(("folder", "dataset"), [("a/CMU-MMAC/Brownie", "CMU-MMAC"), ("a/b", None)])
@@ -88,11 +84,6 @@ def test_what_looks_needs_pictures(changes: dict[str, object], word: str) -> Non
     blind = replace(TASK, recordings=(SEEN, SEEN), truth=TASK.truth * 2, is_seen=False)
     with pytest.raises(InputError, match=f"no pictures, so {word} cannot"):
         require_fit(make_plan(replace(OPTIONS, cluster="equal", **changes)), [blind])  # type: ignore[arg-type]
-
-
-def test_labelled_recordings_are_counted_once_and_none_is_no_number() -> None:
-    assert read_labelled("0") == ()
-    assert read_labelled("4,1,0,4") == (4, 1)
 
 
 def test_the_number_of_key_steps_is_chosen_in_an_embedding_that_is_there() -> None:

@@ -8,9 +8,8 @@ from typing import Final
 import numpy as np
 import pytest
 
-from guide.task_model import PRIORS
 from offline.study.evaluation.teaching import ALL, NONE, Taught, Way
-from offline.study.fault_trial.conditions import PRIOR_SETS, SOURCES, learn, unaries_of
+from offline.study.fault_trial.conditions import SOURCES, learn, unaries_of
 from offline.study.flag_parts import SOURCES as PARTS_SOURCES
 from offline.study.trial.worlds import SOURCES as WORLDS
 from tests.faulty_task import NAMES, USUAL, make_task
@@ -43,12 +42,6 @@ def test_a_change_anywhere_in_what_decides_makes_results_anew(job: str, sources:
     assert {"guide.label.histories", "guide.procedure.tracker", f"offline.study.{job}"} <= used
     modules = sorted(used - {"guide", "offline", "offline.study"})
     assert [one for one in modules if not is_within(one, (*sources, *HARMLESS, *WORLDS))] == []
-
-
-def test_priors_are_all_none_or_one() -> None:
-    assert PRIOR_SETS["on"] == PRIORS
-    assert PRIOR_SETS["off"] == ()
-    assert {PRIOR_SETS[name] for name in PRIORS} == {(name,) for name in PRIORS}
 
 
 def test_steps_that_were_found_have_no_names() -> None:

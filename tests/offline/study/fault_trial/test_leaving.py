@@ -49,12 +49,6 @@ def test_frames_near_splices_do_not_count() -> None:
     assert agreement(one, other, np.ones(4, np.bool_)) is None
 
 
-def test_rows_say_where_they_come_from(perfect: list[Plain]) -> None:
-    assert {row["task"] for row in perfect} == {"toy"}
-    assert {row["labelled"] for row in perfect} == {"all"}
-    assert {row.get("priors") for row in perfect} == {"on", None}
-
-
 def test_prototypes_that_see_nothing_find_little(tmp_path: Path) -> None:
     task = make_task(noise=200.0)
     rows = LeavingOut(task, 0, Way(ALL), Conditions(tmp_path, priors=("on",), each=1), is_shuffled=False).run()

@@ -54,11 +54,6 @@ def test_only_pairs_that_hold_in_all_others_are_exchanged() -> None:
     assert not pairs & {(1, 2), (2, 1), (3, 4), (4, 3)}, "orders of these differ"
 
 
-def test_a_pair_that_only_one_other_holds_proves_nothing() -> None:
-    task = make_task([(1, 2), (1, 2), (3, 4)])
-    assert not [one for one in make_all(task, 0, 3, 1) if one.planted.kind == "out_of_order"]
-
-
 def test_recordings_that_are_alike_get_different_faults() -> None:
     task = make_task()
     firsts = {next(one for one in make_all(task, n, 1, 1) if one.planted.kind == "missed").planted for n in range(7)}

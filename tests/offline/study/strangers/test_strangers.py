@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from guide.errors import InputError
 from offline.backbones import load_trunk
 from offline.extraction import Extractor
 from offline.features import RecordingFeatures
@@ -19,7 +18,7 @@ from offline.study.flags import score_of
 from offline.study.keep import Plain
 from offline.study.looks.seeing import WHOLE, Seer, see_set
 from offline.study.looks.sources import from_stills
-from offline.study.strangers.__main__ import StrangersOptions, main, see_changed, table_of
+from offline.study.strangers.__main__ import see_changed, table_of
 from offline.study.strangers.changes import TILT, changes, darker, gloved, mirrored, tilted, warmer
 from offline.study.strangers.following import Stranger
 from offline.views import VIEWS
@@ -137,8 +136,3 @@ def test_the_table_compares_what_was_left_out_in_all_ways() -> None:
     [line] = zip(*(column.cells for column in table_of(task, rows).columns), strict=True)
     assert line == ("unchanged", *("100.0", "100.0", "0.00", "-", "1.00") * 2)
     assert str(table_of(task, rows).title).startswith("toy: 1 recordings left out")
-
-
-def test_nothing_named_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none were named"):
-        main(StrangersOptions(cache=tmp_path))
