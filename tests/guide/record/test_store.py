@@ -43,7 +43,7 @@ def test_deleting_leaves_no_trace(tmp_path: Path) -> None:
 
 
 STORES = Path(__file__).parents[2] / "stores"  # dumps of stores that the programs of those versions wrote
-VERSIONS = (3, 6, NEWEST)  # of 0.1.0, of 0.2.0, and of now
+VERSIONS = range(1, NEWEST + 1)
 
 
 def old_store(version: int, folder: Path) -> Path:
@@ -54,14 +54,15 @@ def old_store(version: int, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_released_store_becomes_the_newest_and_keeps_what_it_holds(tmp_path: Path, version: int) -> None:
+def test_a_store_of_every_version_becomes_the_newest_and_keeps_what_it_holds(tmp_path: Path, version: int) -> None:
     with Store(old_store(version, tmp_path), is_new=False) as store:
         (found,) = store.sessions()
         contents = store.contents(FIRST)
         assert (found.facts.person, found.state, contents.actions[0].kind) == ("shift 1", "finished", "was_done")
         assert [(alert.id, alert.kind, alert.step) for alert in contents.alerts] == [(1, "missed", 2)]
-        assert found.facts.keep_days == 30.0
-        assert len(contents.questions) == len(contents.pictures) == len(contents.outcomes) == 1
+        assert found.facts.keep_days == (None if version == 1 else 30.0)
+        assert len(contents.questions) == len(contents.pictures) == (0 if version == 1 else 1)
+        assert len(contents.outcomes) == (1 if version >= 3 else 0)
         assert found.verdict == ("Not complete: step 2 missed" if version >= 7 else "")
         store.write(FIRST, [Question(3, 3.0, 1, "?"), StoredPicture(1.0, "step", 1, "a.jpg")], 15, 3.0, 1e9)
         assert store.contents(FIRST).questions[-1].id == 3
@@ -72,7 +73,7 @@ def test_a_released_store_becomes_the_newest_and_keeps_what_it_holds(tmp_path: P
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_session_of_every_released_version_can_be_listed_reported_and_resumes_nothing(
+def test_a_session_of_every_version_can_be_listed_reported_and_resumes_nothing(
     tmp_path: Path, version: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old_store(version, tmp_path)
@@ -80,7 +81,8 @@ def test_a_session_of_every_released_version_can_be_listed_reported_and_resumes_
     assert FIRST in capsys.readouterr().out
     report.main(ReportOptions("last", tmp_path / "out", tmp_path))
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert all(words in page for words in ("not seen", "it was", "step 2"))
+    assert "not seen" in page
+    assert ("it was" in page and "step 2" in page) or version == 1
     with Store(tmp_path) as store:
         assert store.killed("a.mp4", since=0.0) is None
 

@@ -1,0 +1,22 @@
+CREATE TABLE sessions (id TEXT PRIMARY KEY, started REAL NOT NULL, ended REAL, state TEXT NOT NULL,
+ person TEXT NOT NULL, bundle TEXT NOT NULL, bundle_hash TEXT NOT NULL, source TEXT NOT NULL, settings TEXT NOT NULL,
+ procedure TEXT NOT NULL, frames INTEGER NOT NULL DEFAULT 0, at REAL NOT NULL DEFAULT 0, seen REAL NOT NULL);
+CREATE TABLE labels (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, at REAL NOT NULL,
+ step INTEGER NOT NULL, confidence REAL NOT NULL);
+CREATE TABLE steps (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, at REAL NOT NULL,
+ step INTEGER NOT NULL, state TEXT NOT NULL, start REAL NOT NULL, stop REAL, confidence REAL NOT NULL);
+CREATE TABLE alerts (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, id INTEGER NOT NULL,
+ at REAL NOT NULL, kind TEXT NOT NULL, step INTEGER NOT NULL, before INTEGER, severity TEXT NOT NULL,
+ evidence TEXT NOT NULL);
+CREATE TABLE resolutions (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, id INTEGER NOT NULL,
+ at REAL NOT NULL, withdrawn INTEGER NOT NULL);
+CREATE TABLE actions (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, number INTEGER NOT NULL,
+ at REAL NOT NULL, wall REAL NOT NULL, after INTEGER NOT NULL, kind TEXT NOT NULL, target INTEGER, step INTEGER,
+ answer INTEGER, snooze_s REAL NOT NULL, person TEXT NOT NULL, comment TEXT NOT NULL);
+CREATE TABLE health (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, at REAL NOT NULL,
+ wall REAL NOT NULL, note TEXT NOT NULL, sample TEXT NOT NULL);
+INSERT INTO sessions VALUES ('20300102-030405-00ff', 1e9, 1000000060.0, 'finished', 'shift 1', 'demo', 'abc', 'a.mp4',
+ '{}', '{}', 12, 2.4, 1000000060.0);
+INSERT INTO alerts VALUES ('20300102-030405-00ff', 1, 2.0, 'missed', 2, NULL, 'warning', 'not seen');
+INSERT INTO actions VALUES ('20300102-030405-00ff', 1, 2.2, 1e9, 11, 'was_done', 1, NULL, NULL, 0.0, 'shift 1', '');
+PRAGMA user_version = 1;
