@@ -131,7 +131,8 @@ def table(page: Page) -> Locator:
 
 
 def rows(page: Page) -> list[tuple[float, float, str]]:
-    found = table(page).evaluate_all("each => each.map(row => [...row.querySelectorAll('td')].map(one => one.innerText))")
+    cells = "each => each.map(row => [...row.querySelectorAll('td')].map(one => one.innerText))"
+    found = table(page).evaluate_all(cells)
     return [(float(start), float(end), step) for start, end, step in found]
 
 
