@@ -1,4 +1,4 @@
-"""Numbers in sentences."""
+"""Numbers and reasons as sentences."""
 
 from __future__ import annotations
 
@@ -10,3 +10,12 @@ def count_of(number: int, noun: str) -> str:
     ('1 step', '2 steps')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def sentence(words: str) -> str:
+    """Words that stand in the midst of a line elsewhere, as a sentence of their own.
+
+    >>> sentence("not seen until the end")
+    'Not seen until the end'
+    """
+    return words[:1].upper() + words[1:]

@@ -65,8 +65,7 @@ def try_second_look(
 def gain_in_words(gain: Gain | None) -> str:
     """What came of the trial, for the note in the bundle, in words for a trainer."""
     if gain is None:
-        return "there are too few recordings to tell whether a closer look at the hands would help: it is left out"
+        return "There are too few recordings to tell whether a closer look at the hands would help: it is left out."
+    judged = "helps and is used" if gain.is_clear else "does not help here and is left out"
     shares = f"{100 * gain.two.mean():.1f} % of the time was named right with it, {100 * gain.one.mean():.1f} % without"
-    judged = "it is used" if gain.is_clear else "it is not worth its time"
-    figures = f"gain {100 * gain.mean:.1f}, standard error {100 * gain.error:.1f}"
-    return f"a closer look at the hands was tried on recordings left out: {shares} ({figures}), so {judged}"
+    return f"A closer look at the hands {judged}: in recordings not learned from, {shares}."

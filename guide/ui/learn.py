@@ -57,12 +57,12 @@ def _tell_missing(lacks: tuple[str, ...]) -> None:
 
 
 def _choose(jobs: dict[str, TrainingJob]) -> str:
-    """The procedure to show: at first one that is being learned, so that a second browser finds it."""
-    running = next((name for name, job in jobs.items() if job.state == "running"), NEW)
+    """The procedure to show: at first the one that is being learned, or was last, for who closed the page meanwhile."""
+    newest = next((name for name, job in jobs.items() if job.state == "running"), next(iter(jobs), NEW))
     if "learn_wanted" in st.session_state:
         st.session_state["learn_choice"] = st.session_state.pop("learn_wanted")
     elif "learn_choice" not in st.session_state:
-        st.session_state["learn_choice"] = running
+        st.session_state["learn_choice"] = newest
     if st.session_state["learn_choice"] not in jobs:
         st.session_state["learn_choice"] = NEW
     if not jobs:
@@ -103,11 +103,16 @@ def _draw_job(trainings: TrainingJobs, recordings: Path, job: TrainingJob) -> No
     else:
         learn_progress.draw_ended(trainings, job)
     with st.container(horizontal=True):
+        st.button("Learn another procedure", icon=":material/add:", on_click=_begin_new)
         st.button(
             "Learn again, with other choices", icon=":material/tune:", on_click=_prefill, args=(job.request, recordings)
         )
         st.button("Remove from this list", icon=":material/close:", on_click=_forget, args=(trainings, job.name))
     st.caption("Taking it off this list deletes neither recordings nor the procedure.")
+
+
+def _begin_new() -> None:
+    st.session_state["learn_choice"] = NEW
 
 
 def _forget(trainings: TrainingJobs, name: str) -> None:

@@ -75,12 +75,13 @@ def steps(view: LiveView) -> str:
 def visits(view: LiveView) -> str:
     """The order of work as it happened, the newest at the right; steps that were done again stand there again."""
     before = f"<li>… {view.earlier:d} before</li>" if view.earlier else ""
+    whole = " guide-whole" if view.is_over else ""
     shown = "".join(
         f'<li style="border-left-color: {one.colour}" title="{_text(one.name)}, {_text(one.words)}">'
         f"<span>{_text(f'{one.sign} {one.name}')}</span> <small>{_text(one.words)}</small></li>"
         for one in view.visits
     )
-    return _wrapped(f'<ol class="guide-visits" aria-label="The order of work so far">{before}{shown}</ol>')
+    return _wrapped(f'<ol class="guide-visits{whole}" aria-label="The order of work so far">{before}{shown}</ol>')
 
 
 def alert(one: AlertView, snapshot: str) -> str:

@@ -13,9 +13,9 @@ from guide.errors import GuideError
 from guide.ingest.base import NO_PICTURES
 from guide.ui import live_html as html
 from guide.ui import uploads
-from guide.ui.server import DEMO, DEMOS, ServerKeeper, bundle_names
+from guide.ui.server import ServerKeeper, bundle_names
 from guide.ui.shell import tell_no_procedure
-from guide.ui.state.folders import plain, recordings_folder
+from guide.ui.state.folders import DEMO, DEMOS, plain, recordings_folder
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
 DROPPED = ".live"  # the folder of videos dropped here, beside those to learn from; no procedure is named so

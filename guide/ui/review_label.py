@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import streamlit as st
 from streamlit.components import v1
@@ -13,6 +13,7 @@ from streamlit.components import v1
 from guide.domain import KeyStep, Segment
 from guide.errors import GuideError
 from guide.record.timeline import colour
+from guide.teach.demonstrations import Demonstration
 from guide.teach.edited import segments_of
 from guide.teach.edits import Label, Name
 from guide.teach.gain import leave_one_out
@@ -23,6 +24,7 @@ from guide.ui.review_bundle import ReviewedBundle
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain
 
+Typed: TypeAlias = tuple[Segment, ...] | None
 TIMELINE = Path(__file__).parent / "timeline"
 
 
@@ -53,9 +55,9 @@ def draw(opened: ReviewedBundle) -> None:
     if other is not None:
         with beside[0]:
             _draw_video(opened, items[other].id, "review_other")
-    draft = _draw_labels(opened, place, other)
+    draft, typed = _draw_labels(opened, place, other)
     with buttons:
-        _draw_buttons(opened, place, draft)
+        _draw_buttons(opened, place, draft, typed)
 
 
 def _choose(opened: ReviewedBundle) -> int:
@@ -136,8 +138,8 @@ def _steps(opened: ReviewedBundle) -> dict[int, str]:
     return {step.number: state.label(step) for step in every}
 
 
-def _draw_labels(opened: ReviewedBundle, place: int, other: int | None) -> dict[str, Any]:
-    """The timeline and the table; gives the labels as they stand there now."""
+def _draw_labels(opened: ReviewedBundle, place: int, other: int | None) -> tuple[dict[str, Any], Typed]:
+    """The timeline and the table; gives the labels as they stand in each now."""
     one = opened.review.demonstrations.items[place]
     ends = opened.review.demonstrations.ends[one.id]
     draft, steps = _draft(opened, place), _steps(opened)
@@ -146,6 +148,7 @@ def _draw_labels(opened: ReviewedBundle, place: int, other: int | None) -> dict[
         steps=[[number, text, colour(number)] for number, text in steps.items()],
         duration=ends,
         frame=state.frame_s(opened.videos.get(one.id)),
+        times=[round(float(at), 3) for at in one.times],
         stamp=draft["stamp"],
         other=None if other is None else _beside(opened, place, other),
         key=f"review_timeline_{opened.name}_{one.id}_{draft['began']}_{draft['turn']}",
@@ -158,8 +161,8 @@ def _draw_labels(opened: ReviewedBundle, place: int, other: int | None) -> dict[
             draft.update(segments=drawn, stamp=sent["stamp"], is_changed=True)
             _keep(opened, one.id, draft)
     with st.expander("Type the times instead", icon=":material/table:"):
-        _draw_table(opened, one.id, draft, steps)
-    return draft
+        typed = _draw_table(opened, one, draft, steps)
+    return draft, typed
 
 
 def _beside(opened: ReviewedBundle, place: int, other: int) -> dict[str, Any]:
@@ -174,10 +177,11 @@ def _beside(opened: ReviewedBundle, place: int, other: int) -> dict[str, Any]:
     }
 
 
-def _draw_buttons(opened: ReviewedBundle, place: int, draft: dict[str, Any]) -> None:
+def _draw_buttons(opened: ReviewedBundle, place: int, draft: dict[str, Any], typed: Typed) -> None:
     recording = opened.review.demonstrations.items[place].id
-    if st.button("Save these labels", type="primary", icon=":material/save:"):
-        _save(opened, recording, draft)
+    is_pressed = st.button("Save these labels", type="primary", icon=":material/save:", disabled=typed is None)
+    if is_pressed and typed is not None:
+        _save(opened, recording, draft, typed)
     if draft["is_changed"] and st.button("Begin again", icon=":material/restart_alt:"):
         st.session_state.pop(_draft_key(opened, place))
         # Timeline and table are new ones then: those that stand there would hand over what was drawn once more.
@@ -186,12 +190,13 @@ def _draw_buttons(opened: ReviewedBundle, place: int, draft: dict[str, Any]) -> 
         st.rerun()
 
 
-def _draw_table(opened: ReviewedBundle, recording: str, draft: dict[str, Any], steps: dict[int, str]) -> None:
+def _draw_table(opened: ReviewedBundle, one: Demonstration, draft: dict[str, Any], steps: dict[int, str]) -> Typed:
+    """The table of times; gives what stands in it, nothing where that makes no sense."""
     rows = st.data_editor(
         state.label_rows(draft["segments"], steps) or [{"start": None, "end": None, "step": None}],
         num_rows="dynamic",
         hide_index=True,
-        key=f"review_table_{opened.name}_{recording}_{draft['stamp']}_{draft['turn']}",
+        key=f"review_table_{opened.name}_{one.id}_{draft['stamp']}_{draft['turn']}",
         column_config={
             "start": st.column_config.NumberColumn("from (s)", min_value=0.0, format="%.2f"),
             "end": st.column_config.NumberColumn("to (s)", min_value=0.0, format="%.2f"),
@@ -199,14 +204,18 @@ def _draw_table(opened: ReviewedBundle, recording: str, draft: dict[str, Any], s
         },
     )
     try:
-        typed = state.typed_segments(rows, steps)
+        drawn, typed = (
+            state.on_frames(each, one.times, opened.review.demonstrations.rate)
+            for each in (draft["segments"], state.typed_segments(rows, steps))
+        )
     except GuideError as error:
         st.error(plain(str(error)))
-        return
-    if typed != tuple(draft["segments"]) and st.button("Take over what was typed"):
+        return None
+    if typed != drawn and st.button("Take over what was typed"):
         draft.update(segments=typed, stamp=draft["stamp"] + 1, is_changed=True)
-        _keep(opened, recording, draft)
+        _keep(opened, one.id, draft)
         st.rerun()
+    return typed
 
 
 def _draft_key(opened: ReviewedBundle, place: int) -> str:
@@ -251,8 +260,7 @@ def _keep(opened: ReviewedBundle, recording: str, draft: dict[str, Any]) -> None
     review_unsaved.keep(opened.store.folder, recording, draft["began"], labels)
 
 
-def _save(opened: ReviewedBundle, recording: str, draft: dict[str, Any]) -> None:
-    segments: Sequence[Segment] = draft["segments"]
+def _save(opened: ReviewedBundle, recording: str, draft: dict[str, Any], segments: Sequence[Segment]) -> None:
     new = tuple((step.number, step.name) for step in _extra(opened) if step.number in {one.step for one in segments})
     try:
         if opened.add(Label(recording, tuple(segments), new)):

@@ -23,13 +23,11 @@ from pathlib import Path
 from guide.errors import InputError, OutputError
 from guide.record.lock import is_alive
 from guide.ui.client import LOCAL, Client
-from guide.ui.state.folders import HOW_TO_MAKE_ONE
+from guide.ui.state.folders import HOW_TO_MAKE_ONE, own_first
 
 DATA_VARIABLE = "CNC_DATA"
 DEFAULT_DATA = "sessions"
 FOLDER = "dashboard"
-DEMO = "demo"
-DEMOS = (DEMO, "demo-unlabelled")  # what `make demo` makes; the first is the one that guides
 EVERYWHERE = "0.0.0.0"
 READY_S = 60.0  # the first start of a machine reads everything from a cold disk
 WARM_AFTER_S = 2.0
@@ -69,7 +67,7 @@ def bundle_names(exported: Path) -> list[str]:
     []
     """
     found = (path.parent.name for path in exported.glob("*/manifest.json") if not path.parent.name.startswith("."))
-    return sorted(found, key=lambda name: (DEMOS.index(name) + 1 if name in DEMOS else 0, name))
+    return sorted(found, key=own_first)
 
 
 class ServerKeeper:

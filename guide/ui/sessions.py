@@ -62,7 +62,7 @@ def draw(folder: Path) -> None:
         with st.popover("Filter", icon=":material/filter_alt:"):
             wanted = replace(_ask_filter(rows), words=words or "")
         found = tuple(row for row in rows if wanted.fits(row))
-        st.caption(f"{len(found)} of {len(rows)} sessions", width="content")
+        st.caption(f"{len(found)} of {count_of(len(rows), 'session')}", width="content")
     if not found:
         st.info(
             "No session matches: search for less, or choose *any* in one of the filter's fields.",
@@ -218,7 +218,7 @@ def _draw_delete(folder: Path, found: Sequence[SessionRow]) -> None:
     st.session_state["sessions_delete"] = [name for name in st.session_state["sessions_delete"] if name in titles]
     names = st.multiselect("Sessions", list(titles), format_func=titles.__getitem__, key="sessions_delete")
     with st.container(horizontal=True):
-        st.button(f"Choose all {len(titles)} found", icon=":material/select_all:", disabled=len(names) == len(titles),
+        st.button(f"Choose all found ({len(titles)})", icon=":material/select_all:", disabled=len(names) == len(titles),
                   on_click=_choose_all, args=(list(titles),))  # fmt: skip
         if st.button("Delete …", icon=":material/delete:", disabled=not names):
             st.session_state["sessions_doomed"] = names

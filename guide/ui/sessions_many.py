@@ -16,6 +16,7 @@ from guide.ui.state import sessions as state
 from guide.ui.state import sessions_many as many
 from guide.ui.state.folders import plain
 from guide.ui.state.sessions import SessionRow
+from guide.words import count_of
 
 MOST_SESSIONS, MOST_BARS = 200, 20
 LONGER = "second longer (+) or shorter (−)"
@@ -96,7 +97,7 @@ def draw_counts(folder: Path, found: Sequence[SessionRow]) -> None:
     reports = _reports(str(folder), chosen, tuple(row.state + str(row.length_s) for row in found))
     cut = sum(row.bundle_name == bundle for row in everything) - sum(row.bundle_name == bundle for row in found)
     left_out = f"; {cut} cut off, not counted" if cut else ""
-    st.caption(plain(f"{len(reports)} sessions with {bundle}{_limit(len(chosen))}{left_out}"))
+    st.caption(plain(f"{count_of(len(reports), 'session')} with {bundle}{_limit(len(chosen))}{left_out}"))
     _draw_durations(reports)
     _draw_pareto(reports)
 

@@ -94,7 +94,7 @@ def test_it_is_tried_in_learning_and_kept_where_hands_are_small(tmp_path: Path) 
         rows = [f'{n * STEP_S},{(n + 1) * STEP_S},"{step} step"' for n, step in enumerate(order) if step]
         (tmp_path / f"{number}.csv").write_text("\n".join(rows) + "\n")
     learned = learn(tmp_path, tmp_path / "work", RECIPE.replace("looks = 1", 'looks = "auto"'), labels=tmp_path)
-    assert "so it is used" in learned.said
+    assert "helps and is used" in learned.said
     assert learned.bundle.facts["recipe"]["looks"] == 2
     assert perception_settings(learned.bundle).region is not None
-    assert any("so it is used" in note for note in learned.bundle.facts["notes"])
+    assert any("helps and is used" in note for note in learned.bundle.facts["notes"])

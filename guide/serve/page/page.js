@@ -5,7 +5,7 @@ const WIDEST = 640; // pixels: the network sees 224, the stored video should sti
 const QUALITY = 0.8;
 const WRONG_TOKEN = 4401; // it may be right again once the server is started anew, so we keep trying
 const LAST_WORDS = { 4400: "", 4409: "Another device took over under this name." };
-const MOST_VISITS = 6; // of the order of work
+const MOST_VISITS = 6; // of the order of work; all of them at the end
 const CAMERA_WORDS = {
   NotAllowedError: "The camera was not allowed: allow it in the browser and press Start again.",
   NotFoundError: "This device has no camera: plug one in and press Start again, or open the page on a phone.",
@@ -36,6 +36,7 @@ function button(text, act) {
   return made;
 }
 
+const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 const isLoud = (alert) => !page.isOver && !alert.acknowledged && alert.severity !== "info";
 
 function showAlerts() {
@@ -59,7 +60,7 @@ function loudParts(alert) {
 function alertCard(alert) {
   const card = element("article", "", `alert ${alert.severity}${alert.acknowledged ? " seen" : ""}`);
   card.dataset.kind = alert.kind;
-  card.append(element("h2", alert.title), element("p", alert.evidence, "small"), ...answers(alert));
+  card.append(element("h2", alert.title), element("p", sentence(alert.evidence), "small"), ...answers(alert));
   return card;
 }
 
@@ -171,7 +172,7 @@ function showSteps(progress, here) {
 // The newest turns of work as they happened, as on the dashboard: a step done again stands there again.
 function showVisits(visits) {
   const wrong = new Set([...page.alerts.values()].filter((one) => one.kind === "out_of_order").map((one) => one.step));
-  at("visits").replaceChildren(...visits.slice(-MOST_VISITS).map((one) => {
+  at("visits").replaceChildren(...visits.slice(page.isOver ? 0 : -MOST_VISITS).map((one) => {
     const isOpen = one.end === null && !page.isOver, known = page.steps.find((each) => each.step === one.step);
     const sign = one.again ? "↻ " : isOpen ? "▶ " : wrong.has(one.step) ? "⇅ " : "";
     const row = element("li", `${sign}${one.name} `), time = isOpen ? "now" : `${Math.round(one.busy_s)} s`;

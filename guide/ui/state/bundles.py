@@ -185,7 +185,7 @@ def _view(bundle: Bundle, procedure: Procedure) -> BundleView:
 
 def _summary(bundle: Bundle, procedure: Procedure) -> str:
     rate = _number(bundle.facts.get("rate"))
-    looks = "" if rate is None else f", looks {rate:g} times a second"
+    looks = "" if rate is None else f", {rate:g} frames a second"
     steps, demonstrations = len(procedure.steps), procedure.demonstrations
     if is_list(bundle):
         source = f"from {count_of(demonstrations, 'sequence')}" if demonstrations else "written down"

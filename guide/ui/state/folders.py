@@ -11,6 +11,8 @@ from pathlib import Path
 
 EXPORTED_VARIABLE, DEFAULT_EXPORTED = "CNC_EXPORTED", "exported"
 RECORDINGS_VARIABLE, DEFAULT_RECORDINGS = "CNC_RECORDINGS", "recordings"
+DEMO = "demo"
+DEMOS = (DEMO, "demo-unlabelled")  # what `make demo` makes; the first is the one that guides
 HOW_TO_MAKE_ONE = "make demo-bundle"  # what `make dashboard` does first; that would start a second dashboard
 HOW_TO_SEE_THE_DEMO = (
     "Or see the demo: this command draws a small task and learns it, which takes several minutes. Then look again."
@@ -36,10 +38,20 @@ def recordings_folder(environment: Mapping[str, str]) -> Path:
     return Path(environment.get(RECORDINGS_VARIABLE) or DEFAULT_RECORDINGS)
 
 
+def own_first(name: str) -> tuple[int, str]:
+    """Where a procedure stands among others: by its name, the demo's last.
+
+    >>> sorted(["demo-unlabelled", "lamp", "demo"], key=own_first)
+    ['lamp', 'demo', 'demo-unlabelled']
+    """
+    return (DEMOS.index(name) + 1 if name in DEMOS else 0, name)
+
+
 def list_bundles(exported: Path) -> tuple[Path, ...]:
-    """The folders that hold bundles, sound or not, by name; hidden ones are bundles in the making."""
+    """The folders that hold bundles, sound or not, one's own first; hidden ones are bundles in the making."""
     try:
-        return tuple(sorted(path for path in exported.iterdir() if path.is_dir() and not path.name.startswith(".")))
+        found = (path for path in exported.iterdir() if path.is_dir() and not path.name.startswith("."))
+        return tuple(sorted(found, key=lambda path: own_first(path.name)))
     except OSError:  # no such folder, or none we may look into: there is nothing to show
         return ()
 

@@ -41,7 +41,7 @@ from guide.ui.state.live_words import (
     without_step,
 )
 
-MOST_VISITS = 9  # the newest, on one line of a laptop's screen
+MOST_VISITS = 9  # the newest, on one line of a laptop's screen; all of them at the end
 MOST_NEXT = 3
 
 Plain = Mapping[str, Any]
@@ -180,6 +180,8 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
     titles = {} if titles is None else titles
     titles.update({alert.id: alert.title for alert in alerts})
     steps = tuple((int(one["step"]), _label(one["step"], one["name"])) for one in state["steps"])
+    visits = _visits(state)
+    earlier = 0 if is_over else max(0, len(visits) - MOST_VISITS)
     waits = not is_over and state["client"] is not None and not state["health"]["processed"]
     return LiveView(
         session=str(state["session"]),
@@ -198,8 +200,8 @@ def view_live(state: Plain, titles: dict[int, str] | None = None) -> LiveView:
         progress=f"{count_done(state)} of {state['progress']['total']} steps done",
         share=count_done(state) / max(int(state["progress"]["total"]), 1),
         timeline=_timeline(state, dict(steps)),
-        visits=_visits(state)[-MOST_VISITS:],
-        earlier=max(0, len(state["timeline"]) - MOST_VISITS),
+        visits=visits[earlier:],
+        earlier=earlier,
         alerts=alerts,
         question=view_question(state["question"]) if state["question"] else None,  # its end may still raise one
         undoable=view_actions(state, dict(steps), titles),

@@ -10,6 +10,7 @@ from guide.procedure.actions import Action, in_force
 from guide.procedure.wording import ACTION_WORDS, ANSWERS, LATE_ANSWERS
 from guide.serve.live_numbers import loud_alert
 from guide.ui.state.live_words import SEVERITIES, clock
+from guide.words import sentence
 
 MOST_ACTIONS = 3
 UNTOLD = ("pause", "resume")  # the page shows whether it is paused, and the same button takes it back
@@ -75,7 +76,7 @@ def _alert(alert: Plain) -> AlertView:
     kind = str(alert["kind"])
     icon, severity_word = SEVERITIES[alert["severity"]]
     return AlertView(
-        int(alert["id"]), str(alert["title"]), str(alert["reason"]), str(alert["evidence"]),
+        int(alert["id"]), str(alert["title"]), str(alert["reason"]), sentence(str(alert["evidence"])),
         str(alert["severity"]), icon, severity_word, clock(alert["at"]), bool(alert["acknowledged"]),
         bool(alert["snoozed"]), bool(alert.get("snapshot")), kind == "missed", str(alert["todo"]), alert["shows"],
         str(alert["spoken"]),

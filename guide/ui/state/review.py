@@ -11,7 +11,7 @@ import av
 import numpy as np
 
 from guide.bundle import Bundle
-from guide.domain import Alert, KeyStep, Segment
+from guide.domain import Alert, KeyStep, Segment, Times
 from guide.errors import InputError
 from guide.ingest.files import open_video
 from guide.procedure.explain import Explained, explain
@@ -22,6 +22,7 @@ from guide.procedure.precedence import Edge, reduce_edges, strict_edges
 from guide.procedure.reading import from_plain
 from guide.procedure.wording import TITLES
 from guide.record.timeline import colour
+from guide.teach.annotations import labels_to_segments, segments_to_labels
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import solid
 from guide.teach.edited import Review, Reviewed, segments_of, vanishing
@@ -309,7 +310,28 @@ def typed_segments(rows: Iterable[Mapping[str, object]], steps: Mapping[int, str
         if not 0 <= start < end:
             raise InputError(f"row {place} ends at {end:g} s, which is not after its start at {start:g} s: correct it.")
         found.append(Segment(numbers[step], round(float(start), 3), round(float(end), 3)))
-    return tuple(sorted(found, key=lambda one: one.start))
+    found.sort(key=lambda one: one.start)
+    for before, after in pairwise(found):
+        if after.start < before.end:
+            raise InputError(
+                f"steps follow one another, but one begins at {after.start:g} s before the last ends at "
+                f"{before.end:g} s: move one of them."
+            )
+    return tuple(found)
+
+
+def on_frames(segments: Sequence[Segment], times: Times, rate: float) -> tuple[Segment, ...]:
+    """The segments with their edges on the frames that are learned from, as they are saved.
+
+    Raises InputError where a segment holds no frame.
+
+    >>> on_frames([Segment(1, 0.0, 0.7), Segment(2, 0.7, 2.0)], np.arange(4) / 2, 2.0)
+    (Segment(step=1, start=0.0, end=1.0), Segment(step=2, start=1.0, end=2.0))
+    """
+    for one in segments:
+        if not segments_to_labels([one], times).any():
+            raise InputError(f"no frame falls between {one.start:g} and {one.end:g} s: make that step longer.")
+    return tuple(labels_to_segments(segments_to_labels(segments, times), times, rate))
 
 
 def _is_number(value: object) -> bool:

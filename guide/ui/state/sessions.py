@@ -31,6 +31,7 @@ from guide.record.values import STATE_WORDS, SessionState, StoredPicture, Stored
 from guide.serve.picture import decode
 from guide.teach.moments import to_jpeg
 from guide.ui.state.folders import source_words
+from guide.words import sentence
 
 HOW_TO_RECORD = "python -m guide watch SOURCE --bundle exported/NAME --record"
 LEAD_S = 3.0
@@ -325,7 +326,7 @@ def _alert(report: SessionReport, story: AlertHistory) -> dict[str, Any]:
         "mark": MARKS.get(alert.severity, "●"),
         "severity": alert.severity,
         "words": title_of(alert.kind, story.name),
-        "evidence": alert.evidence,
+        "evidence": sentence(alert.evidence),
         "outcome": f"{story.outcome}{ended}{f'; {answers}' if answers else ''}",
         "is_gone": story.outcome == "withdrawn",
         "still": story.still or "",

@@ -3,7 +3,7 @@
 // Speaks Streamlit's component messages by hand; no library and no address but the page's own.
 
 const at = (id) => document.getElementById(id);
-const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0, frame: 0.04, zoom: 1, loop: false, told: "", past: [], future: [], other: null };
+const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0, frame: 0.04, edges: [], zoom: 1, loop: false, told: "", past: [], future: [], other: null };
 const KEYS = "123456789abcdefghijklmnopqrstuvwxyz".replace("b", "").split("");
 const LEAST = 0.1; // seconds a step lasts at least
 const SPEEDS = [0.5, 1, 2];
@@ -218,8 +218,15 @@ function tidy() {
   }
 }
 
+// The frame that is learned from nearest to a moment, or the end: an edge lies nowhere else, so what is drawn is what is saved.
+function onFrame(moment, low = 0, high = state.duration) {
+  const within = state.edges.filter((one) => low - 0.001 <= one && one <= high + 0.001);
+  return within.reduce((best, one) => (Math.abs(one - moment) < Math.abs(best - moment) ? one : best), within[0]);
+}
+
 // From `seconds` on it is `step` (0: none of them), until the next edge.
-function from(seconds, step) {
+function from(moment, step) {
+  const seconds = onFrame(moment);
   const inside = state.parts.find((one) => one.start <= seconds && seconds < one.end);
   const later = state.parts.filter((one) => one.start > seconds).map((one) => one.start);
   const end = inside ? inside.end : Math.min(state.duration, ...later);
@@ -282,7 +289,7 @@ function part(bar, one, duration) {
   made.style.width = `${(100 * (one.end - one.start)) / duration}%`;
   made.style.background = step.shade;
   made.textContent = step.label;
-  made.title = `${step.label}, ${one.start.toFixed(1)} to ${one.end.toFixed(1)} s`;
+  made.title = `${step.label}, ${one.start.toFixed(2)} to ${one.end.toFixed(2)} s`;
   bar.append(made);
   if (made.scrollWidth > made.clientWidth || made.scrollHeight > made.clientHeight) made.textContent = one.step; // a word cut in two says less than its number
   return made;
@@ -369,7 +376,7 @@ function move(drag, wanted) {
   let high = drag.side === "start" ? part.end - LEAST : state.duration;
   if (other && drag.side === "start") low = touches ? other.start + LEAST : other.end;
   if (other && drag.side === "end") high = touches ? other.end - LEAST : other.start;
-  const place = Math.max(low, Math.min(wanted, high));
+  const place = onFrame(wanted, low, high) ?? part[drag.side];
   part[drag.side] = place;
   if (touches) other[drag.side === "start" ? "end" : "start"] = place;
   return place;
@@ -395,6 +402,7 @@ window.addEventListener("message", (event) => {
   if (theme && theme.font) dress(theme.font);
   state.duration = Math.max(args.duration, 0.1);
   state.frame = args.frame;
+  state.edges = [...args.times, state.duration];
   state.other = args.other || null;
   state.steps = args.steps.map(([number, label, shade], place) => ({ number, label, shade, key: KEYS[place] || "" }));
   if (args.stamp >= state.stamp && !state.drag) {

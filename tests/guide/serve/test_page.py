@@ -124,6 +124,9 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
         page.wait_for_function("document.querySelector('#how')?.naturalWidth > 0")
         page.set_viewport_size({"width": 390, "height": 844})
         assert shown(page, "header")["height"] < 80  # one row: what is below is what counts
+        page.set_viewport_size({"width": 844, "height": 390})  # held sideways
+        box = page.locator("#loud button").last.bounding_box()
+        assert box["y"] + box["height"] <= 390  # what to do and the answers, without scrolling
         page.set_viewport_size({"width": 412, "height": 915})
         assert shown(page, "#loud")["area"] > max(shown(page, part)["area"] for part in ("#step", "#video", "#all"))
         assert shown(page, "#loud h2")["letters"] > shown(page, "#now")["letters"]

@@ -158,6 +158,8 @@ def test_the_result_is_shown_and_can_be_learned_again(
     page = sound(page.run())
     assert "4 key\\-steps learned from 6 demonstrations" in texts(page)
     assert ">2 open case</span>" in texts(page)
+    anew = press(sound(open_page()), "Learn another procedure")  # who closed the page meanwhile finds the result
+    assert anew.text_input(key="learn_name").value == ""
     page = press(page, "Learn again, with other choices")
     assert page.text_input(key="learn_name").value == "box"
     assert not is_enabled(page, "Start learning"), "the old one may not be replaced unasked"

@@ -16,6 +16,7 @@ from guide.bundle import Bundle, read_bundle
 from guide.errors import InputError, OutputError
 from guide.procedure.model import GivenRule
 from guide.procedure.reading import from_plain
+from guide.teach.annotations import read_labels
 from guide.teach.edited import Review, segments_of
 from guide.teach.edits import Edit, Give, Label, Mark, Merge, Name
 from guide.teach.review_store import ReviewStore
@@ -167,6 +168,23 @@ def test_labels_of_a_recording_are_saved(open_page: Callable[[], AppTest], box: 
     assert kept.is_file()
     press(page, "Undo the last")
     assert not kept.exists()
+
+
+def test_what_stands_in_the_table_is_saved(
+    open_page: Callable[[], AppTest], box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = read_labels(box / "segments" / "a.csv").segments[0]
+    middle = (first.start + first.end) / 2
+
+    def type_in(rows: list[dict[str, object]], **_: object) -> list[dict[str, object]]:
+        return [{**rows[0], "end": middle}, *rows[1:]]
+
+    monkeypatch.setattr("streamlit.data_editor", type_in)  # cells on a canvas cannot be typed into here
+    page = open_page()
+    page.segmented_control(key="review_part").set_value("Label a recording").run()
+    press(page, "Save these labels")
+    saved = read_labels(ReviewStore(box).labels / "a.csv").segments[0]
+    assert first.start == saved.start < saved.end < first.end
 
 
 def test_two_labelled_recordings_say_what_a_third_would_gain(open_page: Callable[[], AppTest], box: Path) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from guide.bundle import read_bundle
 from guide.teach.annotations import read_labels
-from tests.dashboard import ROOT, browse, go_live, keep_screenshot, serve
+from tests.dashboard import ROOT, browse, go_live, keep_screenshot, serve, settle
 from tests.tiny import Learned, altered
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -97,6 +97,47 @@ def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exporte
         page.get_by_role("button", name="Make it live").click()
         expect(page.get_by_text("Version 2 is live").first).to_be_visible()
     assert read_bundle(exported / "box").facts["review"]["labelled"] == ["01"]
+
+
+def test_the_saved_file_holds_what_line_and_table_show(exported: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "exported" / ".review" / "box" / "labels" / "01.csv"
+    with serve(tmp_path, CNC_EXPORTED=str(exported)) as address, browse(height_px=1000) as page:
+        page.goto(f"{address}/review")
+        page.get_by_text("Label a recording").first.click()
+        line = page.frame_locator("iframe[title*='guide_timeline']")
+        expect(line.locator(".part").first).to_be_visible()
+        page.get_by_text("Type the times instead").click()
+        expect(table(page).first).to_be_attached()
+        before = rows(page)
+        page.wait_for_timeout(1000)  # the page around it comes to rest, so that the edge stays where it is
+        drag(page, line.locator(".edge[data-side='end']").first, -60)
+        expect(table(page).first.locator("td").nth(1)).not_to_have_text(f"{before[0][1]:g}")
+        settle(page)
+        drawn = rows(page)
+        assert drawn[0][1] < before[0][1]
+        assert drawn[1][0] == drawn[0][1]
+        shown = line.locator("#bar .part").first.get_attribute("title")
+        assert shown == f"step 1, 0.00 to {drawn[0][1]:.2f} s"
+        page.get_by_role("button", name="Save these labels").click()
+        expect(page.get_by_text("labelled recording 01 with")).to_be_visible()
+        settle(page)
+        assert written(saved) == drawn
+        assert line.locator("#bar .part").first.get_attribute("title") == shown
+
+
+def table(page: Page) -> Locator:
+    """The rows of the table: it draws on a canvas, and this is what it gives to screen readers."""
+    return page.locator("[data-testid=stDataFrame] canvas tbody tr")
+
+
+def rows(page: Page) -> list[tuple[float, float, str]]:
+    cells = "each => each.map(row => [...row.querySelectorAll('td')].map(one => one.innerText))"
+    found = table(page).evaluate_all(cells)
+    return [(float(start), float(end), step) for start, end, step in found]
+
+
+def written(path: Path) -> list[tuple[float, float, str]]:
+    return [(one.start, one.end, f"step {one.step}") for one in read_labels(path).segments]
 
 
 def test_the_line_is_looked_at_closely_and_changes_are_taken_back(exported: Path, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_between_two_days(open_page: OpenPage, tmp_path: Path) -> None:
     keep_session(tmp_path, FIRST, started=1_700_000_000.0)
     page = open_page()
     page.selectbox(key="sessions_period").set_value(sessions.CUSTOM).run()
-    assert "1 of 1 sessions" in texts(sound(page))
+    assert "1 of 1 session" in texts(sound(page))
 
 
 def test_replay_shows_the_video_or_says_why_not(open_page: OpenPage, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_sessions_are_deleted_only_after_a_yes_one_or_all_that_were_found(open_p
     page = press(press(page, "Delete …"), "Yes, delete 1 session")
     assert not (tmp_path / FIRST).exists()
     page.selectbox(key="sessions_person").set_value("shift 2").run()
-    page = press(press(page, "Choose all 2 found"), "Delete …")
+    page = press(press(page, "Choose all found (2)"), "Delete …")
     assert (tmp_path / SECOND).exists()
     page = press(page, "Yes, delete 2 sessions")
     assert "Nothing was recorded" in texts(page)

@@ -44,7 +44,7 @@ def rewrite(folder: Path, name: str, content: bytes) -> None:
 def test_a_bundle_shows_steps_orders_and_facts(make_bundle: MakeBundle, tmp_path: Path) -> None:
     view = sound(make_bundle(tmp_path / "box"))
     assert view.name == "box"
-    assert view.summary == "4 key-steps learned from 6 demonstrations, looks 5 times a second"
+    assert view.summary == "4 key-steps learned from 6 demonstrations, 5 frames a second"
     assert [step.label for step in view.steps] == ["1 lay mat", "2 open case", "3 fit board", "4 close lid"]
     assert [len(step.stills) for step in view.steps] == [2, 2, 2, 2]
     assert (view.steps[0].seen, view.steps[0].lasts) == ("in 6 of 6 demonstrations", "about 4 s")
@@ -90,12 +90,12 @@ def test_the_watch_command_survives_a_strange_folder_name(make_bundle: MakeBundl
     assert sound(folder).watch == f"python -m guide watch VIDEO --bundle '{folder}'"
 
 
-def test_bundles_in_the_making_are_not_listed(make_bundle: MakeBundle, tmp_path: Path) -> None:
-    make_bundle(tmp_path / "b")
-    make_bundle(tmp_path / "a")
-    (tmp_path / ".a.new").mkdir()
+def test_bundles_are_listed_ones_own_first_and_none_in_the_making(make_bundle: MakeBundle, tmp_path: Path) -> None:
+    for name in ("lamp", "demo", "box"):
+        make_bundle(tmp_path / name)
+    (tmp_path / ".box.new").mkdir()
     (tmp_path / "README.md").write_text("no bundle")
-    assert [path.name for path in list_bundles(tmp_path)] == ["a", "b"]
+    assert [path.name for path in list_bundles(tmp_path)] == ["box", "lamp", "demo"]
     assert list_bundles(tmp_path / "nowhere") == ()
 
 

@@ -162,6 +162,9 @@ def test_the_order_of_work_keeps_repeats_apart() -> None:
     assert shown[0].colour == shown[2].colour != shown[1].colour
     long = view(timeline=[visit(1 + at % 2, at, at + 1.0, at > 1) for at in range(20)])
     assert len(long.visits) + long.earlier == 20
+    assert long.earlier > 0
+    ended = view(timeline=[visit(1, at, at + 1.0) for at in range(20)], state="ended")
+    assert (len(ended.visits), ended.earlier) == (20, 0)
     assert long.visits[0].words == "again, 1 s"
 
 
