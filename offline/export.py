@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,11 +22,11 @@ from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
 from guide.teach.embedding import LinearEmbedder
 from guide.teach.writing import write_taught
-from offline.backbones import Trunk
 from offline.config import Recipe
 from offline.embedding import Inputs, LiveEmbedder
+from offline.extraction import Extractor
 from offline.mixed import mix
-from offline.onnx_export import Parity, export_module, export_trunk
+from offline.onnx_export import Parity, export_module
 from offline.quantize import Agreement, compare, quantize, trunk_samples
 from offline.videos import Recording
 
@@ -43,7 +44,7 @@ class Export:
     inputs: Inputs
     learned: Learned
     demonstrations: Demonstrations
-    trunk: Trunk | None
+    extractor: Extractor | None
     training: Mapping[str, Any]
     stills: Mapping[str, bytes]
     pictures: Mapping[str, bytes]
@@ -65,21 +66,23 @@ def write_bundle(export: Export, out: Path) -> Written:
     """Writes the bundle to `out`, whole or not at all; says how closely its networks agree."""
     with new_bundle(out) as folder:
         parities = {"head.onnx": _write_head(export, folder / "head.onnx")}
-        if export.trunk is not None:
-            parities |= _write_trunk(export.trunk, folder / "trunk.onnx")
+        if export.extractor is not None:
+            parities |= _write_trunk(export.extractor, folder / "trunk.onnx")
         write_taught(folder, export.demonstrations, export.learned)
         _write_files(export.stills, folder / "stills")
         _write_files(export.pictures, folder / "pictures")
         facts = _facts(export, out.name, parities)
         write_manifest(folder, facts)
-        agreement = _quantize(export, export.trunk, folder, facts) if export.is_quantized and export.trunk else None
+        agreement = (
+            _quantize(export, export.extractor, folder, facts) if export.is_quantized and export.extractor else None
+        )
     return Written(parities, agreement)
 
 
-def _quantize(export: Export, trunk: Trunk, folder: Path, facts: Mapping[str, Any]) -> Agreement:
+def _quantize(export: Export, extractor: Extractor, folder: Path, facts: Mapping[str, Any]) -> Agreement:
     """Adds the 8-bit trunk and writes into the manifest how far it agrees with the other."""
     seen = export.inputs.recordings
-    samples = trunk_samples(export.recordings, seen, trunk.spec.preprocessing)
+    samples = trunk_samples(export.recordings, seen, extractor.preprocessing)
     quantize(folder / "trunk.onnx", samples, exact_from="MatMul")  # roots of small products need all digits
     write_manifest(folder, facts)
     agreement = compare(read_bundle(folder), export.recordings, seen)
@@ -98,13 +101,13 @@ def _write_head(export: Export, path: Path) -> Parity:
     return _require(Parity.of(embedder.embed(rows), OnnxHead(path, "cpu").embed(rows)), path)
 
 
-def _write_trunk(trunk: Trunk, path: Path) -> dict[str, Parity]:
+def _write_trunk(extractor: Extractor, path: Path) -> dict[str, Parity]:
     """Writes the trunk, and beside it the same in mixed precision where that is quicker and sees the same."""
-    size = trunk.spec.preprocessing.size_px
+    size = extractor.preprocessing.size_px
     pictures = torch.rand(2, 3, size, size, generator=torch.Generator().manual_seed(0)) * 2 - 1
-    export_trunk(trunk, path)
+    shutil.copyfile(extractor.exported.path, path)
     with torch.inference_mode():
-        expected = [part.numpy() for part in trunk.cpu()(pictures)]
+        expected = [part.numpy() for part in extractor.trunk.cpu()(pictures)]
     parities = {path.name: _require(_trunk_parity(expected, path, pictures), path)}
     mixed = mix(path)
     if mixed is not None:
@@ -145,10 +148,10 @@ def _facts(export: Export, name: str, parities: Mapping[str, Parity]) -> dict[st
         "name": name,
         "program": f"cnc-guide {__version__}",
         "input": {
-            "kind": "features" if export.trunk is None else "frames",
-            "backbone": None if export.trunk is None else recipe.backbone,
+            "kind": "features" if export.extractor is None else "frames",
+            "backbone": None if export.extractor is None else recipe.backbone,
             "width": int(recordings[0].pooled.shape[1]),
-            **({} if export.trunk is None or recipe.region is None else {"region": asdict(recipe.region)}),
+            **({} if export.extractor is None or recipe.region is None else {"region": asdict(recipe.region)}),
         },
         "rate": export.inputs.rate,
         "head": {"kind": "linear", "embedding_width": int(export.demonstrations.embeddings[0].shape[1])},

@@ -130,8 +130,11 @@ class Extractor:
     @cached_property
     def runner(self) -> FrameTrunk:
         """The trunk, started."""
-        if self.uses_gpu:
-            return TorchTrunk(self.trunk, torch.device("cuda"))
+        return TorchTrunk(self.trunk, torch.device("cuda")) if self.uses_gpu else self.exported
+
+    @cached_property
+    def exported(self) -> OnnxTrunk:
+        """The trunk in ONNX Runtime, from the file in `folder`, which is made where it is missing or damaged."""
         path = self._folder / f"{self.name}-{self.weights_hash}-{TRUNK_VERSION}.onnx"
         if path.is_file():
             try:

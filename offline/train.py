@@ -402,7 +402,7 @@ def _export(options: TrainOptions, task: Task, result: Result, out: Path) -> Wri
         task.inputs,
         result.learned,
         result.demonstrations,
-        trunk=None if task.extractor is None else task.extractor.trunk,
+        extractor=task.extractor,
         training=_training_facts(options, task, result.trained),
         stills=draw_stills(recordings, result.learned.segments) if recordings else {},
         pictures=draw_pictures(_seen(task, result), recordings),

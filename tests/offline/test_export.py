@@ -16,6 +16,7 @@ from guide.perceive.embedder import Floats, OnnxHead, OnnxTrunk, TrunkOutput
 from offline import export
 from offline.backbones import load_trunk
 from offline.config import resolve
+from offline.extraction import Extractor
 from offline.onnx_export import Parity, export_module
 from offline.train import learn_task
 from tests.tiny import Learned, altered
@@ -97,7 +98,7 @@ def test_a_network_that_gives_no_numbers_has_no_parity(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(OnnxTrunk, "forward", lose_pooled)
     with pytest.raises(GuideError, match="reaches nan"):
-        export._write_trunk(load_trunk("random-tiny"), tmp_path / "trunk.onnx")
+        export._write_trunk(Extractor(load_trunk("random-tiny"), tmp_path, "cpu"), tmp_path / "trunk.onnx")
 
 
 def test_demonstrations_can_be_relearned_from(frames_task: Learned) -> None:
