@@ -75,14 +75,8 @@ class Cluster:
                 f"no Ray cluster answers at {self._address or 'this machine'} ({words:.200}): start one with "
                 "`ray start --head`, or leave --ray out."
             ) from cause
-        try:
-            self._mark = ray.remote(_Mark).options(name=GATEWAY, namespace=NAMESPACE, num_cpus=0).remote()
-        except ValueError as cause:
-            ray.shutdown()
-            raise InputError(
-                "a gateway runs already on this Ray cluster, and a second one would end its sessions: end that one; "
-                "if it was killed, try again in a moment."
-            ) from cause
+        if self._address is not None:
+            self._mark = _mark_as_taken()
         running = [
             one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == NAMESPACE
         ]
@@ -135,6 +129,18 @@ class Cluster:
 
 class _Mark:
     """Lives as long as the gateway that started it: its name is taken meanwhile."""
+
+
+def _mark_as_taken() -> Any:
+    """What says to others that the cluster has a gateway; InputError where it has one."""
+    try:
+        return ray.remote(_Mark).options(name=GATEWAY, namespace=NAMESPACE, num_cpus=0).remote()
+    except ValueError as cause:
+        ray.shutdown()
+        raise InputError(
+            "a gateway runs already on this Ray cluster, and a second one would end its sessions: end that one; "
+            "if it was killed, try again in a moment."
+        ) from cause
 
 
 class _Server:
