@@ -24,7 +24,7 @@ from guide.label.histories import Expectations, Histories
 from guide.label.steps import StepSettings
 from guide.label.visit_counts import HARDLY, VisitCounts
 from guide.label.window import WindowCut
-from guide.procedure import evidence, flags, learn, orders, rule_selection, speak, tracker
+from guide.procedure import evidence, flags, learn, rule_selection, speak, tracker
 from guide.procedure.events import Event, Reviewed
 from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Procedure
@@ -49,11 +49,11 @@ _TURN: Final = tracker._Turn
 def switched_off(instead: Instead) -> Iterator[None]:
     """Switches a mechanism off, in this process, for as long as it lasts.
 
-    >>> with switched_off({(orders, "PRIOR_GAP"): 0.0}):
-    ...     orders.PRIOR_GAP
-    0.0
-    >>> orders.PRIOR_GAP
-    0.5
+    >>> with switched_off({(rule_selection, "CARRIED"): 1.0}):
+    ...     rule_selection.CARRIED
+    1.0
+    >>> rule_selection.CARRIED
+    1.25
     """
     before = {(owner, name): getattr(owner, name) for owner, name in instead}
     try:
@@ -140,7 +140,6 @@ RULES: Final[Mapping[str, Instead]] = {
         (describe, "learn_procedure"): lambda sequences, steps, **_: learn_procedure(sequences, steps)
     },
     "rehearsals add no risk": {(evidence, "seen_broken"): lambda *_: 0.0},
-    "no bound from gaps": {(orders, "PRIOR_GAP"): 0.0, (rule_selection, "PRIOR_GAP"): 0.0},
     "the next recording is no worse": {
         (rule_selection, "expected_live"): lambda alarms, rehearsals, weight=1.0: weight * alarms / rehearsals
     },
