@@ -148,16 +148,14 @@ RULES: Final[Mapping[str, Instead]] = {
     "weak rules are silent": {(Cutoffs, "verdict"): _silence},
     "no limits on durations": {(rule_selection, "FACTORS"): ()},
     "stalled work is not told": {(rule_selection, "LEAST_PATIENCE_S"): float("inf")},
-    "unknown activity is not told": {(flags, "unknown"): lambda _: None},
+    "unknown activity is not told": {(flags, "unknown"): lambda: None},
     "limits stay whatever rehearsals say": {(learn, "silence_limits"): lambda procedure, _: procedure},
     "nothing is taken back": {
         (speak, "settle"): lambda voice, causes, at, is_withdrawn: settle(voice, causes, at, is_withdrawn=False)
     },
-    "taken back from .6 down": _tracked(drop_chance=0.6),
     "two alerts for one cause": {(_TURN, "_settle_early"): lambda *_: None},
     "nothing asked from .4 up": _tracked(ask_margin=0.0),
     "questions without end": _tracked(most_questions=1000),
-    "unknown activity alarms however unsure": _tracked(sure_confidence=0.0),
     "no cool-down": _tracked(cool_down_s=0.0),
 }
 """Of rules, and of when the guide speaks: rehearsals are heard as they were."""
