@@ -23,7 +23,7 @@ from guide.procedure.settings import TrackerSettings
 from guide.procedure.state import Cause, State, Voice
 from guide.procedure.tracker import advance
 
-_GOOD_ANSWERS: dict[str, bool] = {"missed": True, "unknown": True, "out_of_order": False, "repeated": False}
+_GOOD_ANSWERS: dict[str, bool] = {"missed": True, "out_of_order": False, "repeated": False}
 """Which answer to the question on a cause says that all is well; see `speak.question_text`."""
 _SEVERITY: dict[str, Severity] = {"out_of_order": "alarm"}
 
@@ -212,7 +212,7 @@ class _Turn:
         self.now = replace(self.now, snoozed=(*others, (cause, until)))
 
     def _answer(self, cause: Cause, answer: bool) -> None:
-        if answer == _GOOD_ANSWERS.get(cause[0], True):
+        if answer == _GOOD_ANSWERS[cause[0]]:
             self._excuse(cause)
         elif any(known == cause for known, _ in self.state.voice.open_questions):
             self._believe(cause, answer)

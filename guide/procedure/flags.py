@@ -207,8 +207,8 @@ def repeated(procedure: Procedure, state: State, event: Confirmed) -> Finding | 
     return Finding("repeated", event.step, "warning", evidence)
 
 
-def unknown(is_sure: bool) -> Finding:
-    return Finding("unknown", UNKNOWN, "warning", "unlike anything in the demonstrations", is_sure=is_sure)
+def unknown() -> Finding:
+    return Finding("unknown", UNKNOWN, "warning", "unlike anything in the demonstrations")
 
 
 def too_long(procedure: Procedure, state: State, at: float) -> Finding | None:

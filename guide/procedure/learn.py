@@ -34,7 +34,7 @@ def learn_procedure(
     as unknown activity there, else it is passed over. Where there are `rehearsals` of demonstrations, by number, these
     tell the false alarms; where labels were found or `carried` over they tell about half of them.
 
-    >>> task = learn_procedure([[Segment(1, 0.0, 2.0), Segment(2, 2.0, 4.0)]] * 3)
+    >>> task = learn_procedure([[Segment(1, 0.0, 2.0), Segment(2, 2.0, 4.0)]] * 4)
     >>> task.rules.edges, task.rules.required
     (((1, 2),), (1, 2))
     """

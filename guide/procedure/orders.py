@@ -3,8 +3,8 @@
 Each rule is learnt from all demonstrations that hold the step, whatever else they hold, and once more from those that
 did all that was done so far as well: they are of the same variant of the task. Another step came first in all of them,
 or one of two steps did that are never both done before. And a step that none of those did that did all that was done
-so far belongs to another variant. A risk is the chance that a right recording does otherwise. It rests on how often two
-steps came close to each other: far apart, something else may have kept them in order.
+so far belongs to another variant. A risk is the chance that a right recording does otherwise. Where steps are true it
+rests on how often two of them came close to each other: far apart, something else may have kept them in order.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-PRIOR_BREACHES, PRIOR_TOTAL = 0.05, 0.35  # of every count: most pairs of steps hold nearly always or hardly ever
-PRIOR_GAP = 0.5  # demonstrations that the gap between two steps counts for
-PRIOR_SPREAD = 0.5  # places by which a gap is taken to vary before two demonstrations have shown how much it does
+# Of every count: so an order that fewer than four demonstrations show is riskier than what may alarm (`MOST_RISK`).
+PRIOR_BREACHES, PRIOR_TOTAL = 0.2, 0.85
 FEWEST_INSTEAD = 2  # demonstrations that must have taken either of two ways
 
 
@@ -77,38 +76,15 @@ class Orders:
         return np.stack([self._before(column)[0].sum(0) for column in range(count)], 1) if count else np.zeros((0, 0))
 
     @cached_property
-    def doubt(self) -> Floats:
-        """The chance (S, S) that the row comes after the column, by the spread of the gap between them in places.
-
-        That is Cantelli's bound, which assumes no shape. A spread is shrunk to what the two steps show elsewhere: the
-        median over their pairs, for a wandering partner is not a step's own doing. So neighbours never seen exchanged
-        are riskier than steps far apart, the more so where one of them wanders.
-        """
-        is_held = np.isfinite(self.places).astype(np.float64)
-        places = np.where(is_held > 0, self.places, 0.0)
-        both, sums, squares = is_held.T @ is_held, is_held.T @ places, is_held.T @ places**2
-        gaps = (sums - sums.T) / np.maximum(both, 1)
-        spread = np.maximum(squares + squares.T - 2 * places.T @ places - both * gaps**2, 0.0)
-        variance = np.where(both > 1, spread / np.maximum(both - 1, 1), 0.0)
-        wander = np.array([_median(row[known]) for row, known in zip(variance, both > 0, strict=True)])
-        weight = max(len(places) - 1, 0)
-        usual = (weight * (wander[:, None] + wander) + PRIOR_SPREAD**2) / (weight + 1)
-        variance = (spread + 2 * usual) / (both + 1) * (1 + 1 / np.maximum(both, 1))
-        bound = variance / np.maximum(variance + np.maximum(gaps, 0.0) ** 2, 1e-12)
-        return np.asarray(np.where(both > 0, np.minimum(bound, 0.5), 0.5))
-
-    @cached_property
     def order_risk(self) -> Floats:
         """The chance (S, S) that the row comes after the column where both are done; 1 where none does both."""
         both = self.first + self.first.T
-        risk = (self.first.T + PRIOR_BREACHES + PRIOR_GAP * self.doubt) / (both + PRIOR_TOTAL + PRIOR_GAP)
-        return np.where(both > 0, risk, 1.0)
+        return np.where(both > 0, (self.first.T + PRIOR_BREACHES) / (both + PRIOR_TOTAL), 1.0)
 
     @cached_property
     def need_risk(self) -> Floats:
         """The chance (S, S) that the column is begun while the row is not done."""
-        lacking = self.held - self.first + PRIOR_BREACHES + PRIOR_GAP * self.doubt
-        risk = lacking / (self.held + PRIOR_TOTAL + PRIOR_GAP)
+        risk = (self.held - self.first + PRIOR_BREACHES) / (self.held + PRIOR_TOTAL)
         np.fill_diagonal(risk, 1.0)
         return risk
 
@@ -196,7 +172,3 @@ def breach_risk(before: Floats, closeness: Floats) -> Floats:
 def kin_risk(total: int, both: int) -> float:
     """The chance that a right recording does a step that `both` of `total` demonstrations did which began as it did."""
     return (both + PRIOR_BREACHES) / (total + PRIOR_TOTAL)
-
-
-def _median(values: Floats) -> float:
-    return float(np.median(values)) if len(values) else 0.0

@@ -25,7 +25,6 @@ from guide.procedure.events import Event, Reviewed
 from guide.procedure.evidence import Demonstrations, Evidence, chance_broken, weigh
 from guide.procedure.folds import MOST_RISK, Breach, Fold, breach_of, folds_of
 from guide.procedure.model import Decision, Procedure, Rule, Rules, StepStatistics, Verdict
-from guide.procedure.orders import PRIOR_GAP
 from guide.procedure.precedence import without_circles
 from guide.procedure.replay import standing_alerts
 from guide.procedure.settings import TrackerSettings
@@ -115,7 +114,7 @@ def choose_rules(
     choice = _Choice(folds, rate, (CARRIED if is_carried else 1.0) if ends else None)
     cutoffs = choice.cutoffs()
     return replace(
-        _Decided(evidence, choice.with_one_more(cutoffs, len(demonstrations)), len(demonstrations), ends).rules(),
+        _Decided(evidence, cutoffs, len(demonstrations), ends).rules(),
         false_alarms=choice.false_alarms(cutoffs),
         questions=choice.questions(cutoffs),
     )
@@ -179,12 +178,6 @@ class _Choice:
 
     def questions(self, cutoffs: Cutoffs) -> float:
         return self._asked(cutoffs) / len(self._folds)
-
-    def with_one_more(self, cutoffs: Cutoffs, demonstrations: int) -> Cutoffs:
-        """The same rules hold where the demonstration left out teaches as well: that lowers their risks."""
-        lower = (demonstrations - PRIOR_GAP) / (demonstrations + PRIOR_GAP)
-        alone, pair = (risk * lower if risk > 0 else risk for risk in cutoffs.kinds)
-        return replace(cutoffs, alone=alone, pair=pair)
 
     def _levels(self) -> Iterable[tuple[float, float]]:
         """Cut-offs under which rules about one step and about pairs each find the same share of what they can find.

@@ -13,14 +13,10 @@ class TrackerSettings:
     3
     """
 
-    sure_confidence: float = 0.5
-    """Unknown activity confirmed with less confidence leads to a question instead of an alert."""
     alert_chance: float = 0.6
     """How probable it must be that a rule was broken before that is told."""
     ask_margin: float = 0.2
-    """What is less probable than what is told, by no more than this, is asked about."""
-    drop_chance: float = 0.4
-    """What was told is taken back where it has become less probable than this."""
+    """What is less probable than what is told, by no more than this, is asked about, and what was told stands."""
     most_questions: int = 3
     """Questions asked in one session; more would be a quiz."""
     is_by_hand: bool = False

@@ -95,10 +95,8 @@ def _ask(
 def question_text(finding: Finding, procedure: Procedure) -> str:
     """The finding as a question to the operator."""
     name = procedure.name(finding.step)
-    if finding.kind == "missed":
-        return f'Did you do "{name}"?'
-    if finding.kind == "out_of_order" and finding.before is not None:
-        return f'Did you do "{name}" before "{procedure.name(finding.before)}"?'
     if finding.kind == "repeated":
         return f'Are you doing "{name}" again?'
-    return "Is what you are doing part of the task?"
+    if finding.before is not None:
+        return f'Did you do "{name}" before "{procedure.name(finding.before)}"?'
+    return f'Did you do "{name}"?'

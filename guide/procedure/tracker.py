@@ -42,9 +42,9 @@ class Tracker:
     def progress(self) -> Progress:
         return progress_of(self.procedure, self.state)
 
-    def push(self, step: int, at: float, confidence: float = 1.0, start: float | None = None) -> tuple[Guidance, ...]:
+    def push(self, step: int, at: float, start: float | None = None) -> tuple[Guidance, ...]:
         """A step (or unknown activity, -1) is confirmed at `at`, being done since `start`."""
-        return self.apply(Confirmed(step, at, confidence, start))
+        return self.apply(Confirmed(step, at, start=start))
 
     def end(self, step: int, at: float, end: float | None = None) -> tuple[Guidance, ...]:
         """The step is known at `at` to be over since `end`."""
@@ -177,7 +177,7 @@ class _Turn:
     def meet_unknown(self, event: Confirmed) -> None:
         self.state = self.state.pause(min(self.state.at if event.start is None else event.start, self.state.at))
         if self.procedure.rules.is_unknown_flagged:
-            self.tell(flags.unknown(event.confidence >= self.settings.sure_confidence))
+            self.tell(flags.unknown())
 
     def end(self, event: Ended) -> None:
         if event.step == UNKNOWN:
@@ -207,10 +207,9 @@ class _Turn:
         self.tell(*wanted.values())
 
     def _weigh(self, finding: Finding) -> Finding | None:
-        """The finding as far as it is believed: sure, a question, or nothing; what was said stands a little longer."""
+        """The finding as far as it is believed: sure, a question, or nothing."""
         chance, alert_chance = self._chance(finding), self.settings.alert_chance
-        is_told = self.state.voice.alert_on(finding.cause) is not None
-        if chance >= (self.settings.drop_chance if is_told else alert_chance):
+        if chance >= alert_chance:
             return finding
         return replace(finding, is_sure=False) if chance >= alert_chance - self.settings.ask_margin else None
 

@@ -24,7 +24,7 @@ from guide.label.histories import Expectations, Histories
 from guide.label.steps import StepSettings
 from guide.label.visit_counts import HARDLY, VisitCounts
 from guide.label.window import WindowCut
-from guide.procedure import evidence, flags, learn, orders, rule_selection, speak, tracker
+from guide.procedure import evidence, flags, learn, rule_selection, speak, tracker
 from guide.procedure.events import Event, Reviewed
 from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Procedure
@@ -49,11 +49,11 @@ _TURN: Final = tracker._Turn
 def switched_off(instead: Instead) -> Iterator[None]:
     """Switches a mechanism off, in this process, for as long as it lasts.
 
-    >>> with switched_off({(orders, "PRIOR_GAP"): 0.0}):
-    ...     orders.PRIOR_GAP
-    0.0
-    >>> orders.PRIOR_GAP
-    0.5
+    >>> with switched_off({(rule_selection, "CARRIED"): 1.0}):
+    ...     rule_selection.CARRIED
+    1.0
+    >>> rule_selection.CARRIED
+    1.25
     """
     before = {(owner, name): getattr(owner, name) for owner, name in instead}
     try:
@@ -140,7 +140,6 @@ RULES: Final[Mapping[str, Instead]] = {
         (describe, "learn_procedure"): lambda sequences, steps, **_: learn_procedure(sequences, steps)
     },
     "rehearsals add no risk": {(evidence, "seen_broken"): lambda *_: 0.0},
-    "no bound from gaps": {(orders, "PRIOR_GAP"): 0.0, (rule_selection, "PRIOR_GAP"): 0.0},
     "the next recording is no worse": {
         (rule_selection, "expected_live"): lambda alarms, rehearsals, weight=1.0: weight * alarms / rehearsals
     },
@@ -149,16 +148,14 @@ RULES: Final[Mapping[str, Instead]] = {
     "weak rules are silent": {(Cutoffs, "verdict"): _silence},
     "no limits on durations": {(rule_selection, "FACTORS"): ()},
     "stalled work is not told": {(rule_selection, "LEAST_PATIENCE_S"): float("inf")},
-    "unknown activity is not told": {(flags, "unknown"): lambda _: None},
+    "unknown activity is not told": {(flags, "unknown"): lambda: None},
     "limits stay whatever rehearsals say": {(learn, "silence_limits"): lambda procedure, _: procedure},
     "nothing is taken back": {
         (speak, "settle"): lambda voice, causes, at, is_withdrawn: settle(voice, causes, at, is_withdrawn=False)
     },
-    "taken back from .6 down": _tracked(drop_chance=0.6),
     "two alerts for one cause": {(_TURN, "_settle_early"): lambda *_: None},
     "nothing asked from .4 up": _tracked(ask_margin=0.0),
     "questions without end": _tracked(most_questions=1000),
-    "unknown activity alarms however unsure": _tracked(sure_confidence=0.0),
     "no cool-down": _tracked(cool_down_s=0.0),
 }
 """Of rules, and of when the guide speaks: rehearsals are heard as they were."""

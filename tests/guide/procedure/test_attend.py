@@ -247,12 +247,6 @@ def test_a_no_to_did_you_do_it_is_an_alert() -> None:
     assert kinds(tracker.push(2, 8.0)) == ["resolution", "out_of_order"]  # now it is certain that 3 came too early
 
 
-def test_a_yes_to_is_it_part_of_the_task_is_remembered(tracker: AttendedTracker) -> None:
-    (question,) = tracker.push(-1, 5.0, 0.2)
-    tracker.act(Action("answer", 6.0, target=question.id, answer=True))
-    assert tracker.push(-1, 100.0, 0.9) == ()
-
-
 def test_an_alert_cannot_be_answered_and_unknown_numbers_are_refused(tracker: AttendedTracker) -> None:
     number = skip_two(tracker)
     for action in (

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guide.domain import Alert, Belief, KeyStep, Question, Segment
+from guide.domain import Alert, Belief, Guidance, KeyStep, Question, Resolution, Segment
 from guide.errors import InputError
+from guide.procedure.actions import Action
+from guide.procedure.attended import AttendedTracker
 from guide.procedure.export import to_plain
 from guide.procedure.given_rules import Stance, merged, read_rule, with_given
 from guide.procedure.learn import learn_procedure
@@ -135,11 +137,24 @@ def test_either_of_two_steps_is_enough_and_both_are_too_many() -> None:
     assert [one.step for one in tracker.progress.next_steps] == [3]
 
 
+def hardly_seen(lacking: float) -> tuple[AttendedTracker, tuple[Guidance, ...]]:
+    """What is said of the second of two alternatives that is done, and probably lacks."""
+    tracker = AttendedTracker(with_given(LEARNT, rules("cut or fold")))
+    visits = (Segment(1, 0.0, 5.0), Segment(2, 5.0, 9.0))
+    return tracker, tracker.review(Belief(9.0, visits, lacking=((1, 0.0), (2, lacking), (3, 1.0), (4, 1.0))))
+
+
 @pytest.mark.parametrize(("lacking", "kinds"), [(0.05, [Alert]), (0.5, [Question]), (0.9, [])])
 def test_a_second_alternative_that_was_hardly_seen_is_asked_about(lacking: float, kinds: list[type]) -> None:
-    tracker = Tracker(with_given(LEARNT, rules("cut or fold")))
-    visits = (Segment(1, 0.0, 5.0), Segment(2, 5.0, 9.0))
-    said = tracker.review(Belief(9.0, visits, lacking=((1, 0.0), (2, lacking), (3, 1.0), (4, 1.0))))
+    assert [type(one) for one in hardly_seen(lacking)[1]] == kinds
+
+
+@pytest.mark.parametrize(("answer", "kinds"), [(True, [Resolution, Alert]), (False, [Resolution])])
+def test_whoever_says_that_both_alternatives_were_done_is_told(answer: bool, kinds: list[type]) -> None:
+    tracker, (question,) = hardly_seen(0.5)
+    assert isinstance(question, Question)
+    assert question.text == 'Did you do "fold"?'
+    said = tracker.act(Action("answer", 9.0, target=question.id, answer=answer))
     assert [type(one) for one in said] == kinds
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from random import Random
 
 import pytest
@@ -52,10 +53,11 @@ def decision(rules: Rules, rule: Rule) -> Decision:
     return next(one for one in rules.decisions if one.rule == rule)
 
 
-def test_two_equal_demonstrations_are_enough_but_for_the_order_of_neighbours() -> None:
-    rules = choose_rules([recording(1, 2, 3, 4, 5)] * 2, STEPS, rate=0.2)
-    assert rules.edges == ((1, 3), (1, 4), (1, 5), (2, 4), (2, 5), (3, 5))
-    assert rules.asked_edges == ((1, 2), (2, 3), (3, 4), (4, 5))
+def test_two_equal_demonstrations_are_enough_but_for_orders_which_four_must_show() -> None:
+    rules, more = (choose_rules([recording(1, 2, 3, 4, 5)] * count, STEPS, rate=0.2) for count in (2, 4))
+    pairs = tuple(combinations(range(1, 6), 2))
+    assert (rules.edges, rules.asked_edges) == ((), pairs)
+    assert (more.edges, more.asked_edges) == (pairs, ())
     assert rules.required == rules.single == (1, 2, 3, 4, 5)
     assert dict(rules.longest_s)[1] == 40.0
     assert dict(rules.shortest_s)[1] == 2.5

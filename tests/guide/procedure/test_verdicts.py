@@ -40,9 +40,9 @@ def test_missing_steps_are_the_required_ones() -> None:
 
 VARIANTS = Procedure(
     TASK.steps,
-    demonstrations=6,
-    orders=Orders(((1, 2, 4), (1, 2, 4), (1, 2, 4), (3, 4), (3, 4), (3, 4))),
-    transitions=(Transition(4, 0, 6),),
+    demonstrations=8,
+    orders=Orders(((1, 2, 4), (3, 4)) * 4),
+    transitions=(Transition(4, 0, 8),),
     rules=Rules(edges=((1, 2),), needs=((1, 2),), variant_risk=0.05),
 )
 
