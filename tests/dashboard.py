@@ -13,17 +13,17 @@ import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
-import cv2
-import numpy as np
 import pytest
+from PIL import Image as Pictures
 from playwright.sync_api import Dialog, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 AXE = ROOT / ".cache" / "axe" / "axe.min.js"  # MPL 2.0, for tests alone: .ci/run fetches it, nothing of it is shipped
 LARGEST_SCREENSHOT_BYTES = 200_000
-SHADES = (32, 24, 16, 12)  # of each colour; more cannot be told apart in a document, and take up room
+COLOURS = (256, 160, 96, 64)  # of a picture in a document; more take up room
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-background-networking",
@@ -170,13 +170,15 @@ def _note(dialog: Dialog, dialogs: list[str]) -> None:
 
 
 def keep_screenshot(page: Page, name: str) -> None:
-    """Leaves docs/NAME.png, in as many shades as leave it small enough for a document."""
+    """Leaves docs/NAME.png."""
+    keep_picture(Pictures.open(BytesIO(page.screenshot(animations="disabled"))), name)
+
+
+def keep_picture(picture: Pictures.Image, name: str) -> None:
+    """Leaves docs/NAME.png, in as many colours as leave it small enough for a document."""
     path = ROOT / "docs" / f"{name}.png"
-    picture = cv2.imdecode(np.frombuffer(page.screenshot(animations="disabled"), np.uint8), cv2.IMREAD_COLOR)
-    assert picture is not None
-    for count in SHADES:
-        shades = (np.arange(256) * (count - 1) / 255).round() * (255 / (count - 1))
-        cv2.imwrite(str(path), cv2.LUT(picture, shades.round().astype(np.uint8)), [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    for count in COLOURS:
+        picture.convert("RGB").quantize(count, dither=Pictures.Dither.NONE).save(path, optimize=True)
         if path.stat().st_size < LARGEST_SCREENSHOT_BYTES:
             return
     pytest.fail(f"{path.name} is larger than {LARGEST_SCREENSHOT_BYTES} bytes: show less of it")

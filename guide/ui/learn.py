@@ -164,13 +164,16 @@ def _draw_form(trainings: TrainingJobs, recordings: Path) -> None:
 
 
 def _how_long(trainings: TrainingJobs, request: TrainingRequest) -> str:
-    """How long it will take, by what trainings on this computer took; it can be closed meanwhile."""
+    """How long it will take, by what trainings on this computer took if there were any; it can be closed meanwhile."""
     minutes = sum(_minutes(text, state.count_videos(Path(text))) for text in request.inputs)
-    takes_s = state.expected_s(minutes, request.preset, trainings.find())
+    jobs = trainings.find()
+    takes_s = state.expected_s(minutes, request.preset, jobs)
     if not minutes or takes_s is None:
         return "The time is estimated once a procedure was learned here. You may close the page meanwhile."
     video, takes = learn_progress.span(60 * minutes), learn_progress.span(takes_s)
-    return f"About {takes} for {video} of video, as measured here before. You may close the page meanwhile."
+    is_measured = state.measured_rate(request.preset, jobs) is not None
+    where = "as measured here before" if is_measured else "as measured on two idle cores"
+    return f"About {takes} for {video} of video, {where}. You may close the page meanwhile."
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

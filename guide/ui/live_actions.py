@@ -25,6 +25,18 @@ KEPT_SESSIONS = 32
 CURRENT = 0  # no step has this number
 GONE = "The alert was withdrawn or answered meanwhile: the comment was not saved."
 ASKED = "live_asked"  # what is to be confirmed first: the session, and end or restart
+HINTS: Mapping[str, str] = {
+    "previous": "The latest step is forgotten.",
+    "next": "The likeliest next step is being done.",
+    "pause": "Nothing is said meanwhile, and the time does not count.",
+    "resume": "The guide follows and speaks again.",
+    "restart": "Begins the task again; it asks first.",
+    "mark_done": "The chosen step counts as done.",
+    "not_yet": "The chosen step counts as not done.",
+    "mute": "Spoken prompts, on or off.",
+    "quit": "Ends the session for everybody; it asks first.",
+    "undo": "Takes this back.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +164,11 @@ def draw_head(actions: SessionActions, view: LiveView) -> None:
             muted = bool(st.session_state.get("muted", False))
             icon = ":material/volume_off:" if muted else ":material/volume_up:"
             words = "Sound is off" if muted else "Sound is on"
-            st.button(words, icon=icon, key="mute", shortcut=_key("mute"), on_click=_mute)
+            st.button(words, icon=icon, key="mute", shortcut=_key("mute"), help=HINTS["mute"], on_click=_mute)
             with st.container(key="keys", width="content"), st.popover("Keys", icon=":material/keyboard:"):
                 st.markdown(_keys())
             st.button("End", icon=":material/stop:", key="ask_end", shortcut=None if actions.asked else _key("quit"),
-                      on_click=actions.ask, args=("end",))  # fmt: skip
+                      help=HINTS["quit"], on_click=actions.ask, args=("end",))  # fmt: skip
     if trouble:
         st.warning(plain(sentence(trouble)))
     if actions.asked and not view.is_over:
@@ -215,7 +227,7 @@ def draw_controls(actions: SessionActions, steps: Sequence[tuple[int, str]]) -> 
         _button(actions, words, kind, _key("pause"), icon, key="pause")
         st.button(
             "Restart", key="ask_restart", icon=":material/restart_alt:", on_click=actions.ask, args=("restart",),
-            shortcut=None if actions.asked else _key("restart"),
+            shortcut=None if actions.asked else _key("restart"), help=HINTS["restart"],
         )  # fmt: skip
     names = dict(steps)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="marks"):
@@ -228,12 +240,13 @@ def draw_controls(actions: SessionActions, steps: Sequence[tuple[int, str]]) -> 
             key="mark_done",
             icon=":material/check:",
             shortcut=_key("mark_done"),
+            help=HINTS["mark_done"],
             on_click=actions.mark,
             args=("mark_done",),
         )
         st.button(
-            "Not yet", key="not_yet", icon=":material/close:", shortcut=_key("not_yet"), on_click=actions.mark,
-            args=("not_yet",),
+            "Not yet", key="not_yet", icon=":material/close:", shortcut=_key("not_yet"), help=HINTS["not_yet"],
+            on_click=actions.mark, args=("not_yet",),
         )  # fmt: skip
     _draw_all_if_acted()
 
@@ -322,7 +335,7 @@ def _draw_newest(actions: SessionActions, view: LiveView) -> None:
             st.caption(plain(action.words), width="stretch")
             st.button(
                 "Undo", key=f"undo_{action.number}", icon=":material/undo:", type="tertiary",
-                shortcut=_key("undo") if place == 0 else None, on_click=actions.act,
+                shortcut=_key("undo") if place == 0 else None, help=HINTS["undo"], on_click=actions.act,
                 args=({"kind": "undo", "target": action.number},),
             )  # fmt: skip
 
@@ -330,8 +343,8 @@ def _draw_newest(actions: SessionActions, view: LiveView) -> None:
 def _button(actions: SessionActions, words: str, kind: str, shortcut: str | None, icon: str, key: str = "") -> None:
     """A button for an action without a target; one `key` for two actions keeps it the same button."""
     st.button(
-        words, key=key or f"do_{kind}", icon=f":material/{icon}:", shortcut=shortcut, on_click=actions.act,
-        args=({"kind": kind},),
+        words, key=key or f"do_{kind}", icon=f":material/{icon}:", shortcut=shortcut, help=HINTS[kind],
+        on_click=actions.act, args=({"kind": kind},),
     )  # fmt: skip
 
 

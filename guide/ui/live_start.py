@@ -12,13 +12,12 @@ import streamlit as st
 from guide.errors import GuideError
 from guide.ingest.base import NO_PICTURES
 from guide.ui import live_html as html
-from guide.ui import uploads
+from guide.ui import one_video
 from guide.ui.server import ServerKeeper, bundle_names
 from guide.ui.shell import tell_no_procedure
-from guide.ui.state.folders import DEMO, DEMOS, plain, recordings_folder
+from guide.ui.state.folders import DEMO, DEMOS, plain
 from guide.ui.state.live_start import DemoRecording, demo_recordings, demo_stills, session_words
 
-DROPPED = ".live"  # the folder of videos dropped here, beside those to learn from; no procedure is named so
 REFUSED = "live_refused"  # why the last one could not be started, until it was told
 SOURCES = ("Recording", "Camera of this machine", "Phone or headset", "Network stream", "No camera")
 
@@ -125,7 +124,7 @@ def _draw_form(names: Sequence[str]) -> Choice | None:
 def _draw_source(kind: str) -> str:
     """What the choice amounts to as a SOURCE; nothing while it is not made."""
     if kind == SOURCES[0]:
-        return _draw_recording()
+        return one_video.ask("live", "Path of a video on this machine, or of a folder of stills")
     if kind == SOURCES[1]:
         from guide.ingest.camera import list_cameras  # here: the reader of cameras would make the first page come later
 
@@ -156,29 +155,6 @@ def _draw_address() -> str:
         autocomplete="off",
     )
     return str(address or "").strip()
-
-
-def _draw_recording() -> str:
-    """A path; a dropped video is stored at once and its path put there, so that no memory is held."""
-    if "live_dropped" in st.session_state:
-        st.session_state["live_path"] = st.session_state.pop("live_dropped")
-    typed, dropped = st.columns(2)
-    words = "Path of a video on this machine, or of a folder of stills"
-    path = typed.text_input(words, key="live_path", placeholder="recordings/monday.mp4")
-    turn = int(st.session_state.get("live_turn", 0))
-    file = dropped.file_uploader(
-        "Or drop a video here", type=list(uploads.SUFFIXES), key=f"live_file_{turn}", max_upload_size=uploads.LARGEST_MB
-    )
-    dropped.html(uploads.if_refused("A larger one: give its path on this machine instead, at the left."))
-    if file is not None:
-        st.session_state["live_turn"] = turn + 1
-        try:
-            folder = recordings_folder(os.environ) / DROPPED
-            st.session_state["live_dropped"] = str(uploads.store(file, file.name, folder))
-            st.rerun()
-        except GuideError as error:
-            st.error(plain(str(error)), icon=":material/block:")
-    return str(path or "").strip()
 
 
 def start(keeper: ServerKeeper, choice: Choice) -> None:

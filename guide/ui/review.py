@@ -59,10 +59,15 @@ def draw(exported: Path) -> None:
             key="review_part",
             label_visibility="collapsed",
         )
-    _draw_waiting(opened)
+    with st.container(key="waiting"):
+        _draw_waiting(opened)
+    if part != LABEL:
+        _warn(opened)
     {STEPS: review_steps.draw, LABEL: review_label.draw, ORDER: review_order.draw, VERSIONS: review_versions.draw}[
         part or STEPS
     ](opened)
+    if part == LABEL:  # below the line of steps, which must not move while somebody works on it
+        _warn(opened)
 
 
 def _draw_waiting(opened: ReviewedBundle) -> None:
@@ -77,17 +82,22 @@ def _draw_waiting(opened: ReviewedBundle) -> None:
         if not done:
             st.caption(f"Version {opened.store.number_of(opened.bundle)} is live. Nothing is changed until you say so.")
         return
+    is_learning = _is_learning(opened)
     draft = opened.store.read_draft()
-    with st.container(border=True):
-        _tell_edits(opened)
-        for warning in state.warnings(review):
-            st.warning(plain(warning), icon=":material/warning:")
-        if _is_learning(opened):
-            return
-        with st.container(horizontal=True):
-            _draw_buttons(opened, is_learned=draft is not None)
-        if draft is not None:
+    with st.container(border=True, key="edits"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _tell_edits(opened)
+            if not is_learning:
+                _draw_buttons(opened, is_learned=draft is not None)
+        if is_learning:
+            st.fragment(draw_progress, run_every=PROGRESS_S)(_learning(opened), "Learning the steps anew")
+        elif draft is not None:
             review_try.draw(opened, draft, lambda: _publish(opened))
+
+
+def _warn(opened: ReviewedBundle) -> None:
+    for warning in state.warnings(opened.review):
+        st.warning(plain(warning), icon=":material/warning:")
 
 
 def _tell_edits(opened: ReviewedBundle) -> None:
@@ -96,7 +106,7 @@ def _tell_edits(opened: ReviewedBundle) -> None:
     earlier = len(lines) - SHOWN_EDITS
     shown = ([f"and {earlier} more before"] if earlier > 0 else []) + lines[-SHOWN_EDITS:]
     count = f"{len(edits)} change{'' if len(edits) == 1 else 's'} not live yet"
-    st.markdown(f"**{count}:** " + "; ".join(plain(line) for line in shown))
+    st.markdown(f"**{count}:** " + "; ".join(plain(line) for line in shown), width="stretch")
 
 
 def _draw_buttons(opened: ReviewedBundle, is_learned: bool) -> None:
@@ -105,15 +115,15 @@ def _draw_buttons(opened: ReviewedBundle, is_learned: bool) -> None:
     In the place of these it would be met by the second click of an impatient hand.
     """
     is_quickly_done = is_quick(opened.review.edits)
-    if st.button("Undo the last", icon=":material/undo:", on_click=opened.undo):
-        st.rerun()
+    st.button("Undo the last", icon=":material/undo:", help="Takes the last change back.", on_click=opened.undo)
     if is_learned:
         return
-    if is_quickly_done and st.button("Make it live", icon=":material/play_arrow:", type="primary"):
+    kept = "Sessions that begin from now on use it; the version that is live now is kept."
+    if is_quickly_done and st.button("Make it live", icon=":material/play_arrow:", type="primary", help=kept):
         _attempt(opened, goes_live=True)
     words = "Try it first" if is_quickly_done else "Learn the changes"
     kind: Literal["primary", "secondary"] = "secondary" if is_quickly_done else "primary"
-    if st.button(words, icon=":material/model_training:", type=kind):
+    if st.button(words, icon=":material/model_training:", type=kind, help="What is live stays so meanwhile."):
         _attempt(opened, goes_live=False)
 
 
@@ -143,15 +153,11 @@ def _learned(opened: ReviewedBundle, tell: Tell) -> str:
 
 
 def _is_learning(opened: ReviewedBundle) -> bool:
-    """Whether the steps are being learned anew, which is then shown; what went wrong with it is told once."""
-    name = _learning(opened)
-    job = background_jobs().get(name)
-    if job is None:
-        return False
-    if job.state == "running":
-        st.fragment(draw_progress, run_every=PROGRESS_S)(name, "Learning the steps anew")
-        return True
-    background_jobs().pop(name, None)
+    """Whether the steps are being learned anew; what went wrong with it is told once."""
+    job = background_jobs().get(_learning(opened))
+    if job is None or job.state == "running":
+        return job is not None
+    background_jobs().pop(_learning(opened), None)
     if job.problem:
         st.error(plain(job.problem), icon=":material/error:")
     return False

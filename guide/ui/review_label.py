@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ from guide.teach.gain import leave_one_out
 from guide.teach.videos import playable
 from guide.ui import review_unsaved
 from guide.ui.background_job import PROGRESS_S, BackgroundJob, background_jobs, draw_progress, start_job
-from guide.ui.review_bundle import ReviewedBundle
+from guide.ui.review_bundle import ReviewedBundle, open_bundle
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain
 
@@ -46,9 +46,7 @@ def draw(opened: ReviewedBundle) -> None:
             place = _choose(opened)
         with compared:
             _choose_other(opened, place)
-        st.caption("Correct one or two from beginning to end: the others then follow them.")
         buttons = st.container(horizontal=True)  # here, where they are seen on a small laptop; drawn after the timeline
-        _draw_new_step(opened)
         _draw_gain(opened)
     with right:
         _draw_video(opened, items[place].id, "review_video")
@@ -58,6 +56,7 @@ def draw(opened: ReviewedBundle) -> None:
     draft, typed = _draw_labels(opened, place, other)
     with buttons:
         _draw_buttons(opened, place, draft, typed)
+        _draw_new_step(opened)
 
 
 def _choose(opened: ReviewedBundle) -> int:
@@ -70,6 +69,7 @@ def _choose(opened: ReviewedBundle) -> int:
         index=min(int(st.session_state.get(kept, 0)), len(items) - 1),
         format_func=lambda at: f"{items[at].id}{' (labelled)' if at in labelled else ''}",
         key=f"review_recording_{opened.name}_{labelled}",  # one field goes on showing the words that were chosen
+        help="Correct one or two from beginning to end: the others then follow them.",
     )
     st.session_state[kept] = place
     return place
@@ -144,25 +144,37 @@ def _draw_labels(opened: ReviewedBundle, place: int, other: int | None) -> tuple
     ends = opened.review.demonstrations.ends[one.id]
     draft, steps = _draft(opened, place), _steps(opened)
     sent = _timeline()(
-        segments=[[part.step, part.start, part.end] for part in draft["segments"]],
+        segments=[[part.step, round(part.start, 3), round(part.end, 3)] for part in draft["segments"]],
         steps=[[number, text, colour(number)] for number, text in steps.items()],
         duration=ends,
         frame=state.frame_s(opened.videos.get(one.id)),
         times=[round(float(at), 3) for at in one.times],
         stamp=draft["stamp"],
         other=None if other is None else _beside(opened, place, other),
-        key=f"review_timeline_{opened.name}_{one.id}_{draft['began']}_{draft['turn']}",
+        key=_timeline_key(opened, place),
         default=None,
     )
-    if isinstance(sent, dict) and isinstance(sent.get("stamp"), int) and sent["stamp"] > draft["stamp"]:
-        drawn = state.drawn_segments(sent, ends, steps)
-        if drawn is not None:
-            # No rerun: the timeline shows it already, and a click that came with it would be lost.
-            draft.update(segments=drawn, stamp=sent["stamp"], is_changed=True)
-            _keep(opened, one.id, draft)
+    _take(opened, place, sent)  # no rerun: the timeline shows it already, and a click that came with it would be lost
     with st.expander("Type the times instead", icon=":material/table:"):
         typed = _draw_table(opened, one, draft, steps)
     return draft, typed
+
+
+def _timeline_key(opened: ReviewedBundle, place: int) -> str:
+    return f"review_timeline_{opened.name}_{place}"
+
+
+def _take(opened: ReviewedBundle, place: int, sent: object) -> bool:
+    """Whether the timeline sent something newer than what the page holds, which it then holds."""
+    draft, one = _draft(opened, place), opened.review.demonstrations.items[place]
+    if not isinstance(sent, dict) or not isinstance(sent.get("stamp"), int) or sent["stamp"] <= draft["stamp"]:
+        return False
+    drawn = state.drawn_segments(sent, opened.review.demonstrations.ends[one.id], _steps(opened))
+    if drawn is None:
+        return False
+    draft.update(segments=drawn, stamp=sent["stamp"], is_changed=True)
+    _keep(opened, one.id, draft)
+    return True
 
 
 def _beside(opened: ReviewedBundle, place: int, other: int) -> dict[str, Any]:
@@ -178,16 +190,21 @@ def _beside(opened: ReviewedBundle, place: int, other: int) -> dict[str, Any]:
 
 
 def _draw_buttons(opened: ReviewedBundle, place: int, draft: dict[str, Any], typed: Typed) -> None:
-    recording = opened.review.demonstrations.items[place].id
-    is_pressed = st.button("Save these labels", type="primary", icon=":material/save:", disabled=typed is None)
-    if is_pressed and typed is not None:
-        _save(opened, recording, draft, typed)
-    if draft["is_changed"] and st.button("Begin again", icon=":material/restart_alt:"):
-        st.session_state.pop(_draft_key(opened, place))
-        # Timeline and table are new ones then: those that stand there would hand over what was drawn once more.
-        st.session_state[_turn_key(opened, place)] = draft["turn"] + 1
-        review_unsaved.forget(opened.store.folder, recording)
-        st.rerun()
+    st.button(
+        "Save these labels", type="primary", icon=":material/save:", disabled=typed is None,
+        help="They wait until you learn the changes; nothing goes live yet.", on_click=_save,
+        args=(opened, place, typed),
+    )  # fmt: skip
+    if draft["is_changed"]:
+        st.button(
+            "Begin again", icon=":material/restart_alt:", help="Gives up what was not saved.", on_click=_begin_again,
+            args=(opened, place),
+        )  # fmt: skip
+
+
+def _begin_again(opened: ReviewedBundle, place: int) -> None:
+    _draft(opened, place).update(began="", is_changed=False)
+    review_unsaved.forget(opened.store.folder, opened.review.demonstrations.items[place].id)
 
 
 def _draw_table(opened: ReviewedBundle, one: Demonstration, draft: dict[str, Any], steps: dict[int, str]) -> Typed:
@@ -196,7 +213,7 @@ def _draw_table(opened: ReviewedBundle, one: Demonstration, draft: dict[str, Any
         state.label_rows(draft["segments"], steps) or [{"start": None, "end": None, "step": None}],
         num_rows="dynamic",
         hide_index=True,
-        key=f"review_table_{opened.name}_{one.id}_{draft['stamp']}_{draft['turn']}",
+        key=f"review_table_{opened.name}_{one.id}_{draft['stamp']}",
         column_config={
             "start": st.column_config.NumberColumn("from (s)", min_value=0.0, format="%.2f"),
             "end": st.column_config.NumberColumn("to (s)", min_value=0.0, format="%.2f"),
@@ -222,24 +239,27 @@ def _draft_key(opened: ReviewedBundle, place: int) -> str:
     return f"review_draft_{opened.name}_{place}"
 
 
-def _turn_key(opened: ReviewedBundle, place: int) -> str:
-    return f"review_turn_{opened.name}_{place}"
-
-
 def _draft(opened: ReviewedBundle, place: int) -> dict[str, Any]:
-    """The labels of a recording as they stand on the page: at first those that wait, were found or given."""
-    key = _draft_key(opened, place)
-    began = f"{opened.bundle.facts['files']['demonstrations.npz']['sha256']} {len(opened.review.edits)}"
+    """The labels of a recording as they stand on the page: at first those that wait, were found or given.
+
+    Their stamp only grows, so that the timeline knows what is newer than what was drawn there.
+    """
+    key, began = _draft_key(opened, place), _began(opened)
     kept: dict[str, Any] | None = st.session_state.get(key)
     if kept is None or (kept["began"] != began and not kept["is_changed"]):
         unsaved = _unsaved(opened, place, began)
         segments = (
             segments_of(opened.review.result, opened.review.demonstrations)[place] if unsaved is None else unsaved
         )
-        turn = int(st.session_state.get(_turn_key(opened, place), 0))  # how often it was begun again
-        kept = {"segments": segments, "stamp": 0, "turn": turn, "began": began, "is_changed": unsaved is not None}
+        stamp = 0 if kept is None else kept["stamp"] + 1
+        kept = {"segments": segments, "stamp": stamp, "began": began, "is_changed": unsaved is not None}
         st.session_state[key] = kept
     return kept
+
+
+def _began(opened: ReviewedBundle) -> str:
+    """The state of the review that labels were drawn upon."""
+    return f"{opened.bundle.facts['files']['demonstrations.npz']['sha256']} {len(opened.review.edits)}"
 
 
 def _unsaved(opened: ReviewedBundle, place: int, began: str) -> tuple[Segment, ...] | None:
@@ -260,24 +280,29 @@ def _keep(opened: ReviewedBundle, recording: str, draft: dict[str, Any]) -> None
     review_unsaved.keep(opened.store.folder, recording, draft["began"], labels)
 
 
-def _save(opened: ReviewedBundle, recording: str, draft: dict[str, Any], segments: Sequence[Segment]) -> None:
-    new = tuple((step.number, step.name) for step in _extra(opened) if step.number in {one.step for one in segments})
+def _save(opened: ReviewedBundle, place: int, typed: Typed) -> None:
+    """Saves the labels before the page is drawn anew; the timeline stays as it is, since it shows them."""
+    draft, one = _draft(opened, place), opened.review.demonstrations.items[place]
+    is_newer = _take(opened, place, st.session_state.get(_timeline_key(opened, place)))  # drawn since the page was
     try:
-        if opened.add(Label(recording, tuple(segments), new)):
-            draft["is_changed"] = False
-            review_unsaved.forget(opened.store.folder, recording)
+        drawn = state.on_frames(draft["segments"], one.times, opened.review.demonstrations.rate)
+        segments = drawn if is_newer or typed is None else typed
+        numbers = {part.step for part in segments}
+        new = tuple((step.number, step.name) for step in _extra(opened) if step.number in numbers)
+        if opened.add(Label(one.id, segments, new)):
+            began, stamp = _began(open_bundle(opened.store.bundle)), draft["stamp"] + (segments != drawn)
+            draft.update(segments=segments, stamp=stamp, began=began, is_changed=False)
+            review_unsaved.forget(opened.store.folder, one.id)
     except GuideError as error:
         st.session_state["review_problem"] = str(error)
-    st.rerun()
 
 
 def _draw_gain(opened: ReviewedBundle) -> None:
-    """What another labelled recording would gain, where two are labelled."""
+    """What another labelled recording would gain, where two are labelled; its place is taken from the beginning."""
     result = opened.review.result
-    if not result.labelled:
-        return
     if len(result.labelled) < 2:
-        st.caption("Label a second recording to see what a third would gain.")
+        which = "a second recording" if result.labelled else "two recordings"
+        st.caption(f"Label {which} to see what one more would gain.")
         return
     name, basis = f"gain_{opened.store.bundle}", _basis(opened)
     job = background_jobs().get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -12,10 +12,11 @@ from guide.errors import GuideError
 from guide.teach.reading import read_demonstrations
 from guide.teach.relearn import begin_review
 from guide.teach.trial import Trial, try_demonstration, try_video
+from guide.ui import one_video, sessions_track
 from guide.ui.review_bundle import ReviewedBundle, networks
 from guide.ui.state import review as state
 from guide.ui.state.folders import plain, stamp
-from guide.ui.state.review import Bar, TrialView
+from guide.ui.state.review import TrialView
 
 ANOTHER = "another video"
 ICONS = {
@@ -25,7 +26,6 @@ ICONS = {
     "question": "? Question",
     "withdrawn": "↩ Withdrawn",
 }
-WIDTH_PX, BAR_PX = 1000, 26
 
 
 def draw(opened: ReviewedBundle, draft: Bundle, publish: Callable[[], None]) -> None:
@@ -33,10 +33,12 @@ def draw(opened: ReviewedBundle, draft: Bundle, publish: Callable[[], None]) -> 
     ids = [one.id for one in opened.review.demonstrations.items]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox("Try it on a recording", [*ids, ANOTHER], key="review_try", width=280)
-        text = st.text_input("Video file", key="review_try_path", width=360) if chosen == ANOTHER else ""
-        is_asked = st.button("Try", icon=":material/visibility:")
-        if st.button("Make it live", icon=":material/play_arrow:", type="primary"):
+        is_asked = st.button("Try", icon=":material/visibility:", help="Plays the recording to the new version.")
+        if st.button(
+            "Make it live", icon=":material/play_arrow:", type="primary", help="The version that is live now is kept."
+        ):
             publish()
+    text = one_video.ask("review_try", "Path of a video on this machine") if chosen == ANOTHER else ""
     key = f"review_trial_{opened.name}"
     if is_asked:
         try:
@@ -64,9 +66,10 @@ def _try(draft: Bundle, ids: list[str], chosen: str, text: str) -> TrialView:
 def _draw_trial(chosen: str, view: TrialView) -> None:
     where = "in that video" if chosen == ANOTHER else f"in recording {plain(chosen)}"
     st.markdown(f"**{plain(view.summary)}** {where}.")
-    if view.truth:
-        _draw_bar("as labelled", view.truth, view.lasted_s)
-    _draw_bar("as seen live", view.steps, view.lasted_s)
+    for title, blocks in (("as labelled", view.truth), ("as seen live", view.steps)):
+        if blocks:
+            st.caption(title)
+            sessions_track.draw_strip(blocks, view.lasted_s, key=f"review_strip_{title}")
     for severity, words in view.said:
         st.markdown(f"{ICONS.get(severity, severity)}: {plain(words)}")
     if not view.said:
@@ -76,18 +79,3 @@ def _draw_trial(chosen: str, view: TrialView) -> None:
             "This recording is one of those that were learned from, so other people may be recognised less well: "
             "try another video too."
         )
-
-
-def _draw_bar(title: str, bars: Sequence[Bar], lasted_s: float) -> None:
-    """A strip of steps over time: their numbers and colours."""
-    scale = WIDTH_PX / max(lasted_s, 1e-3)
-    parts = [
-        f'<rect x="{scale * one.start:.1f}" width="{scale * (one.end - one.start):.1f}" height="{BAR_PX}" '
-        f'fill="{one.shade}"/><text x="{scale * one.start + 4:.1f}" y="17" font-size="12" font-family="sans-serif" '
-        f'fill="#10191d">{one.step:d}</text>'
-        for one in bars
-    ]
-    ground = f'<rect width="{WIDTH_PX}" height="{BAR_PX}" fill="#9aa5a9" fill-opacity="0.3"/>'
-    size = f'viewBox="0 0 {WIDTH_PX} {BAR_PX}" width="{WIDTH_PX}" height="{BAR_PX}"'
-    st.caption(title)
-    st.image(f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{ground}{"".join(parts)}</svg>', width="stretch")

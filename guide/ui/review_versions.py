@@ -41,7 +41,10 @@ def _draw_versions(opened: ReviewedBundle) -> None:
         with st.container(border=True):
             st.markdown(f"Version {version.number}, kept since {_day(version.folder)}")
             st.caption(plain("; ".join(version.told) if version.told else "as it was learned"))
-            if st.button("Make it live again", key=f"review_restore_{version.number}", icon=":material/history:"):
+            if st.button(
+                "Make it live again", key=f"review_restore_{version.number}", icon=":material/history:",
+                help="The version that is live now is kept.",
+            ):  # fmt: skip
                 _restore(opened, version.number)
 
 

@@ -34,6 +34,7 @@ VIEWS = (LIST, REPLAY, COMPARE, COUNT, KEEP)
 MOST_DAYS = 3650
 MOST_ROWS, HEIGHT_PX, ROW_PX = 8, 520, 56
 MOST_PICTURES = 200  # of the newest sessions
+VERDICT_PX = 220  # in two lines, and seen whole beside the picture on a phone
 
 
 def page() -> None:
@@ -155,8 +156,8 @@ def _draw_list(folder: Path, found: Sequence[SessionRow]) -> None:
         [
             {
                 "picture": _picture(folder, row.id, _changed_ns(folder / row.id)) if place < MOST_PICTURES else None,
-                "began": row.when,
                 "verdict": row.ended,
+                "began": row.when,
                 "alerts": f"{row.alerts}: {', '.join(row.kinds)}" if row.alerts else "none",
                 "person": row.who,
                 "procedure": row.bundle_name,
@@ -167,7 +168,10 @@ def _draw_list(folder: Path, found: Sequence[SessionRow]) -> None:
         ],
         hide_index=True,
         row_height=ROW_PX,
-        column_config={"picture": st.column_config.ImageColumn("", width=80)},
+        column_config={
+            "picture": st.column_config.ImageColumn("", width=80),
+            "verdict": st.column_config.TextColumn(width=VERDICT_PX),
+        },
         height="content" if len(found) <= MOST_ROWS else HEIGHT_PX,
         on_select="rerun",
         selection_mode=["single-row", "single-cell"],  # a row is chosen by its box alone, a cell anywhere

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -28,6 +29,18 @@ def test_the_version_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.setattr("sys.argv", ["guide", "--version"])
     program.main()
     assert capsys.readouterr().out == f"cnc-guide {__version__}\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_shell_can_complete_the_commands(
+    shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["guide", "--tyro-print-completion", shell])
+    monkeypatch.setenv(program.THREADS, "1")
+    with pytest.raises(SystemExit) as left:
+        program.main()
+    assert not left.value.code
+    assert {"watch", "sessions", "report"} <= set(re.findall(r"\w+", capsys.readouterr().out))
 
 
 def test_a_senseless_setting_is_one_sentence(

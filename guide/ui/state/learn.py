@@ -33,6 +33,8 @@ STAGES = (
     "Find the steps",
     "Write the procedure",
 )
+MINUTE_S: Mapping[str, float] = {"default": 30.0}
+"""Seconds that learning from a minute of video took on two cores, by preset: told where nothing was learned yet."""
 FEW_RECORDINGS = 5
 RARE = 0.5  # a step in no more than this share of the recordings is doubtful
 BRIEF_S = 1.0
@@ -183,14 +185,20 @@ def thumbnail(path: Path) -> bytes | None:
 
 
 def expected_s(minutes: float, preset: str, jobs: Iterable[TrainingJob]) -> float | None:
-    """How long learning from so many minutes of video will take, by what earlier trainings took; None without any."""
+    """How long learning from so many minutes of video will take, by what earlier trainings took, else on two cores."""
+    rate = measured_rate(preset, jobs) or MINUTE_S.get(preset)
+    return None if rate is None else rate * minutes
+
+
+def measured_rate(preset: str, jobs: Iterable[TrainingJob]) -> float | None:
+    """How many seconds earlier trainings took for a minute of video, the middle one; None without any."""
     rates = [
         (job.ended - job.started) / float(count[2])
         for job in jobs
         if job.state == "finished" and job.ended is not None and job.request.preset == preset
         if (count := _COUNT.search(job.said)) is not None and float(count[2]) > 0
     ]
-    return median(rates) * minutes if rates else None
+    return median(rates) if rates else None
 
 
 def left_s(job: TrainingJob, jobs: Iterable[TrainingJob], now: float) -> float | None:

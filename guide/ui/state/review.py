@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -100,25 +101,11 @@ class PairRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A step on a strip of time: its number, colour, start and end in seconds.
-
-    >>> Bar(1, "#5ea2ed", 0.0, 2.0).step
-    1
-    """
-
-    step: int
-    shade: str
-    start: float
-    end: float
-
-
-@dataclass(frozen=True, slots=True)
 class TrialView:
-    """What a version made of a recording: a row a step, a line for each thing it said."""
+    """What a version made of a recording: its steps as the track draws them, a line for each thing it said."""
 
-    steps: tuple[Bar, ...]
-    truth: tuple[Bar, ...]
+    steps: tuple[dict[str, Any], ...]
+    truth: tuple[dict[str, Any], ...]
     lasted_s: float
     said: tuple[tuple[str, str], ...]  # severity, words
     summary: str
@@ -396,11 +383,15 @@ def trial_view(trial: Trial, demonstrations: Demonstrations, reviewed: Reviewed 
     steps = len({segment.step for segment in trial.steps})
     count = len(trial.alerts)
     summary = f"{steps} of {len(trial.procedure.steps)} steps seen, {count} alert{'' if count == 1 else 's'}"
-    return TrialView(_bars(trial.steps), _bars(truth), trial.lasted_s, tuple(said), summary)
+    return TrialView(_blocks(trial.steps, names), _blocks(truth, names), trial.lasted_s, tuple(said), summary)
 
 
-def _bars(segments: Iterable[Segment]) -> tuple[Bar, ...]:
-    return tuple(Bar(one.step, colour(one.step), one.start, one.end) for one in segments if one.step > 0)
+def _blocks(segments: Iterable[Segment], names: Mapping[int, str]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {"step": one.step, "name": names.get(one.step, str(one.step)), "start": one.start, "end": one.end,
+         "colour": colour(one.step)}
+        for one in segments if one.step > 0
+    )  # fmt: skip
 
 
 def _alert(alert: Alert, names: Mapping[int, str]) -> str:

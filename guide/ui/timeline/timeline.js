@@ -3,7 +3,7 @@
 // Speaks Streamlit's component messages by hand; no library and no address but the page's own.
 
 const at = (id) => document.getElementById(id);
-const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0, frame: 0.04, edges: [], zoom: 1, loop: false, told: "", past: [], future: [], other: null };
+const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0, frame: 0.04, edges: [], zoom: 1, loop: false, told: "", sent: "", past: [], future: [], other: null };
 const KEYS = "123456789abcdefghijklmnopqrstuvwxyz".replace("b", "").split("");
 const LEAST = 0.1; // seconds a step lasts at least
 const SPEEDS = [0.5, 1, 2];
@@ -27,6 +27,7 @@ function hand() {
   state.told = JSON.stringify(state.parts);
   state.stamp += 1;
   const segments = state.parts.map((one) => [one.step, round(one.start), round(one.end)]);
+  state.sent = JSON.stringify(segments);
   send("streamlit:setComponentValue", { value: { segments, stamp: state.stamp }, dataType: "json" });
 }
 
@@ -408,6 +409,7 @@ window.addEventListener("message", (event) => {
   if (args.stamp >= state.stamp && !state.drag) {
     // What the page holds is newer than what was drawn here, or the same.
     state.stamp = args.stamp;
+    if (JSON.stringify(args.segments) !== state.sent) [state.past, state.future] = [[], []]; // changed elsewhere
     state.parts = args.segments.map(([step, start, end]) => ({ step, start, end }));
     state.told = JSON.stringify(state.parts);
     if (state.chosen >= state.parts.length) state.chosen = -1;

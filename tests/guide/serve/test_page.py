@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import cv2
 import pytest
+from PIL import Image as Pictures
 
 from guide.domain import Image
 from guide.ingest.source import open_source
 from guide.serve.picture import decode
 from guide.serve.tokens import camera_token
 from guide.settings import LiveSettings
-from tests.dashboard import serious_findings
+from tests.dashboard import ROOT, keep_picture, serious_findings
 from tests.live_task import SHOWN, make_live_task
 from tests.server import TOKEN, Served, running, step_picture
 from tests.tiny import Learned
@@ -26,7 +29,7 @@ playwright = pytest.importorskip("playwright.sync_api")
 
 CHROMIUM = Path("/usr/bin/chromium")
 CAMERA_RATE = 10  # frames a second, as those of the demo
-ROOT = Path(__file__).parents[3]
+GAP_PX = 24  # between the two halves of the screenshot
 
 
 def write_camera(path: Path, steps: tuple[int, ...], step_s: float) -> Path:
@@ -96,6 +99,25 @@ def test_frames_go_out_and_guidance_comes_in(frames_task: Learned, tmp_path: Pat
         assert page.locator(".alert").count() == len(shown["alerts"])
         for alert in shown["alerts"]:
             assert page.locator(f".alert[data-kind={alert['kind']}]", has_text=alert["name"]).count() >= 1
+
+
+def test_a_procedure_is_chosen_and_the_screen_is_asked_to_stay_awake(frames_task: Learned, tmp_path: Path) -> None:
+    for name in ("kit", "lamp"):
+        shutil.copytree(frames_task.folder, tmp_path / "exported" / name)
+    camera = write_camera(tmp_path / "camera.y4m", (1,), 2.0)
+    with running(tmp_path / "exported" / "kit", tmp_path / "data") as served, phone(served, camera) as page:
+        page.evaluate(
+            """() => Object.defineProperty(navigator, "wakeLock", {
+                value: { request: async (what) => { window.kept = what; } },
+            })"""
+        )
+        page.locator("#procedures").wait_for()
+        assert page.locator("#bundle option").all_inner_texts() == ["kit", "lamp"]
+        assert page.input_value("#bundle") == "kit"
+        page.select_option("#bundle", "lamp")
+        page.click("#go")
+        page.locator("#what", has_text="lamp").wait_for(timeout=20_000)
+        assert page.evaluate("window.kept") == "screen"
 
 
 def shown(page: Any, part: str) -> dict[str, Any]:
@@ -262,12 +284,13 @@ def test_a_wrong_token_is_told_on_the_page_which_tries_again(frames_task: Learne
         page.locator("#link.up").wait_for(timeout=20_000)
 
 
-@pytest.mark.skipif("CNC_PHONE_SHOTS" not in os.environ, reason="writes docs/phone.png's two halves where asked to")
-def test_the_demo_ends_with_the_alert_of_its_fault(tmp_path: Path) -> None:
-    """A recording in which a step was left out, seen by a phone's camera from its beginning to its end."""
-    shots, faulty = Path(os.environ["CNC_PHONE_SHOTS"]), ROOT / ".cache" / "demo" / "live" / "02_missed.mp4"
-    source = open_source(str(faulty))
-    frames = [(frame.at, frame.image) for frame in source.frames()]
+@pytest.mark.skipif(os.environ.get("CNC_SCREENSHOTS") != "1", reason="CNC_SCREENSHOTS=1 takes the screenshots")
+def test_screenshot(tmp_path: Path) -> None:
+    """Leaves docs/phone.png: a recording in which a step was left out, seen by a phone's camera; its alert, its end."""
+    faulty = ROOT / ".cache" / "demo" / "live" / "02_missed.mp4"
+    if not faulty.is_file() or not (ROOT / "exported" / "demo").is_dir():
+        pytest.skip("the screenshot shows the demo, which is not built: run make demo first.")
+    frames = [(frame.at, frame.image) for frame in open_source(str(faulty)).frames()]
     camera = write_y4m(tmp_path / "camera.y4m", [image for _, image in frames])
     with (
         running(ROOT / "exported" / "demo", tmp_path / "data", live=LiveSettings(), threads=0) as served,
@@ -276,11 +299,17 @@ def test_the_demo_ends_with_the_alert_of_its_fault(tmp_path: Path) -> None:
         page.click("#go")
         page.locator("#loud", has_text="Missed").wait_for(timeout=60_000)
         page.wait_for_timeout(1_000)
-        page.screenshot(path=shots / "phone-during.png")
+        page.wait_for_function("document.querySelector('#loud img')?.naturalWidth > 0")
+        during = page.screenshot(animations="disabled")
         at_s = served.ask("/sessions").json["sessions"][0]["at"]
         page.wait_for_timeout(1_000 * max(0.0, frames[-1][0] - at_s - 3.0))
         page.click("#end")
         page.click("#really")
         page.locator("#link", has_text="ended").wait_for(timeout=20_000)
-        page.screenshot(path=shots / "phone-after.png")
+        page.evaluate("scrollTo(0, 0)")
+        halves = [Pictures.open(BytesIO(each)) for each in (during, page.screenshot(animations="disabled"))]
         assert page.locator(".alert.alarm[data-kind=missed]").count() == 1
+    both = Pictures.new("RGB", (sum(each.width for each in halves) + GAP_PX, halves[0].height), "white")
+    both.paste(halves[0], (0, 0))
+    both.paste(halves[1], (halves[0].width + GAP_PX, 0))
+    keep_picture(both, "phone")

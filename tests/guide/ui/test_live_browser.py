@@ -446,6 +446,9 @@ def test_nothing_is_wider_than_a_phone(app: App) -> None:
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
     all_of_them = "[...document.querySelectorAll('.guide-line, button')]"
     assert page.evaluate(f"{all_of_them}.filter(one => one.getBoundingClientRect().right > innerWidth).length") == 0
+    answer = page.get_by_role("button", name="False alarm").bounding_box()
+    assert answer is not None
+    assert answer["y"] + answer["height"] <= 844  # without scrolling
     for session in app.running():
         app.client().end(session)
     page.context.close()

@@ -94,6 +94,13 @@ def test_a_recording_is_labelled_with_keys_and_by_dragging_and_relearned(exporte
         page.get_by_role("button", name="Learn the changes").click()
         page.get_by_role("button", name="Try", exact=True).click()
         expect(page.get_by_text(re.compile(r"of \d steps seen"))).to_be_visible()
+        expect(page.locator(".block", has_text="step 4").first).to_be_visible()  # its name, not its number alone
+        page.get_by_role("combobox", name="Try it on a recording").click()
+        page.get_by_role("option", name="another video").click()
+        page.locator("input[type=file]").set_input_files(tmp_path / "recordings" / "box" / "02.mp4")  # as if dropped
+        expect(page.get_by_label("Path of a video on this machine")).to_have_value(re.compile(r"02\.mp4$"))
+        page.get_by_role("button", name="Try", exact=True).click()
+        expect(page.get_by_text("in that video")).to_be_visible()
         page.get_by_role("button", name="Make it live").click()
         expect(page.get_by_text("Version 2 is live").first).to_be_visible()
     assert read_bundle(exported / "box").facts["review"]["labelled"] == ["01"]
@@ -123,6 +130,34 @@ def test_the_saved_file_holds_what_line_and_table_show(exported: Path, tmp_path:
         settle(page)
         assert written(saved) == drawn
         assert line.locator("#bar .part").first.get_attribute("title") == shown
+
+
+def test_saving_labels_moves_nothing(exported: Path, tmp_path: Path) -> None:
+    """Not even where it brings a warning; the line is the one that was there, with its past."""
+    with serve(tmp_path, CNC_EXPORTED=str(exported)) as address, browse(height_px=800) as page:
+        page.goto(f"{address}/review")
+        page.get_by_text("Label a recording").first.click()
+        frame = page.locator("iframe[title*='guide_timeline']")
+        line = page.frame_locator("iframe[title*='guide_timeline']")
+        expect(line.locator("#stills canvas[height='92']").last).to_be_visible()
+        line.locator(".part", has_text="step 2").first.click()
+        line.locator("body").press("0")
+        expect(page.get_by_role("button", name="Begin again")).to_be_visible()
+        settle(page)
+        frame.evaluate("each => { each.dataset.mine = 1 }")
+        stood = frame.bounding_box()
+        page.get_by_role("button", name="Save these labels").click()
+        expect(page.get_by_text("labelled recording 01 with")).to_be_visible()
+        expect(page.get_by_text("No labelled recording holds step 2")).to_be_attached()
+        settle(page)
+        assert frame.bounding_box() == stood
+        expect(page.locator("iframe[data-mine]")).to_have_count(1)
+        line.locator("body").press("Control+z")
+        expect(line.locator(".part", has_text="step 2").first).to_be_visible()
+        page.get_by_role("button", name="Undo the last").click()
+        expect(page.get_by_text("Nothing is changed until you say so")).to_be_visible()
+        settle(page)
+        assert frame.bounding_box() == stood
 
 
 def table(page: Page) -> Locator:

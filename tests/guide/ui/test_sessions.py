@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from guide.ui import sessions
 from tests.kept_sessions import FIRST, SECOND, keep_session
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "![a](http://h/x)", ":red[b]", "$c$")
+
+PHONE_PX = 390 - 2 * 13 - 44  # of a small phone, without the page's edges and the boxes that choose rows
 
 OpenPage = Callable[[], AppTest]
 
@@ -94,6 +97,14 @@ def test_replay_shows_the_video_or_says_why_not(open_page: OpenPage, tmp_path: P
     assert list(page.dataframe[0].value["step"]) == ["lay mat", "fit board", "open case", "close lid"]
     assert len(page.get("video")) == 1
     assert len(page.get("download_button")) == 5
+
+
+def test_the_verdict_stands_beside_the_picture_on_a_phone(open_page: OpenPage, tmp_path: Path) -> None:
+    keep_session(tmp_path)
+    shown = open_page().dataframe[0]
+    columns = json.loads(shown.proto.columns)
+    assert list(shown.value)[:2] == ["picture", "verdict"]
+    assert sum(columns[name]["width"] for name in ("picture", "verdict")) <= PHONE_PX
 
 
 @pytest.mark.parametrize(
@@ -198,7 +209,7 @@ def test_the_session_that_was_replayed_is_the_one_to_delete(open_page: OpenPage,
 
 
 def test_pictures_are_kept_for_as_long_as_said(open_page: OpenPage, tmp_path: Path) -> None:
-    keep_session(tmp_path, FIRST, started=1_000_000_000.0)
+    keep_session(tmp_path, FIRST, started=1_710_000_000.0)
     page = choose(open_page(), sessions.KEEP)
     assert "older than that" in texts(page)
     page.number_input(key="sessions_days").set_value(0).run()

@@ -148,7 +148,7 @@ def test_a_trial_is_told(features_task: Learned) -> None:
     trial = try_demonstration(features_task.bundle, networks, review.demonstrations, 0)
     view = state.trial_view(trial, review.demonstrations, review.start, 0)
     assert "of 4 steps seen" in view.summary
-    assert [bar.step for bar in view.truth] == [
+    assert [block["step"] for block in view.truth] == [
         segment.step for segment in segments_of(review.start, review.demonstrations)[0]
     ]
 
