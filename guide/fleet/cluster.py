@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 
 NAMESPACE: Final = "guide"
 PREFIX: Final = "replica-"
+GATEWAY: Final = "gateway"
 ASK_S: Final = 0.5
 END_S: Final = 40.0
 LOCAL: Final = "127.0.0.1"
@@ -46,7 +47,7 @@ Serve = Callable[[ServeOptions], AbstractContextManager[tuple[uvicorn.Server, so
 class Cluster:
     """Starts, finds and ends the replicas of a fleet; all of it blocks. Leaving it ends them, and all their sessions.
 
-    Replicas outlive a process that was killed: the next one finds them.
+    Replicas outlive a process that was killed: the next one finds them. Two at a time would end each other's.
     """
 
     def __init__(self, address: str | None, options: ServeOptions, serve: Serve) -> None:
@@ -75,6 +76,8 @@ class Cluster:
                 raise refusal(place, cause) from cause
             words = " ".join(str(cause).split())
             raise OutputError(f"Ray cannot be started here ({words:.200}): see its logs in /tmp/ray.") from cause
+        if place is not None:
+            self._mark = _mark_as_taken()
         running = [
             one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == NAMESPACE
         ]
@@ -123,6 +126,22 @@ class Cluster:
             ray.wait([actor.end.remote() for actor in actors], num_returns=len(actors), timeout=END_S)
         for actor in actors:
             ray.kill(actor)
+
+
+class _Mark:
+    """Lives as long as the gateway that started it: its name is taken meanwhile."""
+
+
+def _mark_as_taken() -> Any:
+    """What says to others that the cluster has a gateway; InputError where it has one."""
+    try:
+        return ray.remote(_Mark).options(name=GATEWAY, namespace=NAMESPACE, num_cpus=0).remote()
+    except ValueError as cause:
+        ray.shutdown()
+        raise InputError(
+            "a gateway runs already on this Ray cluster, and a second one would end its sessions: end that one; "
+            "if it was killed, try again in a moment."
+        ) from cause
 
 
 class _Server:

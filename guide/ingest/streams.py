@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import re
 from collections.abc import Iterator
@@ -23,7 +24,9 @@ OPEN_S = 5.0  # FFmpeg itself waits no longer for a connection
 UNSTAMPED = frozenset({"mpjpeg"})  # its times are a made-up 25 a second
 LIVE_FORMATS = ("rtsp", "mpjpeg", "mpegts")
 """No other is even opened: the tables of a recording can fill the memory."""
+UNKNOWN = (av.error.ArgumentError, av.error.InvalidDataError)  # how a format that is not wanted reads, and none at all
 ADVICE = "check the address and that the server runs"
+ELSEWHERE = "give another address of the camera, or the file itself if it is a recording"
 
 
 def is_address(text: str) -> bool:
@@ -97,17 +100,20 @@ class NetworkStream:
             self._relay.close()
             if self._relay.has_cut:
                 return SourceLostError("it points to another place", "only an administrator's token follows it there")
-        is_other = isinstance(error, av.error.ArgumentError)
-        advice = "if it is a recording, download it and give the file" if is_other else ADVICE
-        return SourceLostError(f"it cannot be opened ({_reason_without(address, error)})", advice)
+        code = getattr(error, "errno", None)
+        if code == errno.EPROTONOSUPPORT:
+            return SourceLostError("it comes over UDP only", "let the camera send RTSP over TCP")
+        if code == errno.EIO or isinstance(error, UNKNOWN):
+            return SourceLostError("nothing comes from there that is RTSP, MJPEG or MPEG-TS", ELSEWHERE)
+        return SourceLostError(f"it cannot be opened ({_reason_without(address, error)})", ADVICE)
 
     def _check(self) -> Any:
         """The picture track, set up for little delay; raises InputError for what is no live stream."""
         kind = self._container.format.name
-        if (self._container.size or 0) > 0:
+        if kind == "mpegts" and (self._container.size or 0) > 0:  # cameras make up a length for MJPEG
             raise InputError(
-                f"a live stream was expected (RTSP, or MJPEG or MPEG-TS over HTTP), but {self._name} is a recording "
-                f"({kind}): download it and give the file."
+                f"a live stream was expected (RTSP, or MJPEG or MPEG-TS over HTTP), but {self._name} is a recording: "
+                "download it and give the file."
             )
         if not self._container.streams.video:
             raise SourceLostError("it has no picture track", "choose another address of this camera")
@@ -167,8 +173,6 @@ def _reason_without(address: str, error: Exception) -> str:
     """Why, in the library's words, with the address covered wherever it quotes it."""
     if isinstance(error, av.error.ExitError):  # how a timeout of ours reads there
         return "nothing came in time"
-    if isinstance(error, av.error.ArgumentError):  # how a format that is not wanted reads
-        return "what is there is no live stream"
     return reason(error).replace(address, redacted(address))
 
 

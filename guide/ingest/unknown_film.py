@@ -44,7 +44,7 @@ def write_with_length(film: Path, reader: str, name: str, copy: Path, writer: st
 
 
 def _read_apart(name: str, *arguments: str) -> str:
-    command = [sys.executable, "-m", __name__, str(MEMORY_BYTES), *arguments]
+    command = [sys.executable, "-m", __name__, *arguments]
     paths = os.pathsep.join(filter(None, (str(PACKAGE), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
     try:
@@ -63,10 +63,10 @@ def _read_apart(name: str, *arguments: str) -> str:
     raise InputError(f"{name} {ended.stdout.strip() if ended.returncode == REFUSED else DAMAGED}")
 
 
-def main(memory: str, film: str, reader: str, copy: str = "", writer: str = "") -> None:
+def main(film: str, reader: str, copy: str = "", writer: str = "") -> None:
     """In the process apart: says what the film is like, or what is wrong with it."""
     os.umask(0o077)  # it shows people at work
-    limit_memory(int(memory))
+    limit_memory(MEMORY_BYTES)
     try:
         sys.stdout.write(_write(film, reader, copy, writer) if copy else _examine(film, reader))
     except (InputError, MemoryError, av.FFmpegError, ValueError, OSError) as error:
@@ -90,7 +90,6 @@ def _examine(film: str, reader: str) -> str:
             opened.streams.video[0].thread_count = 1  # each takes memory
         if not opened.streams.video or next(opened.decode(video=0), None) is None:
             raise InputError("holds no picture that can be read: choose another recording.")
-    with open_video(film, format=reader) as opened:
         is_long = opened.duration is not None
         try:
             for _ in opened.demux(video=0):  # tables may also stand between the pictures

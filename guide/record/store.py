@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 FOUND = "unknown: only its files were found"
 DAY_S = 86_400.0
 LEAP_S = DAY_S
-DATED = 1.7e9  # the autumn of 2023: this program is younger, and clocks that say otherwise have lost the date
 """A clock that goes ahead by more is not believed before it has run on for as long."""
+DATED = 1.7e9  # the autumn of 2023: this program is younger, and clocks that say otherwise have lost the date
 CLOCK_S = 3_600.0
 SETTLED_S = 60.0
 ALL_LINES = 2**31 - 1

@@ -185,7 +185,8 @@ class _Site:
     async def _pictures(self, run: Run, has_words: bool) -> AsyncIterator[bytes]:
         """Each new picture once, until the session or the viewer ends; repeated now and then to notice a lost viewer.
 
-        The boundary is sent right after each picture: browsers show a picture once they see its end.
+        The boundary is sent right after each picture: browsers show a picture once they see its end. Until the first
+        one comes, a header that means nothing says now and then that the server lives.
         """
         with _listening(run) as waiter:
             yield b"--frame\r\n"
@@ -195,6 +196,8 @@ class _Site:
                 if found is not None:
                     head = f"Content-Type: image/jpeg\r\nContent-Length: {len(found[1])}\r\n\r\n"
                     yield head.encode() + found[1] + (b"\r\n--frame--\r\n" if is_over else b"\r\n--frame\r\n")
+                else:
+                    yield b"X-Waiting: yes\r\n"
                 if is_over:
                     return
                 await asyncio.sleep(STREAM_S)

@@ -42,8 +42,9 @@ class Connections:
     """
 
     def __init__(self, most_strangers: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most_strangers, self._clock = most_strangers, clock
-        self._most = max(2 * most_strangers, round(RESERVED_SHARE * resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._most = math.inf if files == resource.RLIM_INFINITY else (1 - RESERVED_SHARE) * files
+        self._most_strangers, self._clock = min(most_strangers, self._most / 2), clock
         self._open: dict[_Peer, _Connection] = {}
         self._strangers: dict[_Peer, float] = {}  # since when, oldest first
 

@@ -65,7 +65,7 @@ def recognise(head: bytes) -> Container | None:
         return Container("avi", ".avi")
     if head[:4] == b"\x00\x00\x01\xba":
         return Container("mpeg", ".mpg")
-    if len(head) > 376 and {head[0], head[188], head[376]} == {0x47}:
+    if b"GGG" in (head[::188][:3], head[4::192][:3]):  # camcorders write a time before each packet
         return Container("mpegts", ".ts")
     if head[:8] == b"\x30\x26\xb2\x75\x8e\x66\xcf\x11":
         return Container("asf", ".wmv")

@@ -80,13 +80,17 @@ def test_a_session_goes_on_at_a_replica_that_has_run_for_long(
     assert [one.number for one in read_percepts(there / session / PERCEPTS_FILE)] == list(range(kept.frames))
 
 
+def serve_fleet(bundle: Path, data: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "guide", "serve", "--fleet", "--bundle", str(bundle), "--port", "0",
+            "--data", str(data), *QUICK, *more]  # fmt: skip
+
+
 @contextmanager
 def fleet(
     bundle: Path, data: Path, *more: str, replicas: int = 2, tmp: str = ""
 ) -> Iterator[tuple[Served, subprocess.Popen[str]]]:
     """`guide serve --fleet` with so many replicas that answer, as a user starts it."""
-    command = [sys.executable, "-m", "guide", "serve", "--fleet", "--bundle", str(bundle), "--port", "0",
-               "--data", str(data), "--replicas", str(replicas), *QUICK, *more]  # fmt: skip
+    command = serve_fleet(bundle, data, "--replicas", str(replicas), *more)
     environment = {**os.environ, "CNC_TOKEN": TOKEN, "PYTHONPATH": str(ROOT), **({"RAY_TMPDIR": tmp} if tmp else {})}
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
@@ -155,7 +159,9 @@ def test_a_replica_killed_is_replaced_and_its_headsets_go_on_at_the_other(frames
         assert {one.state for one in store.sessions()} == {"finished"}
 
 
-def test_a_gateway_killed_and_started_with_other_options_ends_no_session(frames_task: Learned, tmp_path: Path) -> None:
+def test_a_second_gateway_is_refused_and_one_killed_and_started_with_other_options_ends_no_session(
+    frames_task: Learned, tmp_path: Path
+) -> None:
     cluster = RayCluster()
     place, data = ("--ray", cluster.address, "--give-up-s", "600"), tmp_path / "data"
     with ExitStack() as held:
@@ -165,6 +171,14 @@ def test_a_gateway_killed_and_started_with_other_options_ends_no_session(frames_
         headset = held.enter_context(served.connect("early"))
         session = headset.wait_for("hello", 30.0)["session"]
         headset.show((1,), 0.8)
+        second = subprocess.run(  # by mistake, and with a token of its own
+            serve_fleet(frames_task.folder, tmp_path / "second", *place, "--token", "a-token-of-the-second"),
+            cwd=ROOT, capture_output=True, text=True, check=False, timeout=120.0,
+        )  # fmt: skip
+        assert second.returncode == 2
+        assert "a gateway runs already on this Ray cluster" in " ".join(second.stderr.split())
+        headset.show((1,), 0.4)
+        assert [one["name"] for one in known(served)] == ["replica-1"]
         gateway.kill()
         gateway.wait(10.0)
         served, gateway = held.enter_context(fleet(frames_task.folder, data, *place, "--confirm-s", "0.4", replicas=1))
@@ -188,17 +202,8 @@ def test_a_gateway_killed_and_started_with_other_options_ends_no_session(frames_
 
 def test_without_ray_a_fleet_is_one_sentence(frames_task: Learned, tmp_path: Path) -> None:
     program = "import sys; sys.modules['ray'] = None; from guide.__main__ import main; main()"
-    command = [
-        sys.executable,
-        "-c",
-        program,
-        "serve",
-        "--fleet",
-        "--bundle",
-        str(frames_task.folder),
-        "--data",
-        str(tmp_path),
-    ]
+    command = [sys.executable, "-c", program, "serve", "--fleet", "--bundle", str(frames_task.folder),
+               "--data", str(tmp_path)]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "a fleet needs Ray, which is not installed: pip install -e '.[fleet]'." in " ".join(done.stderr.split())

@@ -80,6 +80,29 @@ def test_what_is_asked_of_a_session_is_answered_by_its_replica(two: tuple[Served
     assert served.ask("/", token=None, headers={"Authorization": f"Bearer {TOKEN}"}).body[:15] == b"<!doctype html>"
 
 
+def test_a_viewer_who_comes_before_the_first_picture_is_not_cut_off(
+    two: tuple[Served, Servers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, _ = two
+    monkeypatch.setattr("guide.serve.app.STILL_S", 0.2)
+    monkeypatch.setattr("guide.fleet.forward.ANSWER_S", 1.5)
+    session = served.ask("/sessions", {"source": "headset:late"}).json["session"]
+    with urllib.request.urlopen(
+        f"http://127.0.0.1:{served.port}/sessions/{session}/stream?token={TOKEN}", timeout=10
+    ) as viewed:
+        assert viewed.readline() == b"--frame\r\n"
+        began = time.monotonic()
+        while time.monotonic() - began < 2.0:
+            assert viewed.readline() == b"X-Waiting: yes\r\n"
+        with served.connect("late") as headset:
+            headset.frame(step_picture(1))
+            headset.wait_for("ack", 20.0)
+            while (line := viewed.readline()) == b"X-Waiting: yes\r\n":
+                pass
+            assert line == b"Content-Type: image/jpeg\r\n"
+            headset.finish()
+
+
 def test_metrics_of_all_replicas_are_one_text(two: tuple[Served, Servers]) -> None:
     served, servers = two
     lines = served.ask("/metrics").body.decode().splitlines()

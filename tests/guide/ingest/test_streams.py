@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import logging
+import re
 import socket
 import threading
 import traceback
@@ -82,10 +83,35 @@ def test_the_password_still_reaches_the_server() -> None:
     assert f"Basic {base64.b64encode(b'user:secret').decode()}" in stream.asked
 
 
-def test_a_page_is_no_stream() -> None:
-    page = Stream("text/html", [b"<html>no camera here</html>" * 40], stays_up=True)
-    with serving(page) as address, pytest.raises(SourceLostError, match="cannot be opened"):
+NO_STREAM = "nothing comes from there that is RTSP, MJPEG or MPEG-TS"
+
+
+@pytest.mark.parametrize("times", [40, 400_000])
+def test_a_page_is_no_stream(times: int) -> None:
+    page = Stream("text/html", [b"<html>no camera here</html>" * times], stays_up=True)
+    with serving(page) as address, pytest.raises(SourceLostError, match=NO_STREAM):
         NetworkStream(address, 1.0)
+
+
+def test_a_camera_may_make_up_a_length_for_its_pictures() -> None:
+    with serving(mjpeg(noisy(10), stays_up=True, headers={"Content-Length": "999999999"})) as address:
+        stream = NetworkStream(address, 1.0)
+        assert stream.read() is not None
+        stream.close()
+
+
+def test_a_camera_that_sends_over_udp_only_is_told_of() -> None:
+    media = b"v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n"
+
+    def answer(asked: str, number: str) -> list[bytes]:
+        if asked == "SETUP":
+            return [f"RTSP/1.0 461 Unsupported Transport\r\nCSeq: {number}\r\n\r\n".encode()]
+        told = media if asked == "DESCRIBE" else b""
+        kind = f"Content-Type: application/sdp\r\nContent-Length: {len(told)}\r\n"
+        return [f"RTSP/1.0 200 OK\r\nCSeq: {number}\r\n{kind}\r\n".encode() + told]
+
+    with rtsp_answering(answer) as (address, _), pytest.raises(SourceLostError, match="over UDP only"):
+        NetworkStream(address, 5.0)
 
 
 def test_a_playlist_is_refused_and_nobody_is_asked_for_what_it_lists() -> None:
@@ -93,7 +119,7 @@ def test_a_playlist_is_refused_and_nobody_is_asked_for_what_it_lists() -> None:
     with serving(listed) as place:
         playlist = f"#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n{place}\n#EXT-X-ENDLIST\n".encode()
         page = Stream("application/vnd.apple.mpegurl", [playlist], stays_up=True)
-        with serving(page) as address, pytest.raises(SourceLostError, match="no live stream"):
+        with serving(page) as address, pytest.raises(SourceLostError, match=NO_STREAM):
             NetworkStream(address, 1.0)
     assert page.asked
     assert not listed.asked
@@ -106,7 +132,7 @@ def test_a_recording_behind_an_address_is_refused(tmp_path: Path, suffix: str, s
     page = Stream("application/octet-stream", [data], stays_up=True, headers=headers)
     with serving(page) as address, pytest.raises((InputError, SourceLostError)) as refused:
         NetworkStream(address, 1.0)
-    assert "download it and give the file" in getattr(refused.value, "todo", str(refused.value))
+    assert re.search("give the file|the file itself", getattr(refused.value, "todo", str(refused.value)))
 
 
 def test_a_recording_behind_an_address_that_claims_millions_of_pictures_is_not_read(tmp_path: Path) -> None:
@@ -114,7 +140,7 @@ def test_a_recording_behind_an_address_that_claims_millions_of_pictures_is_not_r
     film = Stream("video/mp4", [data], stays_up=True, headers={"Content-Length": str(len(data))})
     with serving(film) as address:
         said, grown_mb = open_measured(address)
-    assert said == "it cannot be opened (what is there is no live stream)"
+    assert said == NO_STREAM
     assert grown_mb < 100
 
 
@@ -174,7 +200,7 @@ def test_a_redirection_from_a_machine_that_was_looked_up_is_not_followed() -> No
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             NetworkStream(f"http://127.0.0.1:{server.server_port}/", 5.0).close()  # an administrator's is
-            with pytest.raises(SourceLostError, match="cannot be opened"):
+            with pytest.raises(SourceLostError, match=NO_STREAM):
                 NetworkStream(f"http://camera.invalid:{server.server_port}/", 5.0, machine="127.0.0.1")
         finally:
             server.shutdown()

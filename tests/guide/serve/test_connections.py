@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import socket
 import time
 from collections.abc import Iterator
@@ -109,7 +110,9 @@ class Accepting:
 
 
 @pytest.fixture
-def accepting() -> Iterator[Accepting]:
+def accepting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Accepting]:
+    """In a process that may open sixteen files."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (16, 16))
     made = Accepting(most_strangers=4)
     yield made
     for one in (*made.held, made.listening):
@@ -148,8 +151,7 @@ def test_a_closed_connection_is_forgotten(accepting: Accepting) -> None:
 
 
 def test_descriptors_are_kept_in_reserve(accepting: Accepting) -> None:
-    most = accepting.connections._most = 6
-    far = [accepting.connect("127.0.0.2") for _ in range(most)]
+    far = [accepting.connect("127.0.0.2") for _ in range(8)]
     late = socket.create_connection(("127.0.0.1", accepting.port), 5.0)
     accepting.held.append(late)
     accepting.listening.setblocking(False)

@@ -76,20 +76,27 @@ def test_another_of_the_same_name_gets_a_number_and_the_same_one_is_kept_once(tm
     assert sorted(path.name for path in (tmp_path / "box").iterdir()) == ["a-2.mp4", "a.mp4"]
 
 
-def film(content: bytes) -> bytes:
-    """The video as a browser films it: without its length."""
+def written_anew(content: bytes, kind: str, options: dict[str, str], is_seekable: bool = True) -> bytes:
+    """The video in another container."""
     written = io.BytesIO()
-    written.seekable = lambda: False  # type: ignore[method-assign]
-    with (
-        av.open(io.BytesIO(content), "r") as video,
-        av.open(written, "w", format="matroska", options={"live": "1"}) as out,
-    ):
+    written.seekable = lambda: is_seekable  # type: ignore[method-assign]
+    with av.open(io.BytesIO(content), "r") as video, av.open(written, "w", format=kind, options=options) as out:
         pictures = out.add_stream_from_template(video.streams.video[0])
         for packet in video.demux(video.streams.video[0]):
             if packet.dts is not None:
                 packet.stream = pictures
                 out.mux(packet)
     return written.getvalue()
+
+
+def test_a_camcorders_film_with_a_time_before_each_packet_is_taken(tmp_path: Path, video: bytes) -> None:
+    filmed = written_anew(video, "mpegts", {"mpegts_m2ts_mode": "1"})
+    assert store(io.BytesIO(filmed), "00001.MTS", tmp_path / "box").name == "00001.ts"
+
+
+def film(content: bytes) -> bytes:
+    """The video as a browser films it: without its length."""
+    return written_anew(content, "matroska", {"live": "1"}, is_seekable=False)
 
 
 def test_a_film_without_its_length_gets_it_and_is_kept_once(tmp_path: Path, video: bytes) -> None:
