@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import ray
@@ -23,11 +20,11 @@ from ray.exceptions import (
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from guide.errors import InputError
+from guide.fleet.ray_address import find_cluster, refusal
 from offline.executor import ONE_THREAD, Result, use_one_thread
 
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
 
-ANSWER_S: Final = 10.0  # by when a cluster takes a connection: Ray itself waits for many minutes
 NODE_ANSWER_S: Final = 120.0  # by when every node has done a small task: a busy one takes long to start a process
 
 
@@ -43,18 +40,14 @@ class RayBack:
     )  # fmt: skip
 
     def __init__(self, address: str, device: Device = "auto") -> None:
-        place = _find_cluster() if address == "auto" else address
-        _require_answer(place)
+        place = find_cluster(address)
         try:
             ray.init(
                 place, runtime_env={"env_vars": ONE_THREAD}, log_to_driver=False, logging_level=logging.ERROR,
                 configure_logging=False,
             )  # fmt: skip
-        except (OSError, RuntimeError, ValueError) as error:
-            raise InputError(
-                f"--ray should name a Ray cluster that this machine belongs to, but {place} cannot be joined "
-                f"({str(error).strip().splitlines()[0]:.160}): start a node here with ray start --address HOST:PORT."
-            ) from error
+        except (OSError, RayError, RuntimeError, ValueError) as error:
+            raise refusal(place, error) from error
         self.uses_gpu = device != "cpu" and _count("GPU") > 0
         if device == "cuda" and not self.uses_gpu:
             self.close()
@@ -114,32 +107,3 @@ def _count(resource: str) -> int:
 def _work(task: Callable[[], Any]) -> Any:
     use_one_thread()
     return task()
-
-
-def _find_cluster() -> str:
-    """The cluster that this machine was last made part of; Ray itself would take any that runs here, whoever's."""
-    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp"
-    try:
-        found = os.environ.get("RAY_ADDRESS") or (Path(folder) / "ray" / "ray_current_cluster").read_text().strip()
-    except OSError:
-        found = ""
-    if not found:
-        raise InputError(
-            "--ray auto takes the Ray cluster that this machine belongs to, but it belongs to none: start a node here "
-            "with ray start, or give HOST:PORT."
-        )
-    return found
-
-
-def _require_answer(address: str) -> None:
-    """Raises InputError where nothing takes a connection: Ray itself would try for many minutes."""
-    host, colon, port = address.rpartition(":")
-    try:
-        if not colon or not port.isdecimal():
-            raise OSError("no HOST:PORT")
-        socket.create_connection((host, int(port)), ANSWER_S).close()
-    except (OSError, OverflowError) as error:
-        raise InputError(
-            f"--ray takes auto, or HOST:PORT of a Ray cluster such as 10.0.0.1:6379, but nothing answers at {address} "
-            f"({error}): look at ray status there."
-        ) from error

@@ -26,6 +26,8 @@ HOMES = {  # a heavy library and the only files that may import it
     "ray": ("guide/fleet/cluster.py", "offline/ray_back.py", "offline/study/benchmarks/ray_nodes.py"),
 }
 
+NEEDS_RAY = ("offline.ray_back", "offline.study.benchmarks.ray_nodes")
+
 
 def modules() -> list[Path]:
     """Every file of ours that is imported or run, relative to the root."""
@@ -110,6 +112,18 @@ def test_importing_every_live_module_loads_nothing_of_the_workshop() -> None:
         "    importlib.import_module(name)\n"
         f"loaded = [name for name in {(*FORBIDDEN_LIVE, 'streamlit')!r} if name in sys.modules]\n"
         "sys.exit(f'loaded {loaded}' if loaded else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_the_extra_fleet_everything_but_rays_home_is_imported() -> None:
+    names = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in modules()]
+    program = (
+        "import importlib, sys\n"
+        "sys.modules.update(dict.fromkeys(('ray', 'psycopg', 'fsspec')))\n"
+        f"for name in {[name for name in names if name not in NEEDS_RAY]!r}:\n"
+        "    importlib.import_module(name)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -21,6 +21,7 @@ from guide import __version__
 from guide.errors import InputError, OutputError
 from guide.fleet.forward import Place
 from guide.fleet.logs import log_as_json
+from guide.fleet.ray_address import find_cluster, refusal
 from guide.record.picture_address import VARIABLE as PICTURES
 from guide.serve.options import ScaleOptions, ServeOptions
 
@@ -50,7 +51,7 @@ class Cluster:
     """
 
     def __init__(self, address: str | None, options: ServeOptions, serve: Serve) -> None:
-        """Raises InputError without Ray, OutputError where no cluster answers at the address."""
+        """Raises InputError without Ray."""
         if not HAS_RAY:
             raise InputError("a fleet needs Ray, which is not installed: pip install -e '.[fleet]'.")
         self._address, self._options, self._serve = address, options, serve
@@ -63,19 +64,19 @@ class Cluster:
 
     def __enter__(self) -> Cluster:
         quiet: dict[str, Any] = {"namespace": NAMESPACE, "log_to_driver": False, "logging_level": logging.ERROR}
+        place = None if self._address is None else find_cluster(self._address)
         try:
-            if self._address is None:
+            if place is None:
                 # Replicas are no work in the background, as which Ray would run them.
                 ray.init("local", include_dashboard=False, _system_config={"worker_niceness": 0}, **quiet)
             else:
-                ray.init(self._address, **quiet)
+                ray.init(place, **quiet)
         except (ray.exceptions.RayError, RuntimeError, ValueError, OSError) as cause:
+            if place is not None:
+                raise refusal(place, cause) from cause
             words = " ".join(str(cause).split())
-            raise OutputError(
-                f"no Ray cluster answers at {self._address or 'this machine'} ({words:.200}): start one with "
-                "`ray start --head`, or leave --ray out."
-            ) from cause
-        if self._address is not None:
+            raise OutputError(f"Ray cannot be started here ({words:.200}): see its logs in /tmp/ray.") from cause
+        if place is not None:
             self._mark = _mark_as_taken()
         running = [
             one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == NAMESPACE

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
-from typing import TextIO
 
 
 class JsonLines(logging.Formatter):
@@ -34,8 +32,8 @@ class JsonLines(logging.Formatter):
         return json.dumps(plain)
 
 
-def log_as_json(process: str, stream: TextIO | None = None) -> None:
+def log_as_json(process: str) -> None:
     """From now on this process logs so, to standard error."""
-    handler = logging.StreamHandler(stream or sys.stderr)
+    handler = logging.StreamHandler()
     handler.setFormatter(JsonLines(process))
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)

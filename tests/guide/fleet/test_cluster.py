@@ -92,6 +92,35 @@ def test_a_replica_hears_where_pictures_go_and_ray_logs_no_password(monkeypatch:
     assert os.environ[VARIABLE] == ADDRESS
 
 
+def test_a_cluster_that_does_not_answer_is_one_sentence_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_ray()
+    monkeypatch.setattr("guide.fleet.cluster.ray.init", lambda *_, **__: pytest.fail("it would try for minutes"))
+    with (
+        pytest.raises(InputError, match=r"nothing answers at 127\.0\.0\.1:1 \("),
+        Cluster("127.0.0.1:1", ServeOptions(threads=1), serve_nothing),
+    ):
+        pass
+
+
+def test_a_cluster_with_another_secret_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_ray()
+    from ray.exceptions import AuthenticationError
+
+    from offline.ray_back import RayBack
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AuthenticationError("no authentication token was found")
+
+    monkeypatch.setattr("ray.init", refuse)
+    with socket.create_server((LOCAL, 0)) as listening:
+        address = f"{LOCAL}:{listening.getsockname()[1]}"
+        sentence = rf"{address} cannot be joined \(.*: RAY_AUTH_MODE and RAY_AUTH_TOKEN"
+        with pytest.raises(InputError, match=sentence):
+            RayBack(address)
+        with pytest.raises(InputError, match=sentence), Cluster(address, ServeOptions(threads=1), serve_nothing):
+            pass
+
+
 def test_the_actor_ends_when_its_server_failed_so_that_ray_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
     require_ray()
     ended: list[int] = []
