@@ -15,6 +15,7 @@ from guide.perceive.embedder import OnnxTrunk
 from offline import export
 from offline.covariance_pooling import CovariancePooling
 from offline.mixed import mix
+from offline.extraction import Extractor
 from offline.onnx_export import export_trunk
 from tests.deep import deep
 from tests.tiny import Learned
@@ -74,9 +75,9 @@ def test_a_network_without_such_convolutions_has_no_variant(frames_task: Learned
 
 def test_one_whose_numbers_are_too_large_has_none_either(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        parities = export._write_trunk(deep(scale=1e6), tmp_path / "trunk.onnx")
+        parities = export._write_trunk(Extractor(deep(scale=1e6), tmp_path, "cpu"), tmp_path / "trunk.onnx")
     assert list(parities) == ["trunk.onnx"]
-    assert [path.name for path in tmp_path.iterdir()] == ["trunk.onnx"]
+    assert [path.name for path in tmp_path.glob("trunk*")] == ["trunk.onnx"]
     assert "trunk.mixed.onnx is left out" in caplog.text
 
 

@@ -14,8 +14,9 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 
 from guide.record.store import Store
 from guide.serve.tokens import camera_token
-from guide.ui import live, live_start
+from guide.ui import live
 from guide.ui.client import Client, LostError
+from guide.ui.one_video import DROPPED
 from guide.ui.server import ServerKeeper
 from tests.live_task import LiveTask, make_live_task, serving_dashboard
 from tests.server import Served
@@ -276,7 +277,7 @@ def test_a_dropped_video_is_stored_and_played(page: AppTest, task: LiveTask, tmp
     run(page)
     page.file_uploader[0].set_value(("my work.mp4", task.video.read_bytes(), "video/mp4"))
     run(page)
-    [stored] = (tmp_path / live_start.DROPPED).glob("*.mp4")
+    [stored] = (tmp_path / DROPPED).glob("*.mp4")
     assert page.text_input(key="live_path").value == str(stored)
     press(page, "start")
     assert stored.name in html(page)
