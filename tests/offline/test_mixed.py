@@ -14,8 +14,8 @@ from onnx import TensorProto, helper, numpy_helper
 from guide.perceive.embedder import OnnxTrunk
 from offline import export
 from offline.covariance_pooling import CovariancePooling
-from offline.mixed import mix
 from offline.extraction import Extractor
+from offline.mixed import mix
 from offline.onnx_export import export_trunk
 from tests.deep import deep
 from tests.tiny import Learned
