@@ -14,7 +14,7 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 
 from guide.record.store import Store
 from guide.serve.tokens import camera_token
-from guide.ui import live, live_start
+from guide.ui import live, one_video
 from guide.ui.client import Client, LostError
 from guide.ui.server import ServerKeeper
 from tests.live_task import LiveTask, make_live_task, serving_dashboard
@@ -276,7 +276,7 @@ def test_a_dropped_video_is_stored_and_played(page: AppTest, task: LiveTask, tmp
     run(page)
     page.file_uploader[0].set_value(("my work.mp4", task.video.read_bytes(), "video/mp4"))
     run(page)
-    [stored] = (tmp_path / live_start.DROPPED).glob("*.mp4")
+    [stored] = (tmp_path / one_video.DROPPED).glob("*.mp4")
     assert page.text_input(key="live_path").value == str(stored)
     press(page, "start")
     assert stored.name in html(page)

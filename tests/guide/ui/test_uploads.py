@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from guide.errors import InputError, OutputError
 from guide.ingest import unknown_film
 from guide.ui import uploads
-from guide.ui.live_start import DROPPED
+from guide.ui.one_video import DROPPED
 from guide.ui.uploads import clean_name, recognise, store
 from tests.hostile_films import fragmented, open_measured, with_huge_fragment, with_huge_pictures, with_huge_table
 from tests.synth import grey_levels, steady, write_video
