@@ -164,7 +164,7 @@ def _draw_form(trainings: TrainingJobs, recordings: Path) -> None:
 
 
 def _how_long(trainings: TrainingJobs, request: TrainingRequest) -> str:
-    """How long it will take, by what trainings on this computer took if there were any; it can be closed meanwhile."""
+    """How long it will take, by what trainings on this computer took, else a guess; the page may be closed."""
     minutes = sum(_minutes(text, state.count_videos(Path(text))) for text in request.inputs)
     jobs = trainings.find()
     takes_s = state.expected_s(minutes, request.preset, jobs)
@@ -172,7 +172,7 @@ def _how_long(trainings: TrainingJobs, request: TrainingRequest) -> str:
         return "The time is estimated once a procedure was learned here. You may close the page meanwhile."
     video, takes = learn_progress.span(60 * minutes), learn_progress.span(takes_s)
     is_measured = state.measured_rate(request.preset, jobs) is not None
-    where = "as measured here before" if is_measured else "as measured on two idle cores"
+    where = "as measured here before" if is_measured else "a first guess"
     return f"About {takes} for {video} of video, {where}. You may close the page meanwhile."
 
 

@@ -34,7 +34,7 @@ STAGES = (
     "Write the procedure",
 )
 MINUTE_S: Mapping[str, float] = {"default": 30.0}
-"""Seconds that learning from a minute of video took on two cores, by preset: told where nothing was learned yet."""
+"""A first guess by preset: seconds for a minute of video. The drawn demo took about 27 s of processor time."""
 FEW_RECORDINGS = 5
 RARE = 0.5  # a step in no more than this share of the recordings is doubtful
 BRIEF_S = 1.0
@@ -185,7 +185,7 @@ def thumbnail(path: Path) -> bytes | None:
 
 
 def expected_s(minutes: float, preset: str, jobs: Iterable[TrainingJob]) -> float | None:
-    """How long learning from so many minutes of video will take, by what earlier trainings took, else on two cores."""
+    """How long learning from so many minutes of video will take, by what earlier trainings took, else a guess."""
     rate = measured_rate(preset, jobs) or MINUTE_S.get(preset)
     return None if rate is None else rate * minutes
 

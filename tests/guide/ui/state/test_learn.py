@@ -141,7 +141,7 @@ def test_how_long_it_takes_is_told_by_what_was_learned_before(tmp_path: Path) ->
     assert state.expected_s(4.0, "default", old) == 80.0  # the middle one took 20 s a minute
     assert state.expected_s(4.0, "paper", old) is None
     assert state.measured_rate("default", [replace(old[0], state="failed")]) is None
-    assert state.expected_s(4.0, "default", ()) == 4.0 * state.MINUTE_S["default"]  # the first one, on two cores
+    assert state.expected_s(4.0, "default", ()) == 4.0 * state.MINUTE_S["default"]  # a first guess
     running = replace(job(tmp_path, said), started=1000.0)
     assert state.left_s(running, old, 1040.0) == 120.0
     assert state.left_s(running, old, 1500.0) is None  # it is late: nobody can tell
