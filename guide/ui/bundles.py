@@ -102,7 +102,7 @@ def _rename(folder: Path, key: str) -> None:
 
 
 def _draw_delete(view: BundleView) -> None:
-    with st.popover("Delete", icon=":material/delete:"):
+    with st.popover("Delete", icon=":material/delete:", help="Recordings and sessions stay; you are asked once more."):
         st.markdown(
             f"{plain(view.name)}, its kept versions and the labels given on Review will be gone for good. "
             "Recordings and sessions stay."

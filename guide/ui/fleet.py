@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from guide.errors import GuideError
+from guide.procedure.wording import ANSWERS
 from guide.ui.client import Client, NoSessionError
 from guide.ui.server import data_folder, read_note
 from guide.ui.state.fleet import FleetAlert, FleetFilter, FleetRow, fleet_alerts, fleet_rows, open_sessions
@@ -65,12 +66,13 @@ def _draw_alerts(client: Client, alerts: list[FleetAlert]) -> None:
     st.subheader(f"Alerts ({sum(not one.is_acknowledged for one in alerts)} to be dealt with)")
     if not alerts:
         st.caption("No alert stands anywhere.")
+    words, meaning = ANSWERS["acknowledge"]
     for one in alerts[:MOST_ALERTS]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"{SIGNS[one.severity]}: **{plain(one.title)}**, {plain(one.source)}", width="stretch")
             if one.is_acknowledged:
                 st.caption("acknowledged", width="content")
-            elif st.button("Acknowledge", key=f"acknowledge_{one.session}_{one.id}"):
+            elif st.button(words, key=f"acknowledge_{one.session}_{one.id}", help=meaning):
                 _acknowledge(client, one)
     if len(alerts) > MOST_ALERTS:
         st.caption(f"{len(alerts) - MOST_ALERTS} more.")

@@ -90,8 +90,9 @@ def _offer_demo(recordings: Path) -> None:
         st.markdown("Nothing filmed yet?", width="content")
         request = TrainingRequest(DEMO_NAME, (str(folder),), k=DEMO_STEPS, checked=str(folder))
         st.button(
-            "Fill in the demo's recordings", icon=":material/edit_note:", on_click=_prefill, args=(request, recordings)
-        )
+            "Fill in the demo's recordings", icon=":material/edit_note:", on_click=_prefill, args=(request, recordings),
+            help="Learning begins only when you start it.",
+        )  # fmt: skip
 
 
 def _draw_job(trainings: TrainingJobs, recordings: Path, job: TrainingJob) -> None:
@@ -103,10 +104,12 @@ def _draw_job(trainings: TrainingJobs, recordings: Path, job: TrainingJob) -> No
     else:
         learn_progress.draw_ended(trainings, job)
     with st.container(horizontal=True):
-        st.button("Learn another procedure", icon=":material/add:", on_click=_begin_new)
+        st.button("Learn another procedure", icon=":material/add:", on_click=_begin_new, help="From other recordings.")
         st.button(
-            "Learn again, with other choices", icon=":material/tune:", on_click=_prefill, args=(job.request, recordings)
-        )
+            "Learn again, with other choices", icon=":material/tune:",
+            on_click=_prefill, args=(job.request, recordings),
+            help="From the same recordings; what is learned now stays until then.",
+        )  # fmt: skip
         st.button("Remove from this list", icon=":material/close:", on_click=_forget, args=(trainings, job.name))
     st.caption("Taking it off this list deletes neither recordings nor the procedure.")
 
@@ -158,7 +161,8 @@ def _draw_form(trainings: TrainingJobs, recordings: Path) -> None:
     st.markdown("##### 3. A few choices")
     request = _ask_choices(TrainingRequest(name, inputs))
     is_ready = bool(name and inputs and is_free and not missing_packages())
-    if st.button("Start learning", type="primary", icon=":material/play_arrow:", disabled=not is_ready):
+    hint = "It goes on when this page is closed, and can be stopped and resumed."
+    if st.button("Start learning", type="primary", icon=":material/play_arrow:", disabled=not is_ready, help=hint):
         _start(trainings, request)
     st.caption(_how_long(trainings, request) if is_ready else _what_lacks(name, inputs, is_free))
 

@@ -78,7 +78,7 @@ def draw_ended(trainings: TrainingJobs, job: TrainingJob) -> None:
     else:
         st.info(words, icon=":material/pause_circle:")
     again = "Try again" if job.state == "failed" else "Resume"
-    if st.button(again, type="primary", icon=":material/play_arrow:"):
+    if st.button(again, type="primary", icon=":material/play_arrow:", help="What was done is kept."):
         try:
             trainings.start(job.request)
         except GuideError as error:

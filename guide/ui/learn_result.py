@@ -40,11 +40,15 @@ def draw(trainings: TrainingJobs, job: TrainingJob) -> None:
     )
     is_named = all(step.is_named for step in view.bundle.steps)
     with st.container(horizontal=True):
-        if st.button("Name the steps", type="secondary" if is_named else "primary", icon=":material/edit_note:"):
+        if st.button(
+            "Name the steps", type="secondary" if is_named else "primary", icon=":material/edit_note:",
+            help="On the page Review, from pictures of each step.",
+        ):  # fmt: skip
             go_to("review", review_bundle=folder, review_part=STEPS)
         if st.button(
-            "Guide someone with it", type="primary" if is_named else "secondary", icon=":material/play_circle:"
-        ):
+            "Guide someone with it", type="primary" if is_named else "secondary", icon=":material/play_circle:",
+            help="On the page Live.",
+        ):  # fmt: skip
             go_to("", {"new": "1"}, live_bundle=folder.name)
     quality.draw(view.bundle, is_asked=True)
     if view.warnings:

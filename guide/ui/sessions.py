@@ -60,7 +60,7 @@ def draw(folder: Path) -> None:
             "Search", key="sessions_words", placeholder="Search", label_visibility="collapsed", width=200,
             help="Words of the procedure, person, source, day, verdict or kind of alert.",
         )  # fmt: skip
-        with st.popover("Filter", icon=":material/filter_alt:"):
+        with st.popover("Filter", icon=":material/filter_alt:", help="By procedure, person, day and kind of alert."):
             wanted = replace(_ask_filter(rows), words=words or "")
         found = tuple(row for row in rows if wanted.fits(row))
         st.caption(f"{len(found)} of {count_of(len(rows), 'session')}", width="content")
@@ -204,7 +204,8 @@ def _draw_retention(folder: Path, rows: Sequence[SessionRow]) -> None:
     if lost:
         words = f"{lost} session{'s are' if lost > 1 else ' is'} older than that: their pictures go at once."
         st.warning(words, icon=":material/warning:")
-    if st.button("Keep it so", icon=":material/auto_delete:"):
+    hint = "From now on; what is older or too much goes at once."
+    if st.button("Keep it so", icon=":material/auto_delete:", help=hint):
         gone = state.set_keeping(folder, Keeping(days, room, pictures))
         words = f"of {gone} session{'' if gone == 1 else 's'} were deleted" if gone else "of no session were deleted"
         new = "Sessions that begin from now on are kept so" if pictures else "From now on no session stores pictures"
@@ -224,7 +225,7 @@ def _draw_delete(folder: Path, found: Sequence[SessionRow]) -> None:
     with st.container(horizontal=True):
         st.button(f"Choose all found ({len(titles)})", icon=":material/select_all:", disabled=len(names) == len(titles),
                   on_click=_choose_all, args=(list(titles),))  # fmt: skip
-        if st.button("Delete …", icon=":material/delete:", disabled=not names):
+        if st.button("Delete …", icon=":material/delete:", disabled=not names, help="You are asked once more."):
             st.session_state["sessions_doomed"] = names
     if not names or st.session_state.get("sessions_doomed") != names:
         return
