@@ -131,7 +131,7 @@ class Unaries:
 
     >>> two = Prototypes(np.array([1, 2]), np.array([[0.0], [2.0]]), np.eye(1), temperature=1.0, far=9.0)
     >>> unaries = Unaries(two)
-    >>> [unaries.push(np.array([where]), at).round(2).tolist() for at, where in enumerate((0.0, 90.0))]
+    >>> [unaries.push(np.array([where]), at).round(2).tolist() for at, where in enumerate((0.0, 900.0))]
     [[0.12, 0.88, 1.0], [1.0, 1.0, 0.0]]
     """
 

@@ -166,9 +166,9 @@ def test_a_deleted_session_is_gone_with_its_files(tmp_path: Path) -> None:
 
 def test_keeping_is_remembered_and_applied(tmp_path: Path) -> None:
     assert read_keeping(tmp_path) is None
-    keep_session(tmp_path, started=1_000_000_000.0)
+    keep_session(tmp_path, started=1_700_000_000.0)
     assert (tmp_path / FIRST / "video-1.mp4").exists()
-    assert state.count_over(state.list_sessions(tmp_path), 7, 1_000_000_000.0 + 8 * DAY) == 1
+    assert state.count_over(state.list_sessions(tmp_path), 7, 1_700_000_000.0 + 8 * DAY) == 1
     assert state.count_over(state.list_sessions(tmp_path), 0, 1e10) == 0
     state.set_keeping(tmp_path, Keeping(7.0))
     assert read_keeping(tmp_path) == Keeping(7.0)
