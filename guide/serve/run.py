@@ -38,7 +38,7 @@ from guide.settings import Precision
 log = logging.getLogger(__name__)
 
 MOST_NOTICES = 20
-NEWEST_VISITS = 6  # that a phone shows of the order of work
+NEWEST_VISITS = 6  # that a phone shows of the order of work; all of it at the end
 MOST_TIMES = 256  # of the newest frames, for the median and the slowest
 MOST_STILLS = 9
 MOST_ACTIONS = 5_000  # of a session, 7.5 MB: a headset's token takes some too
@@ -407,8 +407,7 @@ class Run:
         alerts = dict(sorted(Counter(self._alerts.values()).items()))
         return {"type": "summary", "frames": self.processed, "steps": self._steps, "alerts": alerts,
                 "rate": self.rate, "state": self.state, "problem": self.problem,
-                "ending": self._shown["ending"], "progress": self._shown["progress"],
-                "timeline": self._shown["timeline"][-NEWEST_VISITS:]}  # fmt: skip
+                **{name: self._shown[name] for name in ("ending", "progress", "timeline")}}  # fmt: skip
 
 
 def _quantile_ms(times_s: list[float], share: int) -> float | None:

@@ -23,6 +23,7 @@ from tests.dashboard import ROOT, keep_picture, serious_findings
 from tests.live_task import SHOWN, make_live_task
 from tests.server import TOKEN, Served, running, step_picture
 from tests.tiny import Learned
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 playwright = pytest.importorskip("playwright.sync_api")
@@ -157,8 +158,13 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
             "Acknowledge", "It was done", "False alarm", "Snooze",
         ]  # fmt: skip
         assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
-        turns = served.ask(f"/sessions/{served.ask('/sessions').json['sessions'][0]['session']}").json["timeline"]
-        page.locator("#visits li", has_text=turns[0]["name"]).first.wait_for()
+        session = served.ask("/sessions").json["sessions"][0]["session"]
+
+        def turns() -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = served.ask(f"/sessions/{session}").json["timeline"]
+            return found
+
+        page.locator("#visits li", has_text=turns()[0]["name"]).first.wait_for()
         colours = page.locator("#visits li").evaluate_all(
             "each => each.map(one => getComputedStyle(one).borderLeftColor)"
         )
@@ -172,11 +178,14 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
         page.set_viewport_size({"width": 1280, "height": 720})  # a headset's browser
         assert shown(page, "#loud button")["height"] >= 64
         assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+        until(lambda: len(turns()) > 6, patience_s=60.0)
+        assert page.locator("#visits li").count() <= 6  # the newest
         page.click("#end")
         page.wait_for_timeout(500)
         assert served.ask("/sessions").json["sessions"][0]["state"] == "running"  # one tap ends nothing
         page.click("#really")
         page.locator("#step.not_complete", has_text=f"Not complete: {missed} missed").wait_for(timeout=20_000)
+        assert page.locator("#visits li").count() == len(turns()) > 6  # all of them
         count, total = (int(word) for word in page.inner_text("#count").split(" steps")[0].split(" of "))
         assert count <= total == 4
         page.click(".alert button >> text=It was done")
