@@ -226,11 +226,15 @@ class Run:
 
     def show(self) -> Plain:
         """Where the session stands, all that a page needs."""
+        alerts = [{**one, "snapshot": self.snapshot(one["id"]) is not None} for one in self._shown["alerts"]]
+        return {**self.show_in_memory(), "alerts": alerts}
+
+    def show_in_memory(self) -> Plain:
+        """Where the session stands, as far as no disk is read, which may hang."""
         facts = {"session": self.facts.id, "state": self.state, "problem": self.problem, "started": self.facts.started,
                  "source": self.facts.source, "bundle": self.facts.bundle, "person": self.facts.person,
                  "client": self.facts.client}  # fmt: skip
-        alerts = [{**one, "snapshot": self.snapshot(one["id"]) is not None} for one in self._shown["alerts"]]
-        return {**facts, **self._shown, "alerts": alerts, "health": self._health()}
+        return {**facts, **self._shown, "health": self._health()}
 
     def picture(self, has_words: bool = True) -> tuple[int, bytes] | None:
         """The newest picture, annotated or bare, and its number; encoded once, however many viewers ask for it."""

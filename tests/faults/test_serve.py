@@ -389,6 +389,7 @@ def test_a_disk_that_hangs_for_viewers_holds_up_no_frames(served: Served, monkey
         time.sleep(0.3)
         require_quick(other)
         require_sound(served)  # nor newcomers, whose sessions are made in other threads
+        assert served.ask("/sessions").status == 200  # nor a gateway, which would take this replica for dead
         is_back.set()
         for headset in (watched, other):
             headset.finish()
