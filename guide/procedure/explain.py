@@ -54,8 +54,11 @@ def watching(procedure: Procedure) -> str:
     parts = [f"Warns when step {_listed(warned, 'or')} is left out" if warned else "Warns of no step that is left out"]
     parts += [f"asks about {_listed(asked, 'and')}"] if asked else []
     parts += [f"does not watch {_listed(rest, 'and')}"] if rest else []
+    if rest == wanted:
+        parts = ["Does not notice when a step is left out"]
     more = FEWEST_TO_WARN - procedure.demonstrations
-    remedy = f"Record {more} more: it warns from {FEWEST_TO_WARN} labelled recordings on" if more > 0 else SURER
+    needed = f"Record {more} more and label all: it warns from {FEWEST_TO_WARN} labelled recordings on"
+    remedy = needed if more > 0 else SURER
     return f"{', '.join(parts)}. {remedy}."
 
 

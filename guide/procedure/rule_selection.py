@@ -39,6 +39,7 @@ RISKS = (
     MOST_RISK,
 )
 LEVELS = 100  # at which live rules may begin to alarm
+LEAST_SHARE = 1e-4  # below it a share is not told in figures
 ASKED_RISK = 0.15  # beyond it nothing is a rule
 FACTORS = (2.0, 3.0, 5.0)  # times the longest visit seen, or into the shortest; from bold to timid
 QUESTION_RATE = 0.25  # questions per right recording, out of the rules too weak for an alert
@@ -360,9 +361,11 @@ def _limits(statistics: Sequence[StepStatistics], factor: float | None, is_long:
 
 
 def _percent(share: float) -> str:
-    """Two digits of it.
+    """Two digits of it, if it is not next to nothing.
 
-    >>> _percent(0.0476), _percent(1.0)
-    ('4.8 %', '100 %')
+    >>> _percent(0.0476), _percent(1.0), _percent(2.9e-10)
+    ('4.8 %', '100 %', 'under 0.01 %')
     """
+    if 0 < share < LEAST_SHARE:
+        return f"under {100 * LEAST_SHARE:g} %"
     return f"{float(f'{100 * share:.2g}'):g} %"

@@ -87,8 +87,9 @@ def _draw_waiting(opened: ReviewedBundle) -> None:
     with st.container(border=True, key="edits"):
         with st.container(horizontal=True, vertical_alignment="center"):
             _tell_edits(opened)
-            if not is_learning:
-                _draw_buttons(opened, is_learned=draft is not None)
+            if not is_learning:  # the buttons stay side by side, however long the words are
+                with st.container(horizontal=True, width="content"):
+                    _draw_buttons(opened, is_learned=draft is not None)
         if is_learning:
             st.fragment(draw_progress, run_every=PROGRESS_S)(_learning(opened), "Learning the steps anew")
         elif draft is not None:
@@ -104,7 +105,7 @@ def _tell_edits(opened: ReviewedBundle) -> None:
     edits = opened.review.edits
     lines = [tell(edit, opened.review.names_before(place)) for place, edit in enumerate(edits)]
     earlier = len(lines) - SHOWN_EDITS
-    shown = ([f"and {earlier} more before"] if earlier > 0 else []) + lines[-SHOWN_EDITS:]
+    shown = ([f"{earlier} earlier"] if earlier > 0 else []) + lines[-SHOWN_EDITS:]
     count = f"{len(edits)} change{'' if len(edits) == 1 else 's'} not live yet"
     st.markdown(f"**{count}:** " + "; ".join(plain(line) for line in shown), width="stretch")
 

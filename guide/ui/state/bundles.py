@@ -266,15 +266,18 @@ def _facts(bundle: Bundle, procedure: Procedure) -> tuple[tuple[str, str], ...]:
     """What is known of the training, in words; whatever the manifest does not tell is left out."""
     facts, training = bundle.facts, _mapping(bundle.facts.get("training"))
     recipe, source = _mapping(facts.get("recipe")), _mapping(facts.get("input"))
-    iterations = _number(training.get("iterations"))
+    iterations, heads = _number(training.get("iterations")), _number(recipe.get("heads")) or 1
+    why, each, in_all = training.get("why_ended"), "", ""
+    if heads > 1:  # the iterations are those of all, the reason is that of one
+        each, in_all = f"each of {heads:.0f} networks ", " in all"
     cosines = [_number(_mapping(one).get("cosine")) for one in _mapping(facts.get("parity")).values()]
     worst = min((cosine for cosine in cosines if cosine is not None), default=None)
     told = (
         ("Learned from", ", ".join(str(name) for name in _list(facts.get("recordings")))),
         ("Trunk", source.get("backbone") or (None if is_list(bundle) else "none: precomputed features")),
         ("Loss", recipe.get("loss")),
-        ("Training", f"{iterations:.0f} iterations" if iterations is not None else None),
-        ("Why it ended", training.get("why_ended")),
+        ("Training", f"{iterations:.0f} iterations{in_all}" if iterations is not None else None),
+        ("Why it ended", f"{each}{why}" if why else None),
         ("Clusterer", recipe.get("clusterer")),
         ("Seed", training.get("seed")),
         ("Exported networks", None if worst is None else f"agree with training to a cosine of {worst:.6f}"),

@@ -4,7 +4,7 @@
 
 const at = (id) => document.getElementById(id);
 const state = { steps: [], parts: [], duration: 1, stamp: -1, chosen: -1, drag: null, video: null, place: 0, frame: 0.04, edges: [], zoom: 1, loop: false, told: "", sent: "", past: [], future: [], other: null };
-const KEYS = "123456789abcdefghijklmnopqrstuvwxyz".replace("b", "").split("");
+const LETTERS = "acdefghijklmnopqrstuvwxyz"; // b: none of them
 const LEAST = 0.1; // seconds a step lasts at least
 const SPEEDS = [0.5, 1, 2];
 const LARGEST = 16; // of the zoom
@@ -405,7 +405,8 @@ window.addEventListener("message", (event) => {
   state.frame = args.frame;
   state.edges = [...args.times, state.duration];
   state.other = args.other || null;
-  state.steps = args.steps.map(([number, label, shade], place) => ({ number, label, shade, key: KEYS[place] || "" }));
+  const letters = [...LETTERS]; // a step keeps its number as its key where others are gone; those from 10 on have letters
+  state.steps = args.steps.map(([number, label, shade]) => ({ number, label, shade, key: number < 10 ? String(number) : letters.shift() || "" }));
   if (args.stamp >= state.stamp && !state.drag) {
     // What the page holds is newer than what was drawn here, or the same.
     state.stamp = args.stamp;
@@ -414,7 +415,7 @@ window.addEventListener("message", (event) => {
     state.told = JSON.stringify(state.parts);
     if (state.chosen >= state.parts.length) state.chosen = -1;
   }
-  at("help").textContent = "Drag an edge, or click a step and press another key. While the video plays, a key means: from here on. "
+  at("help").textContent = "Drag an edge, or click a step and press another key. While the video plays, a key means: from here to the next edge. "
     + "0 none of them, space play, arrows one second, with shift a fifth, comma and dot one frame, Enter chooses what is shown, Ctrl+Z takes back.";
   chips();
   draw();

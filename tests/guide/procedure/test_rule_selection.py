@@ -162,7 +162,10 @@ def test_what_is_warned_of_is_said_in_a_sentence_and_what_helps() -> None:
     )
     assert words(Rules(asked_steps=(1, 2, 3, 4, 5)), demonstrations=3) == (
         "Warns of no step that is left out, asks about 1, 2, 3, 4 and 5. "
-        "Record 1 more: it warns from 4 labelled recordings on."
+        "Record 1 more and label all: it warns from 4 labelled recordings on."
+    )
+    assert words(Rules(), demonstrations=3) == (
+        "Does not notice when a step is left out. Record 1 more and label all: it warns from 4 labelled recordings on."
     )
     assert words(Rules(), demonstrations=0) == "", "a written list is followed by hand"
 

@@ -146,6 +146,8 @@ def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Pat
         page.wait_for_function("document.querySelector('#loud img')?.naturalWidth > 0")
         page.wait_for_function("document.querySelector('#how')?.naturalWidth > 0")
         page.set_viewport_size({"width": 390, "height": 844})
+        page.evaluate("showLink('1043 ms', 'up')")  # a slow network
+        page.evaluate("document.querySelector('#what').textContent = 'gearbox assembly'")
         assert shown(page, "header")["height"] < 80  # one row: what is below is what counts
         page.set_viewport_size({"width": 844, "height": 390})  # held sideways
         box = page.locator("#loud button").last.bounding_box()

@@ -175,6 +175,20 @@ def written(path: Path) -> list[tuple[float, float, str]]:
     return [(one.start, one.end, f"step {one.step}") for one in read_labels(path).segments]
 
 
+def test_a_step_keeps_its_number_as_its_key_when_others_are_gone() -> None:
+    steps = [[1, "1 lay mat", "#fff"], [3, "3 open case", "#fff"], [10, "10 wipe dust", "#fff"]]
+    message = {"type": "streamlit:render", "args": {
+        "duration": 10, "frame": 0.2, "times": [], "steps": steps, "segments": [[1, 0, 10]], "stamp": 1,
+    }}  # fmt: skip
+    with browse() as page:
+        page.goto((ROOT / "guide" / "ui" / "timeline" / "index.html").as_uri())
+        page.evaluate("message => window.postMessage(message)", message)
+        expect(page.locator(".chip")).to_have_text(["1lay mat", "3open case", "a10 wipe dust", "0none of them"])
+        page.locator("#bar .part").click()
+        page.locator("body").press("3")
+        expect(page.locator("#bar .part")).to_have_text(["3 open case"])
+
+
 def test_the_line_is_looked_at_closely_and_changes_are_taken_back(exported: Path, tmp_path: Path) -> None:
     shown_s = "document.querySelector('.st-key-review_video video').currentTime"
     with serve(tmp_path, CNC_EXPORTED=str(exported)) as address, browse(height_px=1000) as page:

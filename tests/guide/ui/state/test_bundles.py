@@ -65,6 +65,15 @@ def test_a_bundle_shows_steps_orders_and_facts(make_bundle: MakeBundle, tmp_path
     assert view.notes == ("only 3 of the 4 steps asked for were found: ask for fewer",)
 
 
+def test_iterations_of_several_networks_do_not_contradict_why_training_ended(
+    make_bundle: MakeBundle, tmp_path: Path
+) -> None:
+    training = {"iterations": 1500, "why_ended": "did its 300 iterations"}
+    facts = dict(sound(make_bundle(tmp_path / "box", facts={"training": training, "recipe": {"heads": 5}})).facts)
+    assert facts["Training"] == "1500 iterations in all"
+    assert facts["Why it ended"] == "each of 5 networks did its 300 iterations"
+
+
 def test_a_step_without_a_name_of_its_own_is_not_numbered_twice(make_bundle: MakeBundle, tmp_path: Path) -> None:
     view = sound(make_bundle(tmp_path / "box", names=("step 1", "step 3", "fit board", "step 4")))
     assert [step.label for step in view.steps] == ["step 1", "2 step 3", "3 fit board", "step 4"]
