@@ -130,6 +130,18 @@ def shown(page: Any, part: str) -> dict[str, Any]:
     return dict(page.locator(part).first.evaluate(script))
 
 
+@pytest.mark.parametrize(("elapsed_s", "width", "is_late"), [(3.0, "50%", False), (9.0, "100%", True)])
+def test_the_bar_under_the_time_is_of_the_step(
+    frames_task: Learned, tmp_path: Path, elapsed_s: float, width: str, is_late: bool
+) -> None:
+    with running(frames_task.bundle.folder, tmp_path / "data") as served, phone(served, tmp_path / "none.y4m") as page:
+        step = {"elapsed_s": elapsed_s, "expected_s": {"usual": 5.0, "high": 6.0}}
+        page.evaluate("([step, isLate]) => showTimes(step, isLate)", [step, is_late])
+        assert page.inner_text("#took") == f"{elapsed_s:.0f} s, usually 5 s"
+        assert page.locator("#bar i").evaluate("each => each.style.width") == width
+        assert page.get_attribute("#bar", "class") == ("late" if is_late else "")
+
+
 def test_a_phone_keeps_up_with_the_dashboard(frames_task: Learned, tmp_path: Path) -> None:
     """An alert on the whole screen with its picture, answers and undo, an end that is asked for, a verdict."""
     task = make_live_task(frames_task, tmp_path, is_said=True)
