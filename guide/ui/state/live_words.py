@@ -164,4 +164,6 @@ def ending_words(state: Plain) -> str:
     rest = [str(one["name"]) for one in state["steps"] if one["step"] not in done]
     left = dict.fromkeys([*(name for name in lacking_names(state) if name in rest), *rest])
     seen = f"{len(done)} of {state['progress']['total']} steps done"
-    return f"{seen}; not done: {', '.join(left)}." if left and done else f"{seen}."
+    is_complete = bool(state["ending"]) and state["ending"]["kind"] in ("complete", "look")
+    words = "not seen, and no rule asks for it" if is_complete else "not done"
+    return f"{seen}; {words}: {', '.join(left)}." if left and done else f"{seen}."

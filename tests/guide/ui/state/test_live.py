@@ -248,6 +248,9 @@ def test_a_session_that_is_over_says_how_it_ended() -> None:
     done = PROGRESS | {"done": [1, 2, 3, 4], "lacking": []}
     complete = view(state="finished", progress=done, ending={"kind": "complete", "words": "Complete"})
     assert (complete.now.name, complete.remark) == ("Complete", "4 of 4 steps done.")
+    free = view(state="finished", progress=done | {"done": [1, 2]}, ending={"kind": "complete", "words": "Complete"})
+    assert "not done" not in (free.remark or "")
+    assert "no rule asks for it: fit board, close lid" in (free.remark or "")
     assert view(state="failed", problem="the camera was lost.").remark == "the camera was lost."
 
 
