@@ -53,9 +53,7 @@ def find_labels(
 def describe_found(found: Found, demonstrations: Demonstrations, recipe: Recipe, given: Given | None = None) -> Learned:
     """All that follows from key-steps found, or carried over from given labels."""
     steps = _numbered_steps(found, recipe) if given is None else given.steps
-    own = [] if given is None else given.labels(demonstrations.items)
-    is_carried = sum(labels is not None for labels in own) < len(demonstrations.items)
-    return describe(demonstrations, found.labels, steps, found.notes, is_carried)
+    return describe(demonstrations, found.labels, steps, found.notes)
 
 
 def _find(collection: Collection, recipe: Recipe, seed: int) -> Found:

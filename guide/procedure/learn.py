@@ -24,7 +24,6 @@ def learn_procedure(
     rate: float = FALSE_ALARM_RATE,
     are_true: bool = False,
     rehearsals: Rehearsals | None = None,
-    is_carried: bool = False,
 ) -> Procedure:
     """The procedure behind some demonstrations, each given as its segments.
 
@@ -32,7 +31,7 @@ def learn_procedure(
     demonstrations leave it out or repeat it. The rules keep false alarms on clean recordings within `rate` each. Where
     steps `are_true`, and not recognised, rules of variants hold too, and a step met in one demonstration alone counts
     as unknown activity there, else it is passed over. Where there are `rehearsals` of demonstrations, by number, these
-    tell the false alarms; where labels were found or `carried` over they tell about half of them.
+    tell the false alarms.
 
     >>> task = learn_procedure([[Segment(1, 0.0, 2.0), Segment(2, 2.0, 4.0)]] * 4)
     >>> task.rules.edges, task.rules.required
@@ -47,7 +46,7 @@ def learn_procedure(
         tracker = Tracker(describe([*sequences[:number], *sequences[number + 1 :]], known, rules))
         return standing_alerts(said for event in (rehearsals or {})[number] for said in tracker.apply(event))
 
-    rules = choose_rules(demonstrations, known, rate, are_true, rehearsals, is_carried, told)
+    rules = choose_rules(demonstrations, known, rate, are_true, rehearsals, told)
     procedure = describe(sequences, known, rules)
     return silence_limits(procedure, rehearsals) if rehearsals else procedure
 

@@ -49,9 +49,6 @@ WORTH, WORTH_TRUE = 2.0, 4.0
 FALSE_ALARM_RATE = 0.2  # per recording: one needless alert in five sessions
 FEWEST_TO_WARN = round(1 / FALSE_ALARM_RATE) - 1  # rehearsals, none of them with a false alarm, that prove that rate
 PRIOR_ALARMS = 0.5  # that few recordings may have hidden: two true ones without any just meet the default rate
-# False alarms that one of a rehearsal stands for where labels were carried over: all recordings had a part in them, so
-# rehearsals are quieter than recordings of strangers. The least that held the rate where it was tried.
-CARRIED = 1.25
 MOST_SHARE = 0.05  # of the rehearsals in which a limit on time, or on what is known, may be wrong
 LEAST_PATIENCE_S = 30.0
 
@@ -96,14 +93,12 @@ def choose_rules(
     rate: float,
     are_true: bool = False,
     rehearsals: Rehearsals | None = None,
-    is_carried: bool = False,
     told: Callable[[Rules, int], Sequence[Alert]] = lambda *_: (),
 ) -> Rules:
     """The rules that find most while the false alarms expected per recording stay within `rate`.
 
-    A rehearsal is what the tracker would hear of a demonstration, by its number, seen by what the others teach. Labels
-    that are `carried` from other recordings make rehearsals look better than they are. `told` says which alerts rules
-    of the others raise in a rehearsal.
+    A rehearsal is what the tracker would hear of a demonstration, by its number, seen by what the others teach. `told`
+    says which alerts rules of the others raise in a rehearsal.
     """
     ends = _ends(rehearsals or {})
     evidence = weigh(demonstrations, steps, are_true, list(ends.values()))
@@ -112,7 +107,7 @@ def choose_rules(
         return _Decided(evidence, CURIOUS, len(demonstrations), ends).rules()
     if ends:
         folds = [_told_of(fold, told) for fold in folds]
-    choice = _Choice(folds, rate, (CARRIED if is_carried else 1.0) if ends else None)
+    choice = _Choice(folds, rate, is_live=bool(ends))
     cutoffs = choice.cutoffs()
     return replace(
         _Decided(evidence, cutoffs, len(demonstrations), ends).rules(),
@@ -138,23 +133,21 @@ def expected(alarms: float, recordings: int) -> float:
     return (alarms + PRIOR_ALARMS) / (recordings + PRIOR_ALARMS)
 
 
-def expected_live(alarms: float, rehearsals: int, weight: float = 1.0) -> float:
+def expected_live(alarms: float, rehearsals: int) -> float:
     """The same live, where a cut-off is set by `rehearsals`: the next recording is one more, and may have the worst.
 
-    `weight` is how many false alarms one of a rehearsal stands for.
-
-    >>> expected_live(0, 4), expected_live(1, 9), expected_live(0, 4, weight=1.25)
-    (0.2, 0.2, 0.25)
+    >>> expected_live(0, 4), expected_live(1, 9)
+    (0.2, 0.2)
     """
-    return weight * (alarms + 1) / (rehearsals + 1)
+    return (alarms + 1) / (rehearsals + 1)
 
 
 class _Choice:
     """The cut-offs that folds speak for."""
 
-    def __init__(self, folds: Sequence[Fold], rate: float, weight: float | None) -> None:
-        """`weight` is how many false alarms one of a rehearsal stands for; none where steps are true."""
-        self._folds, self._rate, self._weight = folds, rate, weight
+    def __init__(self, folds: Sequence[Fold], rate: float, is_live: bool) -> None:
+        """`is_live` where there are rehearsals; else steps are true."""
+        self._folds, self._rate, self._is_live = folds, rate, is_live
         self._alarms = _array(breach for fold in folds for breach in fold.alarms)
         faults = _array(breach for fold in folds for breach in fold.faults)
         self._faults = faults[(faults <= ASKED_RISK).any(1)]  # what nobody could know is none
@@ -164,7 +157,7 @@ class _Choice:
         """What was never done comes first, then all other rules, durations and questions."""
         chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
         # Live one level for both: each cut-off that is free may hide a false alarm of its own.
-        limits = product(self._limits(0), self._limits(1)) if self._weight is None else self._levels()
+        limits = self._levels() if self._is_live else product(self._limits(0), self._limits(1))
         both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]
         chosen = self._best(both, lambda one: one.alone + one.pair) or chosen
         for name in ("long_factor", "short_factor"):
@@ -205,14 +198,14 @@ class _Choice:
     def gain(self, cutoffs: Cutoffs) -> float:
         """What the share of faults that is found is worth, less the false alarms a recording."""
         found = _told(self._faults, cutoffs) / max(len(self._faults), 1)
-        worth = WORTH_TRUE if self._weight is None else WORTH
+        worth = WORTH if self._is_live else WORTH_TRUE
         return round(worth * found - _told(self._alarms, cutoffs) / len(self._folds), 9)
 
     def _is_within(self, cutoffs: Cutoffs) -> bool:
         alarms, count = self._count(cutoffs), len(self._folds)
-        if self._weight is None:
-            return expected(alarms, count) <= self._rate
-        return cutoffs == Cutoffs() or expected_live(alarms, count, self._weight) <= self._rate
+        if self._is_live:
+            return cutoffs == Cutoffs() or expected_live(alarms, count) <= self._rate
+        return expected(alarms, count) <= self._rate
 
     def _count(self, cutoffs: Cutoffs) -> int:
         limits = sum(_out_of_limits(fold, cutoffs) for fold in self._folds)

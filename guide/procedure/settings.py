@@ -21,5 +21,3 @@ class TrackerSettings:
     """Questions asked in one session; more would be a quiz."""
     is_by_hand: bool = False
     """Nobody looks: a step that a person marks as done was done at that moment, and is judged then."""
-    cool_down_s: float = 30.0
-    """Seconds before the same cause is spoken of again after it was resolved."""

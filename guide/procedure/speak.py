@@ -1,4 +1,4 @@
-"""When to speak: one alert per cause, a cool-down, few questions, and alerts that resolve themselves."""
+"""When to speak: one alert per cause, few questions, and alerts that resolve themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def tell(
     standing = voice.alert_on(finding.cause)
     if standing is not None:
         return _escalate(voice, standing, finding, at)
-    if _was_told(voice, finding, at, settings):
+    if _was_told(voice, finding):
         return voice, ()
     return _alert(voice, finding, at) if finding.is_sure else _ask(voice, finding, at, procedure, settings)
 
@@ -35,7 +35,7 @@ def settle(voice: Voice, causes: Iterable[Cause], at: float, is_withdrawn: bool)
     questions = [number for cause, number in voice.open_questions if cause in wanted]
     spoken = voice.spoken
     if is_withdrawn:  # what should not have been said was not said: it may be said when it is true
-        spoken = tuple(pair for pair in spoken if pair[0] not in wanted)
+        spoken = tuple(cause for cause in spoken if cause not in wanted)
     rest = replace(
         voice,
         spoken=spoken,
@@ -45,15 +45,12 @@ def settle(voice: Voice, causes: Iterable[Cause], at: float, is_withdrawn: bool)
     return rest, tuple(Resolution(number, at, is_withdrawn) for number in sorted([*alerts, *questions]))
 
 
-def _was_told(voice: Voice, finding: Finding, at: float, settings: TrackerSettings) -> bool:
-    """Whether the cause was told of and is not to be told of again: passing ones are after the cool-down, others never.
+def _was_told(voice: Voice, finding: Finding) -> bool:
+    """Whether the cause was told of and is not to be told of again, as what passes is when it comes back.
 
     A missed step is: it only comes up again when a person said that it was not done after all.
     """
-    last = voice.last_spoken(finding.cause)
-    if last is None or finding.kind == "missed":
-        return False
-    return finding.kind not in PASSING or at - last < settings.cool_down_s
+    return finding.cause in voice.spoken and finding.kind not in ("missed", *PASSING)
 
 
 def _alert(voice: Voice, finding: Finding, at: float) -> tuple[Voice, tuple[Guidance, ...]]:
@@ -63,7 +60,7 @@ def _alert(voice: Voice, finding: Finding, at: float) -> tuple[Voice, tuple[Guid
         voice,
         next_id=voice.next_id + 1,
         standing=(*voice.standing, (finding.cause, alert)),
-        spoken=(*voice.spoken, (finding.cause, at)),
+        spoken=(*voice.spoken, finding.cause),
     )
     return told, (*closed, alert)
 

@@ -34,20 +34,17 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """What has been said: standing alerts by cause, open questions, and when each cause was last spoken of."""
+    """What has been said: standing alerts by cause, open questions, and every cause that was told of."""
 
     next_id: int = 1
     standing: tuple[tuple[Cause, Alert], ...] = ()
     open_questions: tuple[tuple[Cause, int], ...] = ()
     asked: tuple[int, ...] = ()
     """The steps asked about so far, one entry a question."""
-    spoken: tuple[tuple[Cause, float], ...] = ()
+    spoken: tuple[Cause, ...] = ()
 
     def alert_on(self, cause: Cause) -> Alert | None:
         return next((alert for known, alert in self.standing if known == cause), None)
-
-    def last_spoken(self, cause: Cause) -> float | None:
-        return max((at for known, at in self.spoken if known == cause), default=None)
 
 
 @dataclass(frozen=True, slots=True)

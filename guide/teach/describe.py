@@ -72,16 +72,12 @@ def describe(
     labels: Sequence[Labels],
     steps: Sequence[KeyStep],
     notes: Sequence[str] = (),
-    is_carried: bool = False,
     tell: Tell = say_nothing,
 ) -> Learned:
-    """Everything that follows from labels, found or given; `tell` hears how much of the work is done, about.
-
-    Labels are `carried` where people did not give them to every recording: they were found, or carried over from a few.
-    """
+    """Everything that follows from labels, found or given; `tell` hears how much of the work is done, about."""
     seen = learn_recognition(demonstrations, labels, steps, tell)
     rehearsals = rehearse_all(seen, steps, part_of(tell, 0.7, 0.95))
-    return replace(learn_rules(seen, rehearsals, steps, is_carried), notes=tuple(notes))
+    return replace(learn_rules(seen, rehearsals, steps), notes=tuple(notes))
 
 
 def learn_recognition(
@@ -123,15 +119,13 @@ def rehearse_all(seen: Recognition, steps: Sequence[KeyStep], tell: Tell = say_n
     return heard
 
 
-def learn_rules(
-    seen: Recognition, rehearsals: Sequence[tuple[Event, ...]], steps: Sequence[KeyStep], is_carried: bool = False
-) -> Learned:
+def learn_rules(seen: Recognition, rehearsals: Sequence[tuple[Event, ...]], steps: Sequence[KeyStep]) -> Learned:
     """The procedure, and how sure a step must look, by what rehearsals showed."""
     heard = {one.place: each for one, each in zip(seen.judged, rehearsals, strict=True)}
     return Learned(
         labels=seen.labels,
         segments=seen.segments,
-        procedure=learn_procedure(seen.sequences, steps, rehearsals=heard, is_carried=is_carried),
+        procedure=learn_procedure(seen.sequences, steps, rehearsals=heard),
         prototypes=replace(seen.prototypes, confidence=calibrate_steps(seen.judged, rehearsals)),
         links=seen.links,
         effects=seen.effects,

@@ -93,13 +93,7 @@ def relearn(bundle: Bundle, review: Review, say: Tell = say_nothing) -> Relearne
     # To carry labels over takes about half as long as all the rest.
     say(begun := 0.0 if reviewed is review.result else 0.35)
     rest = part_of(say, begun, 1.0)
-    learned = describe(
-        review.demonstrations,
-        reviewed.labels,
-        reviewed.steps,
-        is_carried=len(reviewed.labelled) < len(reviewed.labels),
-        tell=rest,
-    )
+    learned = describe(review.demonstrations, reviewed.labels, reviewed.steps, tell=rest)
     procedure = _given(learned.procedure, reviewed)
     return Relearned(procedure, reviewed, tuple(told), replace(learned, procedure=procedure))
 

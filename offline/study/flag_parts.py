@@ -72,7 +72,7 @@ class LeavingOut:
         others = without(self.task, self.number)
         taught = teach(others, self.way, Conditions(self.cache).search)
         steps = steps_of(others, self.way, taught)
-        teaching = _Teaching(demonstrations_of(others), taught.labels, steps, self.way.holds_slips)
+        teaching = _Teaching(demonstrations_of(others), taught.labels, steps)
         every = [(seed, one) for seed in self.seeds for one in make_all(self.task, self.number, self.each, seed)]
         audience = _Audience([made for _, made in every])
         return [
@@ -122,10 +122,8 @@ def part_table(rows: Sequence[Plain], title: str) -> Table:
 class _Teaching:
     """What demonstrations teach without a mechanism; what it has no part in is learned once."""
 
-    def __init__(
-        self, demonstrations: Demonstrations, labels: Sequence[Labels], steps: Sequence[KeyStep], is_carried: bool
-    ) -> None:
-        self._demonstrations, self._labels, self._steps, self._is_carried = demonstrations, labels, steps, is_carried
+    def __init__(self, demonstrations: Demonstrations, labels: Sequence[Labels], steps: Sequence[KeyStep]) -> None:
+        self._demonstrations, self._labels, self._steps = demonstrations, labels, steps
         self._whole = self._recognition()
         self._rehearsals = rehearse_all(self._whole, steps)
 
@@ -133,7 +131,7 @@ class _Teaching:
         seen = self._recognition() if part in RECOGNITION else self._whole
         is_heard_anew = part in RECOGNITION or part in HISTORIES
         rehearsals = rehearse_all(seen, self._steps) if is_heard_anew else self._rehearsals
-        return Lesson(learn_rules(seen, rehearsals, self._steps, self._is_carried), self._demonstrations)
+        return Lesson(learn_rules(seen, rehearsals, self._steps), self._demonstrations)
 
     def _recognition(self) -> Recognition:
         return learn_recognition(self._demonstrations, self._labels, self._steps)

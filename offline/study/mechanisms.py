@@ -49,11 +49,11 @@ _TURN: Final = tracker._Turn
 def switched_off(instead: Instead) -> Iterator[None]:
     """Switches a mechanism off, in this process, for as long as it lasts.
 
-    >>> with switched_off({(rule_selection, "CARRIED"): 1.0}):
-    ...     rule_selection.CARRIED
+    >>> with switched_off({(rule_selection, "WORTH"): 1.0}):
+    ...     rule_selection.WORTH
     1.0
-    >>> rule_selection.CARRIED
-    1.25
+    >>> rule_selection.WORTH
+    2.0
     """
     before = {(owner, name): getattr(owner, name) for owner, name in instead}
     try:
@@ -141,10 +141,9 @@ RULES: Final[Mapping[str, Instead]] = {
     },
     "rehearsals add no risk": {(evidence, "seen_broken"): lambda *_: 0.0},
     "the next recording is no worse": {
-        (rule_selection, "expected_live"): lambda alarms, rehearsals, weight=1.0: weight * alarms / rehearsals
+        (rule_selection, "expected_live"): lambda alarms, rehearsals: alarms / rehearsals
     },
     "two levels": {(_CHOICE, "_levels"): lambda self: product(self._limits(0), self._limits(1))},
-    "carried labels count once": {(rule_selection, "CARRIED"): 1.0},
     "weak rules are silent": {(Cutoffs, "verdict"): _silence},
     "no limits on durations": {(rule_selection, "FACTORS"): ()},
     "stalled work is not told": {(rule_selection, "LEAST_PATIENCE_S"): float("inf")},
@@ -156,6 +155,5 @@ RULES: Final[Mapping[str, Instead]] = {
     "two alerts for one cause": {(_TURN, "_settle_early"): lambda *_: None},
     "nothing asked from .4 up": _tracked(ask_margin=0.0),
     "questions without end": _tracked(most_questions=1000),
-    "no cool-down": _tracked(cool_down_s=0.0),
 }
 """Of rules, and of when the guide speaks: rehearsals are heard as they were."""

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from guide.domain import Features, Labels
-from guide.teach.annotations import LabelFile, labels_to_segments
-from guide.teach.given import Given
 from offline.config import resolve
 from offline.embedding import Inputs, prepare_inputs
 from offline.features import RecordingFeatures
@@ -45,28 +43,3 @@ def test_steps_are_found_by_any_clusterer(inputs: Inputs, embeddings: list[Featu
     assert learned.prototypes.centres.shape[1] == demonstrations.embeddings[0].shape[1]
     shortest_step_s = inputs.recordings[0].duration_s / 3
     assert 0 < learned.links.weight <= shortest_step_s
-
-
-@pytest.mark.parametrize(("labelled", "is_carried"), [(None, True), ([0], True), ([0, 1], False)])
-def test_whether_labels_were_carried_is_told(
-    inputs: Inputs,
-    embeddings: list[Features],
-    monkeypatch: pytest.MonkeyPatch,
-    labelled: list[int] | None,
-    is_carried: bool,
-) -> None:
-    heard = []
-
-    def hear(demonstrations, labels, steps, notes, is_carried):  # type: ignore[no-untyped-def]
-        heard.append(is_carried)
-
-    monkeypatch.setattr("offline.learn.describe", hear)
-    given = None
-    if labelled is not None:
-        segments = {str(n): labels_to_segments(TRUTH[n], inputs.recordings[n].times, RATE) for n in labelled}
-        given = Given({id_: LabelFile(tuple(own), {}) for id_, own in segments.items()})
-    recipe = resolve("default", None, {"k": 3, "clusterer": "equal"})
-    demonstrations = inputs.demonstrations()
-    found = find_labels(inputs, demonstrations, embeddings, recipe, seed=0, given=given)
-    describe_found(found, demonstrations, recipe, given)
-    assert heard == [is_carried]

@@ -26,19 +26,10 @@ FEWEST: Final = 3  # recordings: one to leave out and two to learn from
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How many of the others come with their true labels, and which, where it is some of them.
-
-    >>> Way("2", (0, 3)).holds_slips, Way(NONE).holds_slips, Way(ALL).holds_slips
-    (True, True, False)
-    """
+    """How many of the others come with their true labels, and which, where it is some of them."""
 
     count: str
     chosen: Choice = ()
-
-    @property
-    def holds_slips(self) -> bool:
-        """Whether labels are found, or carried from a few to the rest."""
-        return self.count != ALL
 
 
 @dataclass(frozen=True, slots=True)

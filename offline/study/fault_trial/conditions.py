@@ -67,7 +67,7 @@ def learn(task: LabelledTask, way: Way, taught: Taught, copies: tuple[tuple[NDAr
     """All that the recordings of a task, with copies of each where there are any, teach the live side."""
     demonstrations = demonstrations_of(task, copies)
     steps = steps_of(task, way, taught)
-    learned = describe(demonstrations, taught.labels, steps, is_carried=way.holds_slips)
+    learned = describe(demonstrations, taught.labels, steps)
     return Lesson(learned, demonstrations)
 
 

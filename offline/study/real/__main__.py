@@ -101,7 +101,7 @@ def _jobs(
         if one.mistaken is not None:
             jobs.append((turns["mistakes"], Mistaken(task, one.mistaken, conditions)))
         for way in ways(counts, recordings, max(choices, CARRIED), conditions.seed):
-            if way.holds_slips:
+            if way.count != ALL:
                 jobs.append((turns[way.count], Finding(task, way, conditions)))
         for number in range(recordings):
             for way in ways(counts, recordings - 1, choices, number):

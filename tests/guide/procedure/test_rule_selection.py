@@ -42,11 +42,11 @@ def rehearsal(
     return [Reviewed(130.0, belief), Finished(131.0)]
 
 
-def learn(rehearsals: Sequence[Sequence[Event]], is_carried: bool = False) -> Rules:
+def learn(rehearsals: Sequence[Sequence[Event]]) -> Rules:
     """What equal demonstrations teach, each of which has a rehearsal."""
     sequences = [DONE] * len(rehearsals)
     heard = dict(enumerate(rehearsals))
-    return learn_procedure(sequences, STEPS, rehearsals=heard, is_carried=is_carried).rules
+    return learn_procedure(sequences, STEPS, rehearsals=heard).rules
 
 
 def decision(rules: Rules, rule: Rule) -> Decision:
@@ -148,8 +148,6 @@ def test_fewer_than_four_rehearsals_prove_nothing_however_quiet_they_are() -> No
     assert few.asked_steps == (1, 2, 3, 4, 5)
     assert enough.required == (1, 2, 3, 4, 5)
     assert enough.edges
-    assert learn([rehearsal()] * 5, is_carried=True).required == (), "carried labels make rehearsals quiet"
-    assert learn([rehearsal()] * 6, is_carried=True).required == (1, 2, 3, 4, 5)
 
 
 def test_what_is_warned_of_is_said_in_a_sentence_and_what_helps() -> None:

@@ -153,13 +153,12 @@ def test_stalled_until_the_next_step(task: Procedure) -> None:
     assert tracker.push(2, 140.0) == (Resolution(alert.id, 140.0, is_withdrawn=False),)
 
 
-def test_unknown_cools_down(task: Procedure) -> None:
+def test_unknown_activity_is_told_once_while_it_lasts_and_anew_when_it_comes_back(task: Procedure) -> None:
     tracker = Tracker(task)
     assert len(tracker.push(UNKNOWN, 0.0)) == 1
     assert tracker.push(UNKNOWN, 5.0) == ()
     assert len(tracker.end(UNKNOWN, 10.0)) == 1
-    assert tracker.push(UNKNOWN, 20.0) == ()
-    assert len(tracker.push(UNKNOWN, 40.0)) == 1
+    assert len(tracker.push(UNKNOWN, 20.0)) == 1
 
 
 def test_a_step_that_was_only_asked_about_and_comes_too_late_is_out_of_order(task: Procedure) -> None:

@@ -70,7 +70,7 @@ def test_three_recordings_lead_to_questions_alone() -> None:
 def test_how_much_is_done_is_told_and_rises(demonstrations: Demonstrations) -> None:
     """Never back, and not at the end before it is: rules are silenced yet."""
     told: list[float] = []
-    describe(demonstrations, TRUTH, STEPS, is_carried=True, tell=told.append)
+    describe(demonstrations, TRUTH, STEPS, tell=told.append)
     assert told == sorted(told)
     assert 0.9 < told[-1] < 1.0
 

@@ -25,7 +25,7 @@ from tests.tiny import Learned, altered
 def taught_again(task: Learned) -> Taught:
     demonstrations, labels = read_demonstrations(task.bundle)
     steps = from_plain(task.bundle.json("procedure.json")).steps
-    return describe(demonstrations, labels, [KeyStep(step.number, step.name) for step in steps], is_carried=True)
+    return describe(demonstrations, labels, [KeyStep(step.number, step.name) for step in steps])
 
 
 def test_the_labels_are_those_of_the_segments(features_task: Learned) -> None:

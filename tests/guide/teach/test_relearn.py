@@ -101,24 +101,6 @@ def test_what_was_given_by_hand_is_remembered_and_can_be_taken_back(features_tas
     assert not is_quick([Mark(2, "optional", is_on=False)])
 
 
-@pytest.mark.parametrize("labelled", [(), (1,)])
-def test_labels_that_people_gave_no_recording_are_carried(
-    features_task: Learned, monkeypatch: pytest.MonkeyPatch, labelled: tuple[int, ...]
-) -> None:
-    class ToldError(Exception):
-        pass
-
-    def hear(*_: object, is_carried: bool, **__: object) -> None:
-        raise ToldError(is_carried)
-
-    monkeypatch.setattr(module, "describe", hear)
-    review = begin_review(features_task.bundle)
-    review = replace(review, start=replace(review.start, labelled=frozenset(labelled)))
-    with pytest.raises(ToldError) as told:
-        relearn(features_task.bundle, review.edited(Merge((1, 2))))
-    assert told.value.args == (True,)
-
-
 def test_merged_split_and_dropped_steps_are_followed_live(features_task: Learned, tmp_path: Path) -> None:
     written(features_task, tmp_path / "new", Merge((1, 2)), Split(3, 0.5), Drop(4))
     new = read_bundle(tmp_path / "new")

@@ -20,7 +20,7 @@ from offline.study.mechanisms import WHOLE
 from offline.study.parts import Options, main
 from tests.faulty_task import USUAL, make_task
 
-FEW = (WHOLE, "no lead-in", "no prior on order", "nothing is taken back", "no limits on durations", "no cool-down")
+FEW = (WHOLE, "no lead-in", "no prior on order", "nothing is taken back", "no limits on durations")
 NOISE = 2.5
 
 
