@@ -19,7 +19,7 @@ from guide.fading import Fading
 from guide.label.after_effects import AfterEffects, Levels, since_absent
 from guide.label.directions import principal_directions
 from guide.perceive.appearance import SMOOTHED_STEPS, AppearanceSettings
-from guide.teach.reorder import SHORTEST_VISIT, stretches
+from guide.teach.reorder import stretches
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ MOMENT = 0.4  # of an average step: the workplace before and after a step is see
 SPAN = 0.25  # of an average step, over which what is seen fades
 SETTLED = 0.125  # of an average step, after which it has settled
 LEAST_PAUSE = 0.2  # of an average step: around a pause so long the workplace changes by whatever is done next to it
+SHORTEST_VISIT = 0.4  # of what a step usually takes: a shorter stretch of its label is a slip of the labels
 PEOPLE = 2.0  # how people and rooms count against a direction, beside what other steps leave
 PASSING = 0.3  # and how hands that pass do, which the mean over a while takes out for the most part
 SHRINKAGE = 0.15  # changes are fewer than directions

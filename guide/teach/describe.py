@@ -22,7 +22,6 @@ from guide.teach.demonstrations import Demonstrations
 from guide.teach.progress import Tell, part_of, say_nothing
 from guide.teach.prototypes import Judged, chosen, learn_prototypes
 from guide.teach.rehearse import calibrate_steps, rehearse
-from guide.teach.reorder import SHORTEST_VISIT
 
 Floats = NDArray[np.float64]
 
@@ -60,11 +59,6 @@ class Recognition:
     links: LinkSettings
     smoothing_s: float
     rate: float
-
-    @property
-    def sequences(self) -> list[tuple[Segment, ...]]:
-        """The segments that count as visits."""
-        return solid(self.segments)
 
 
 def describe(
@@ -110,7 +104,7 @@ def learn_recognition(
 
 def rehearse_all(seen: Recognition, steps: Sequence[KeyStep], tell: Tell = say_nothing) -> list[tuple[Event, ...]]:
     """What the tracker would hear of each demonstration, by what the others teach."""
-    procedure, heard = learn_procedure(seen.sequences, steps), []
+    procedure, heard = learn_procedure(seen.segments, steps), []
     for count, (one, looks) in enumerate(zip(seen.judged, seen.looks, strict=True), 1):
         histories = histories_of(procedure, seen.prototypes.steps, seen.smoothing_s, seen.rate)
         labeller = labeller_of(histories, seen.links, seen.rate, seen.prototypes.clock)
@@ -125,7 +119,7 @@ def learn_rules(seen: Recognition, rehearsals: Sequence[tuple[Event, ...]], step
     return Learned(
         labels=seen.labels,
         segments=seen.segments,
-        procedure=learn_procedure(seen.sequences, steps, rehearsals=heard),
+        procedure=learn_procedure(seen.segments, steps, rehearsals=heard),
         prototypes=replace(seen.prototypes, confidence=calibrate_steps(seen.judged, rehearsals)),
         links=seen.links,
         effects=seen.effects,
@@ -143,29 +137,3 @@ def some(judged: Sequence[Judged]) -> list[int]:
     frames = sum(len(one.times) for one in judged)
     wanted = max(len(judged) * MOST_REHEARSED // max(frames, 1), FEWEST_REHEARSED)
     return chosen(len(judged), wanted)
-
-
-def solid(segments: Sequence[Sequence[Segment]]) -> list[tuple[Segment, ...]]:
-    """The segments without those that are far shorter than the step usually takes: slips of the labels, not visits.
-
-    The longest of a step in a recording stays however short it is: whoever is quick has done the step all the same.
-
-    >>> long, slip = Segment(1, 0.0, 8.0), Segment(1, 20.0, 21.0)
-    >>> solid([(long, slip), (long,), (slip,)]) == [(long,), (long,), (slip,)]
-    True
-    """
-    longest = [_longest(each) for each in segments]
-    lasted: dict[int, list[float]] = {}
-    for best in longest:
-        for step, segment in best.items():
-            lasted.setdefault(step, []).append(segment.duration)
-    least = {step: SHORTEST_VISIT * float(np.median(durations)) for step, durations in lasted.items()}
-    return [
-        tuple(one for one in each if one.duration >= least[one.step] or one == best[one.step])
-        for each, best in zip(segments, longest, strict=True)
-    ]
-
-
-def _longest(segments: Sequence[Segment]) -> dict[int, Segment]:
-    """The longest segment of each step."""
-    return {one.step: one for one in sorted(segments, key=lambda segment: segment.duration)}

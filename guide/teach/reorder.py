@@ -16,7 +16,6 @@ from scipy.ndimage import uniform_filter1d
 from guide.domain import BACKGROUND, Labels
 
 LEAD_IN = -2  # the background before the first step, where it is told from the rest
-SHORTEST_VISIT = 0.4  # of what a step usually takes: any stretch of its label that is shorter is a slip of the labels
 
 
 def stretches(labels: Labels) -> list[NDArray[np.int64]]:

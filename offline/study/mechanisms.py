@@ -130,7 +130,6 @@ HISTORIES: Final[Mapping[str, Instead]] = {
     "no prior on durations": _no_prior("duration"),
     "no after-effects": {(task_model, "LOOKED"): 0.0},
     "no visits counted": {(task_model, "_visits"): _visits},
-    "slips of labels are visits": {(describe, "solid"): list},
 }
 """Of what is heard of a recording: rehearsals are held again without them."""
 

@@ -25,7 +25,6 @@ from guide.procedure.wording import TITLES
 from guide.record.timeline import colour
 from guide.teach.annotations import labels_to_segments, segments_to_labels
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.describe import solid
 from guide.teach.edited import Review, Reviewed, segments_of, vanishing
 from guide.teach.edits import MarkKind, Split, rule_words
 from guide.teach.moments import Moment, choose_moments, to_jpeg
@@ -175,8 +174,7 @@ def beside(review: Review) -> tuple[KeyStep, ...]:
 
 def counted(review: Review) -> Procedure:
     """Orders and counts of the reviewed labels, without rules: those are chosen when it is taught."""
-    segments = solid(segments_of(review.result, review.demonstrations))
-    return describe(segments, review.result.steps, Rules())
+    return describe(segments_of(review.result, review.demonstrations), review.result.steps, Rules())
 
 
 def _card(step: KeyStep, stills: Iterable[Still], review: Review, procedure: Procedure, inferred: KeyStep) -> StepCard:

@@ -14,7 +14,7 @@ from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Rule
 from guide.task_model import histories_of
 from guide.teach.demonstrations import Demonstrations, demonstrate
-from guide.teach.describe import FEWEST_REHEARSED, MOST_REHEARSED, describe, solid, some
+from guide.teach.describe import FEWEST_REHEARSED, MOST_REHEARSED, describe, some
 from guide.teach.prototypes import Judged
 from tests.small_task import make_demonstrations, make_labels
 
@@ -144,7 +144,7 @@ def test_a_session_expects_what_rehearsals_expected() -> None:
     model = histories_of(procedure, steps, 1.0, RATE).model
     assert model.needed.tolist() == [False, True, True, True, True, True]
     assert (model.visits.more[1:, 0] < 0.1).all()
-    unheard = histories_of(learn_procedure(solid(describe(shown, labels, FIVE).segments), FIVE), steps, 1.0, RATE).model
+    unheard = histories_of(learn_procedure(describe(shown, labels, FIVE).segments, FIVE), steps, 1.0, RATE).model
     assert (model.before == unheard.before).all()
     assert model.before.any()
 
