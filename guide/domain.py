@@ -136,6 +136,8 @@ class Belief:
     """Nothing is said of what was done until then: the course was begun anew."""
     fewer: tuple[tuple[int, float], ...] = ()
     """How probably a step was done, but less often than it comes."""
+    certainty: float = 1.0
+    """How much a frame belongs to its likeliest label, on average until now."""
 
     def chance_fewer(self, step: int) -> float:
         return dict(self.fewer).get(step, 0.0)

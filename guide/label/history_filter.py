@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import BACKGROUND, Belief, Segment
+from guide.domain import BACKGROUND, UNKNOWN, Belief, Segment
 from guide.label.clock_prior import Clock
 from guide.label.histories import Histories
 
@@ -38,6 +38,8 @@ class HistoryFilter:
         self.histories, self._clock = histories, clock
         self._told: object = None
         self._at = 0.0
+        self._frames, self._certainty = 0, 0.0  # and the sum of their greatest memberships
+        self._is_known = np.array(histories.model.steps) != UNKNOWN
         self.since = -math.inf
         """What was seen until then counts for nothing."""
 
@@ -53,11 +55,14 @@ class HistoryFilter:
         if fresh._clock is not None:
             fresh._clock.reset()
         fresh._told, fresh.since = None, self._at
+        fresh._frames, fresh._certainty = 0, 0.0
         return fresh
 
     def weigh(self, costs: Floats, at: float, effects: Floats | None = None) -> tuple[Floats, bool]:
         """Takes a frame's costs (C,): its memberships as they are shown, and whether histories changed."""
         self._at = at
+        self._frames += 1
+        self._certainty += 1.0 - float(costs[self._is_known].min())
         shown = 1.0 - costs if self._clock is None else self._clock.push(1.0 - costs, at)
         return shown, self.histories.push(costs, at, effects)
 
@@ -92,6 +97,7 @@ class HistoryFilter:
             tuple(((steps[first], steps[then]), histories.both(first, then, is_over)) for first, then in pairs),
             self.since,
             tuple((step, float(chance)) for step, chance in zip(steps, fewer, strict=True) if chance > 0),
+            self._certainty / max(self._frames, 1),
         )
 
     def _broken(self, visits: Sequence[Segment]) -> list[tuple[int, int]]:

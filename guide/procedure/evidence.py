@@ -15,6 +15,10 @@ from guide.procedure.orders import Orders
 from guide.procedure.precedence import Edge, without_circles
 from guide.procedure.visits import Visit, first_order
 
+SPREADS = 5.0  # standard deviations that a stranger's certainty lies below the usual one
+LEAST_FALL = 0.05  # where rehearsals hardly differ
+NORMAL = 1.4826  # standard deviations in a median deviation, where values are normal
+
 Demonstrations: TypeAlias = Sequence[tuple[Visit, ...]]
 
 
@@ -29,6 +33,8 @@ class Evidence:
     risks: Mapping[Rule, float]
     """Risks by what was done and by what was seen."""
     pause_s: float
+    least_certainty: float
+    """Of the frames of a session, on average: below it lie strangers, in whom the others' rehearsals prove nothing."""
     has_variants: bool
     """Whether what holds in some variants of the task is looked for."""
 
@@ -57,8 +63,22 @@ def weigh(
         if beliefs
         else counted,
         longest_pause_s(demonstrations),
+        _least_certainty([belief.certainty for belief in beliefs]),
         has_variants,
     )
+
+
+def _least_certainty(certainties: Sequence[float]) -> float:
+    """What lies far below the certainty of most rehearsals, by their median and its median deviation.
+
+    >>> round(_least_certainty([0.6, 0.61, 0.62, 0.63, 0.4]), 2)
+    0.54
+    """
+    if not certainties:
+        return 0.0
+    middle = float(np.median(certainties))
+    spread = NORMAL * float(np.median(np.abs(np.array(certainties) - middle)))
+    return middle - max(SPREADS * spread, LEAST_FALL)
 
 
 def seen_broken(rule: Rule, beliefs: Sequence[Belief]) -> float:

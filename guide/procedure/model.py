@@ -165,6 +165,8 @@ class Rules:
     longest_s: tuple[tuple[int, float], ...] = ()
     patience_s: float | None = None
     is_unknown_flagged: bool = True
+    least_certainty: float = 0.0
+    """A session whose frames are less certain on average, unlike those of all rehearsals, is asked and not warned."""
     false_alarms: float = 0.0
     """Leave-one-out false alarms per demonstration under these rules."""
     questions: float = 0.0

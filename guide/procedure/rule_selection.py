@@ -239,6 +239,7 @@ class _Decided:
             longest_s=_limits(statistics, cutoffs.long_factor, is_long=True),
             patience_s=max(LEAST_PATIENCE_S, 2 * self._evidence.pause_s),
             is_unknown_flagged=cutoffs.is_unknown_flagged,
+            least_certainty=self._evidence.least_certainty,
             decisions=tuple(Decision(rule, verdict, self._why(rule)) for rule, verdict in sorted(verdicts.items())),
         )
         return found.decided()

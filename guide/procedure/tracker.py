@@ -207,10 +207,12 @@ class _Turn:
         self.tell(*wanted.values())
 
     def _weigh(self, finding: Finding) -> Finding | None:
-        """The finding as far as it is believed: sure, a question, or nothing."""
+        """The finding as far as it is believed: sure, a question, or nothing. Of a stranger nothing is sure."""
         chance, alert_chance = self._chance(finding), self.settings.alert_chance
+        belief = self.state.belief
+        is_strange = belief is not None and belief.certainty < self.procedure.rules.least_certainty
         if chance >= alert_chance:
-            return finding
+            return replace(finding, is_sure=False) if is_strange else finding
         return replace(finding, is_sure=False) if chance >= alert_chance - self.settings.ask_margin else None
 
     def _chance(self, finding: Finding) -> float:
