@@ -34,8 +34,10 @@ from guide.networks import Networks, start_networks
 from guide.perceive.embedder import Device
 from guide.procedure.actions import Action
 from guide.procedure.ending import judge
+from guide.procedure.explain import DOUBTFUL
 from guide.procedure.model import Procedure
 from guide.procedure.progress import Progress
+from guide.procedure.tracker import only_asks
 from guide.procedure.wording import title_of
 from guide.record.picture_address import find_pictures
 from guide.record.private_folder import require_writable_folder
@@ -293,6 +295,8 @@ class Terminal:
         stands = f"{count} alert{'s stand' if count > 1 else ' stands'}" if count else "no alert stands"
         ending = judge(self._session.tracker, self._session.why_not_judged)
         self._print(f"  {ending.words}; {stands}", ENDING_STYLES[ending.kind])
+        if only_asks(self._session.procedure, self._session.tracker.state):
+            self._print(f"  {DOUBTFUL}")
 
     def acted(self, action: Action, said: tuple[Guidance, ...]) -> None:
         """Shows what somebody did at the terminal, and what was said because of it."""

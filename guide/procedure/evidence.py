@@ -48,22 +48,22 @@ def weigh(
     """The evidence about the given steps; those that no demonstration holds give none.
 
     `beliefs` are how rehearsals ended. Live, a rule is broken where a right recording does otherwise or where it seems
-    so: the mean chance of that over the rehearsals adds to what is counted.
+    so: the mean chance of that over the rehearsals, but those of strangers, adds to what is counted.
     """
     found = step_statistics(demonstrations, [step.number for step in steps])
     statistics = tuple(one for one in found if one.present)
     orders = Orders(tuple(first_order(visits) for visits in demonstrations))
     pairs = _needs(orders, steps) if has_variants else _pairs(orders, steps)
     counted = {**_presence(statistics, steps, len(demonstrations), has_variants), **pairs}
+    least = _least_certainty([belief.certainty for belief in beliefs])
+    known = [belief for belief in beliefs if belief.certainty >= least]
     return Evidence(
         statistics,
         orders,
         counted,
-        {rule: 1 - (1 - risk) * (1 - seen_broken(rule, beliefs)) for rule, risk in counted.items()}
-        if beliefs
-        else counted,
+        {rule: 1 - (1 - risk) * (1 - seen_broken(rule, known)) for rule, risk in counted.items()},
         longest_pause_s(demonstrations),
-        _least_certainty([belief.certainty for belief in beliefs]),
+        least,
         has_variants,
     )
 

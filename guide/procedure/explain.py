@@ -8,6 +8,10 @@ from typing import NamedTuple
 from guide.procedure.model import Procedure, Rule, StepStatistics, Verdict
 from guide.procedure.rule_selection import FEWEST_TO_WARN
 
+DOUBTFUL = (
+    "This session is recognised much less surely than the demonstrations: it raises no alert about steps and asks "
+    "instead. A recording like it, labelled, would help."
+)
 SURER = "More labelled recordings make it surer"
 
 _RANK: dict[Verdict, int] = {"alarms": 0, "asks": 1, "silent": 2, "off": 3}
@@ -33,10 +37,11 @@ def explain(procedure: Procedure) -> tuple[Explained, ...]:
     return tuple(sorted([*decided, *_limits(procedure), _unknown(procedure)], key=lambda one: _RANK[one.verdict]))
 
 
-def watching(procedure: Procedure) -> str:
+def watching(procedure: Procedure, is_doubtful: bool = False) -> str:
     """Which steps are warned of when they are left out, which are asked about and which are not watched, and a remedy.
 
-    Nothing where every step that is always done is warned of, or nothing was learned from recordings.
+    Nothing where every step that is always done is warned of, or nothing was learned from recordings. `is_doubtful`
+    says that a session is asked and not warned.
 
     >>> from guide.domain import KeyStep
     >>> from guide.procedure.model import Rules
@@ -44,6 +49,8 @@ def watching(procedure: Procedure) -> str:
     >>> watching(Procedure(steps, 8, rules=Rules(required=(1, 3), asked_steps=(4,))))
     'Warns when step 1 or 3 is left out, asks about 4, does not watch 2. More labelled recordings make it surer.'
     """
+    if is_doubtful:
+        return DOUBTFUL
     wanted = [step.number for step in procedure.steps if not step.is_optional]
     warned, asked, rest = (
         [step for step in wanted if procedure.rules.when_left_out(step) == verdict]
@@ -57,7 +64,7 @@ def watching(procedure: Procedure) -> str:
     if rest == wanted:
         parts = ["Does not notice when a step is left out"]
     more = FEWEST_TO_WARN - procedure.demonstrations
-    needed = f"Record {more} more and label all: it warns from {FEWEST_TO_WARN} labelled recordings on"
+    needed = f"Record {more} more: it warns from {FEWEST_TO_WARN} recordings on"
     remedy = needed if more > 0 else SURER
     return f"{', '.join(parts)}. {remedy}."
 

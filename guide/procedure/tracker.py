@@ -102,6 +102,11 @@ def advance(
     return turn.state, tuple(turn.said)
 
 
+def only_asks(procedure: Procedure, state: State) -> bool:
+    """Whether a session is recognised so much less surely than the demonstrations that it is asked and not warned."""
+    return state.belief is not None and state.belief.certainty < procedure.rules.least_certainty
+
+
 class _Turn:
     """One event being worked off: the state so far and what was said."""
 
@@ -207,12 +212,10 @@ class _Turn:
         self.tell(*wanted.values())
 
     def _weigh(self, finding: Finding) -> Finding | None:
-        """The finding as far as it is believed: sure, a question, or nothing. Of a stranger nothing is sure."""
+        """The finding as far as it is believed: sure, a question, or nothing."""
         chance, alert_chance = self._chance(finding), self.settings.alert_chance
-        belief = self.state.belief
-        is_strange = belief is not None and belief.certainty < self.procedure.rules.least_certainty
         if chance >= alert_chance:
-            return replace(finding, is_sure=False) if is_strange else finding
+            return replace(finding, is_sure=False) if only_asks(self.procedure, self.state) else finding
         return replace(finding, is_sure=False) if chance >= alert_chance - self.settings.ask_margin else None
 
     def _chance(self, finding: Finding) -> float:

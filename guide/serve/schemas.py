@@ -244,7 +244,8 @@ class State(_Facts):
     ending: Annotated[Ending | None, Meta(description="Null while it runs.")]
     language: Annotated[str, Meta(description="Of the voice; empty means the browser's own.")]
     watching: Annotated[
-        str, Meta(description="Which steps raise alerts when missed; empty where all required ones do.")
+        str,
+        Meta(description="Which steps raise alerts when missed, or that this session only asks; else empty."),
     ]
     health: Fares
     steps: list[Step] | UnsetType = UNSET

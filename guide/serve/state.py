@@ -10,6 +10,7 @@ from guide.procedure.attended import AttendedTracker
 from guide.procedure.explain import watching
 from guide.procedure.model import Procedure
 from guide.procedure.state import State
+from guide.procedure.tracker import only_asks
 from guide.procedure.wording import REASONS, TITLES, advice_of, title_of
 from guide.record.timeline import colour
 from guide.session import Session
@@ -33,7 +34,7 @@ def state_object(session: Session) -> Plain:
         "paused": tracker.attended.is_paused,
         "ending": None,
         "language": session.procedure.language,
-        "watching": watching(session.procedure),
+        "watching": watching(session.procedure, only_asks(session.procedure, state)),
     }
 
 
