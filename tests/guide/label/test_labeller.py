@@ -255,6 +255,17 @@ def test_a_step_that_was_done_stays_so_while_the_next_one_begins() -> None:
     assert [visit.step for visit in labeller.belief().visits] == [1, 2]
 
 
+def test_certainty_is_how_much_frames_belong_to_their_likeliest_known_label_since_the_restart() -> None:
+    steps = (1, 2, 0, -1)
+    labeller = make_labeller(steps)
+    for number, row in enumerate([[0.1, 0.9, 1.0, 1.0], [0.7, 0.9, 1.0, 0.2]]):
+        labeller.push(np.array(row), number / RATE)
+    assert labeller.belief().certainty == pytest.approx((0.9 + 0.3) / 2)
+    labeller.restart()
+    labeller.push(np.array([0.6, 0.5, 0.9, 1.0]), 2 / RATE)
+    assert labeller.belief().certainty == pytest.approx(0.5)
+
+
 def test_in_the_end_all_orders_are_told_until_then_those_that_seem_broken() -> None:
     steps = (1, 2, 3, 0)
     labeller = make_labeller(steps)

@@ -77,6 +77,13 @@ def test_a_doubtful_finding_becomes_a_question_or_nothing(chance: float, expecte
     assert [type(one) for one in said] == expected
 
 
+def test_a_session_that_is_hardly_recognised_is_asked_and_not_warned() -> None:
+    task = replace(TASK, rules=replace(RULES, least_certainty=0.5))
+    told = {certainty: Tracker(task).review(replace(belief([1, 3]), certainty=certainty)) for certainty in (0.4, 0.6)}
+    assert [type(one) for one in told[0.4]] == [Question]
+    assert [type(one) for one in told[0.6]] == [Alert]
+
+
 def test_an_alert_stands_until_it_has_become_improbable() -> None:
     tracker = Tracker(TASK)
     tracker.review(belief([1, 2, 1], again={1: 0.7}))
