@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from guide.domain import Belief, KeyStep, Segment
 from guide.networks import start_networks
 from guide.procedure.actions import Action
 from guide.procedure.attended import AttendedTracker
+from guide.procedure.explain import DOUBTFUL
 from guide.procedure.model import Procedure, Rules
 from guide.serve.closed_session import ClosedSession
 from guide.serve.state import answers_object, state_object, steps_object
@@ -49,6 +51,14 @@ def test_it_follows_the_tracker_and_is_plain_json(features_task: Learned) -> Non
 
 def looked_back(session: Session, at: float, *visits: Segment) -> None:
     session.tracker.review(Belief(at, visits, lacking=tuple((step, 0.0) for step in session.procedure.numbers)))
+
+
+def test_a_session_that_only_asks_says_so(features_task: Learned) -> None:
+    session = Session(features_task.bundle, start_networks(features_task.bundle, "cpu", 1), LiveSettings())
+    session.procedure = replace(session.procedure, rules=replace(session.procedure.rules, least_certainty=0.5))
+    assert state_object(session)["watching"] != DOUBTFUL
+    session.tracker.review(Belief(3.0, certainty=0.4))
+    assert state_object(session)["watching"] == DOUBTFUL
 
 
 def test_a_step_that_a_look_back_sees_begin_is_starting_and_never_done(features_task: Learned) -> None:
