@@ -57,7 +57,7 @@ def test_whether_labels_were_carried_is_told(
 ) -> None:
     heard = []
 
-    def hear(demonstrations, labels, steps, notes, is_carried):  # type: ignore[no-untyped-def]
+    def hear(demonstrations, labels, steps, notes, is_carried, each):  # type: ignore[no-untyped-def]
         heard.append(is_carried)
 
     monkeypatch.setattr("offline.learn.describe", hear)
