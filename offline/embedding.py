@@ -16,7 +16,6 @@ from guide.label.directions import unit_directions
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstrations, demonstrate
-from guide.teach.embedding import LinearEmbedder
 from guide.teach.view import centred
 from offline.batches import Clip
 from offline.config import Recipe
@@ -53,31 +52,6 @@ class StandardHead(nn.Module):
     def forward(self, context: Tensor) -> Tensor:
         embedding: Tensor = self.head((context - self.offset) / self.scale)
         return embedding
-
-
-class LiveEmbedder(nn.Module):
-    """The embedder of the live side as a network: features (N, 2P) along directions, and what lies outside them.
-
-    >>> plain = LinearEmbedder(np.zeros(2), np.ones(2), np.array([[1.0], [0.0]]))
-    >>> LiveEmbedder(plain)(torch.tensor([[3.0, 4.0]])).tolist()
-    [[3.0, 4.0]]
-    """
-
-    mean: Tensor
-    scale: Tensor
-    directions: Tensor
-
-    def __init__(self, embedder: LinearEmbedder) -> None:
-        super().__init__()
-        self.register_buffer("mean", _tensor(embedder.mean))
-        self.register_buffer("scale", _tensor(embedder.scale))
-        self.register_buffer("directions", _tensor(embedder.directions))
-
-    def forward(self, features: Tensor) -> Tensor:
-        rows = (features - self.mean) * self.scale
-        inside = rows @ self.directions
-        outside = (rows * rows).sum(1, keepdim=True) - (inside * inside).sum(1, keepdim=True)
-        return torch.cat([inside, outside.clamp(min=0.0).sqrt()], dim=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 import cv2
@@ -27,6 +28,7 @@ from offline.progress import progress
 
 log = logging.getLogger(__name__)
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_TRIES: Final = 3  # of a task whose worker dies: a task that kills every worker must come to an end
@@ -97,6 +99,27 @@ class Executor:
         finally:
             if running:
                 self.back.stop()
+
+    def map(
+        self, do: Callable[[Item], Result], items: Sequence[Item], what: str = "", console: Console | None = None
+    ) -> Iterator[Result]:
+        """The same done to each item, with progress where there is a console: results in the order of the items.
+
+        >>> list(Executor(Here()).map(len, ["a", "bc"]))
+        [1, 2]
+        """
+        tasks = [partial(do, item) for item in items]
+        return _in_order(tracked(self.run(tasks), [1.0] * len(tasks), what, console or Console(quiet=True)))
+
+
+def _in_order(done: Iterator[tuple[int, Result]]) -> Iterator[Result]:
+    waiting: dict[int, Result] = {}
+    due = 0
+    for number, result in done:
+        waiting[number] = result
+        while due in waiting:
+            yield waiting.pop(due)
+            due += 1
 
 
 def _require_life(count: int, death: BaseException) -> None:

@@ -23,10 +23,10 @@ from guide.teach.describe import Learned
 from guide.teach.embedding import LinearEmbedder
 from guide.teach.writing import write_taught
 from offline.config import Recipe
-from offline.embedding import Inputs, LiveEmbedder
+from offline.embedding import Inputs
 from offline.extraction import Extractor
 from offline.mixed import mix
-from offline.onnx_export import Parity, export_module
+from offline.onnx_export import Parity, export_embedder
 from offline.quantize import Agreement, compare, quantize, trunk_samples
 from offline.videos import Recording
 
@@ -97,7 +97,7 @@ def _write_head(export: Export, path: Path) -> Parity:
     rows = appearance(one.pooled, one.times, settings, max(len(one.times) // PARITY_ROWS, 1))
     embedder = export.demonstrations.embedder
     assert isinstance(embedder, LinearEmbedder)
-    export_module(LiveEmbedder(embedder), torch.from_numpy(rows[:2]), path, ("embedding",), {"kind": "linear"})
+    export_embedder(embedder, path)
     return _require(Parity.of(embedder.embed(rows), OnnxHead(path, "cpu").embed(rows)), path)
 
 

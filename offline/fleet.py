@@ -1,7 +1,8 @@
 """Learning on several machines: recordings are seen and heads trained all over a Ray cluster, through one shared cache.
 
 What is done elsewhere is put where one machine would have put it, and read from there: so a run ends with what it would
-have ended with on one machine, and a run that was cut off goes on.
+have ended with on one machine, and a run that was cut off goes on. Trying numbers of key-steps and rehearsing leave
+nothing there: what these give comes back.
 """
 
 from __future__ import annotations

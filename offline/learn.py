@@ -14,13 +14,13 @@ from guide.errors import BundleError
 from guide.teach.carrying import Carrying
 from guide.teach.collection import Collection, Found
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.describe import Learned, describe
+from guide.teach.describe import Learned, Map, describe
 from guide.teach.given import Given
 from guide.whole_file import whole_file
 from offline.config import Recipe
 from offline.embedding import Inputs
 from offline.keysteps.base import Finder
-from offline.keysteps.choose import choose_k
+from offline.keysteps.choose import Choice, choose_k
 from offline.keysteps.fcm import FuzzySettings
 from offline.keysteps.pcm import ProCut
 from offline.keysteps.registry import finder
@@ -34,15 +34,17 @@ def find_labels(
     seed: int,
     kept: Path | None = None,
     given: Given | None = None,
+    choice: Choice | None = None,
 ) -> Found:
     """Key-steps found in the recordings' embeddings (T, D), or carried over from given labels.
 
-    `kept` is a file to keep the labels in, so that a killed run need not find them again.
+    `kept` is a file to keep the labels in, so that a killed run need not find them again. `choice` is the number of
+    steps where the recipe leaves it to us, if it was chosen before.
     """
     found = _read_found(kept) if kept is not None and kept.is_file() else None
     if found is None:
         found = (
-            _find(inputs.collection(embeddings), recipe, seed)
+            _find(inputs.collection(embeddings), recipe, seed, choice)
             if given is None
             else Carrying().carry(demonstrations.collection(), given.labels(demonstrations.items))
         )
@@ -50,16 +52,18 @@ def find_labels(
     return found
 
 
-def describe_found(found: Found, demonstrations: Demonstrations, recipe: Recipe, given: Given | None = None) -> Learned:
-    """All that follows from key-steps found, or carried over from given labels."""
+def describe_found(
+    found: Found, demonstrations: Demonstrations, recipe: Recipe, given: Given | None = None, each: Map = map
+) -> Learned:
+    """All that follows from key-steps found, or carried over from given labels; rehearsals are done by `each`."""
     steps = _numbered_steps(found, recipe) if given is None else given.steps
-    return describe(demonstrations, found.labels, steps, found.notes)
+    return describe(demonstrations, found.labels, steps, found.notes, each=each)
 
 
-def _find(collection: Collection, recipe: Recipe, seed: int) -> Found:
+def _find(collection: Collection, recipe: Recipe, seed: int, choice: Choice | None) -> Found:
     if isinstance(recipe.k, int):
         return _finder(recipe).find(collection, recipe.k, seed)
-    choice = choose_k(collection, seed)
+    choice = choice or choose_k(collection, seed)
     found = _finder(recipe).find(collection, choice.k, seed)
     return replace(found, notes=(f"{choice.k} steps: {choice.reason}", *found.notes))
 

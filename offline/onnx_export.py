@@ -14,10 +14,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
+from onnx import ModelProto, helper, numpy_helper
+from onnx.parser import parse_graph
 from torch import Tensor, nn
 
 from guide.errors import OutputError
 from guide.perceive.embedder import Floats
+from guide.teach.embedding import LinearEmbedder
 from guide.whole_file import whole_file
 from offline.backbones import Trunk
 
@@ -25,6 +28,23 @@ INPUT_NAME = "inputs"
 OUTPUT_NAMES = ("map", "pooled")
 """Of a trunk."""
 LARGEST_BATCH = 4096
+LINEAR_HEAD = """
+head (float[n, {features}] inputs) => (float[n, {embedding}] embedding) {{
+    centred = Sub (inputs, mean)
+    rows = Mul (centred, scale)
+    inside = MatMul (rows, directions)
+    squares = Mul (rows, rows)
+    length = ReduceSum (squares, along)
+    squares_inside = Mul (inside, inside)
+    length_inside = ReduceSum (squares_inside, along)
+    rest = Sub (length, length_inside)
+    rest_or_nothing = Max (rest, nothing)
+    outside = Sqrt (rest_or_nothing)
+    embedding = Concat <axis = 1> (inside, outside)
+}}
+"""
+"""The live side's embedder: features along directions, and the length of what lies outside them."""
+OPSET, IR_VERSION = 20, 10  # what torch exports too
 TRUNK_VERSION = 2  # raised whenever the same trunk is exported otherwise: files kept between runs are made anew
 
 
@@ -72,6 +92,17 @@ def trunk_metadata(trunk: Trunk) -> dict[str, str]:
     }
 
 
+def export_embedder(embedder: LinearEmbedder, path: Path) -> Path:
+    """Writes the live side's embedder to `path`: `inputs` (N, 2P) -> `embedding` (N, d + 1), any N."""
+    features, directions = embedder.directions.shape
+    graph = parse_graph(LINEAR_HEAD.format(features=features, embedding=directions + 1))
+    values = {"mean": embedder.mean, "scale": embedder.scale, "directions": embedder.directions, "nothing": 0.0}
+    constants = [numpy_helper.from_array(np.asarray(value, np.float32), name) for name, value in values.items()]
+    graph.initializer.extend([*constants, numpy_helper.from_array(np.array([1], np.int64), "along")])
+    opset = helper.make_opsetid("", OPSET)
+    return _save(helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION), path, {"kind": "linear"})
+
+
 def export_module(
     module: nn.Module, example: Tensor, path: Path, outputs: tuple[str, ...], metadata: Mapping[str, str]
 ) -> Path:
@@ -92,7 +123,11 @@ def export_module(
     assert program is not None, "the exporter gives a program unless a path is named"
     model = program.model_proto
     _strip_origin(model)
-    onnx.helper.set_model_props(model, dict(metadata))
+    return _save(model, path, metadata)
+
+
+def _save(model: ModelProto, path: Path, metadata: Mapping[str, str]) -> Path:
+    helper.set_model_props(model, dict(metadata))
     try:
         with whole_file(path) as unfinished:
             onnx.save(model, unfinished)
@@ -101,7 +136,7 @@ def export_module(
     return path
 
 
-def _strip_origin(model: onnx.ModelProto) -> None:
+def _strip_origin(model: ModelProto) -> None:
     """Drops the exporter's notes on where each node came from: they name folders of the machine it ran on."""
     for graph in (model.graph, *model.functions):
         for part in (graph, *graph.node, *graph.value_info):

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,12 +27,14 @@ from guide.teach.given import Given, read_given
 from guide.teach.prototypes import chosen
 from offline.config import PRESETS, PresetName, Recipe, resolve
 from offline.embedding import Inputs, embed, prepare_inputs, window_s
+from offline.executor import Executor, Here
 from offline.export import Export, Written, write_bundle
 from offline.extraction import ExtractionDevice, Extractor, open_extractor
 from offline.features import TRIED, FeatureCache
 from offline.finetune import FineTuned, finetune_task, require_gpu
 from offline.fleet import Fleet, open_fleet
 from offline.gather import find_task, require_change, require_k, see_task, see_twice, see_views, seen_of
+from offline.keysteps.choose import choose_k
 from offline.learn import describe_found, find_labels
 from offline.loop import Progress as LoopProgress
 from offline.loop import Trained
@@ -101,7 +104,7 @@ class TrainOptions:
     cache: Path = Path(".cache/cnc")
     """Where features and checkpoints are kept between runs."""
     ray: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT|auto", help_behavior_hint="(default: none)")] = None
-    """A Ray cluster that extracts features and trains heads on all its machines; see docs/ray.md."""
+    """A Ray cluster that extracts features, trains heads, tries numbers of steps and rehearses; see docs/ray.md."""
     dry_run: bool = False
     """Print the settings and stop; needs no inputs."""
 
@@ -121,6 +124,11 @@ class Task:
     given: Given | None = None
     fleet: Fleet | None = None
     finetuned: FineTuned | None = None
+
+    @property
+    def executor(self) -> Executor:
+        """Where what can be done side by side is done: without a fleet here, where maths has all cores anyway."""
+        return Executor(Here()) if self.fleet is None else self.fleet.executor
 
     @property
     def kept(self) -> Path:
@@ -196,7 +204,7 @@ def _learn(options: TrainOptions, task: Task, out: Path, console: Console, group
     embeddings = tuple(embed(head, clip) for clip in task.inputs.clips(recipe))
     task, demonstrations, found = _look_and_find(task, embeddings, options, console)
     with working(console, "learning the procedure"):
-        learned = describe_found(found, demonstrations, recipe, task.given)
+        learned = describe_found(found, demonstrations, recipe, task.given, task.executor.map)
     print_learned(learned, console)
     with working(console, "writing the bundle" + " with an 8-bit network" * options.quantize):
         written = _export(options, task, Result(trained, embeddings, demonstrations, learned), out)
@@ -348,10 +356,14 @@ def _look_and_find(
 def _find(
     task: Task, embeddings: Sequence[Features], options: TrainOptions, console: Console
 ) -> tuple[Demonstrations, Found]:
+    choice = None
+    if task.recipe.k == "auto" and not task.kept.is_file():
+        trying = partial(task.executor.map, what="finding key-steps: how many", console=console)
+        choice = choose_k(task.inputs.collection(embeddings), options.seed, each=trying)
     with working(console, "finding key-steps"):
         demonstrations = task.inputs.demonstrations()
         return demonstrations, find_labels(
-            task.inputs, demonstrations, embeddings, task.recipe, options.seed, task.kept, task.given
+            task.inputs, demonstrations, embeddings, task.recipe, options.seed, task.kept, task.given, choice
         )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +26,17 @@ from guide.teach.prototypes import Judged, chosen, learn_prototypes
 from guide.teach.rehearse import calibrate_steps, rehearse
 
 Floats = NDArray[np.float64]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
 FEWEST_REHEARSED = 12  # recordings, however long they are
+
+
+class Map(Protocol):
+    """Does the same to each of some things, perhaps side by side: results in their order, as of the builtin `map`."""
+
+    def __call__(self, do: Callable[[Item], Result], items: Sequence[Item], /) -> Iterable[Result]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +77,14 @@ def describe(
     steps: Sequence[KeyStep],
     notes: Sequence[str] = (),
     tell: Tell = say_nothing,
+    each: Map = map,
 ) -> Learned:
-    """Everything that follows from labels, found or given; `tell` hears how much of the work is done, about."""
+    """Everything that follows from labels, found or given; `tell` hears how much of the work is done, about.
+
+    Demonstrations are rehearsed by `each`, which may do so elsewhere.
+    """
     seen = learn_recognition(demonstrations, labels, steps, tell)
-    rehearsals = rehearse_all(seen, steps, part_of(tell, 0.7, 0.95))
+    rehearsals = rehearse_all(seen, steps, part_of(tell, 0.7, 0.95), each)
     return replace(learn_rules(seen, rehearsals, steps), notes=tuple(notes))
 
 
@@ -102,15 +116,24 @@ def learn_recognition(
     )
 
 
-def rehearse_all(seen: Recognition, steps: Sequence[KeyStep], tell: Tell = say_nothing) -> list[tuple[Event, ...]]:
+def rehearse_all(
+    seen: Recognition, steps: Sequence[KeyStep], tell: Tell = say_nothing, each: Map = map
+) -> list[tuple[Event, ...]]:
     """What the tracker would hear of each demonstration, by what the others teach."""
     procedure, heard = learn_procedure(seen.segments, steps), []
-    for count, (one, looks) in enumerate(zip(seen.judged, seen.looks, strict=True), 1):
-        histories = histories_of(procedure, seen.prototypes.steps, seen.smoothing_s, seen.rate)
-        labeller = labeller_of(histories, seen.links, seen.rate, seen.prototypes.clock)
-        heard.append(rehearse(labeller, one.costs, one.times, looks))
-        tell(count / len(seen.judged))
+    # Without the demonstrations: each may be followed elsewhere.
+    known = replace(seen, labels=(), segments=(), judged=(), looks=())
+    for events in each(partial(_rehearse, known, procedure), [*zip(seen.judged, seen.looks, strict=True)]):
+        heard.append(events)
+        tell(len(heard) / len(seen.judged))
     return heard
+
+
+def _rehearse(known: Recognition, procedure: Procedure, one: tuple[Judged, Floats]) -> tuple[Event, ...]:
+    judged, looks = one
+    histories = histories_of(procedure, known.prototypes.steps, known.smoothing_s, known.rate)
+    labeller = labeller_of(histories, known.links, known.rate, known.prototypes.clock)
+    return rehearse(labeller, judged.costs, judged.times, looks)
 
 
 def learn_rules(seen: Recognition, rehearsals: Sequence[tuple[Event, ...]], steps: Sequence[KeyStep]) -> Learned:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import median_filter
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
+from guide.teach.describe import Map
 from guide.teach.lesson import Floats
 from offline.keysteps.base import average_step_s
-from offline.keysteps.correspond import CorrespondSettings, correspond, look, memberships_by_others, paired_off
+from offline.keysteps.correspond import CorrespondSettings, Looked, correspond, look, memberships_by_others, paired_off
 
 NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40)
 SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
@@ -38,7 +40,11 @@ class Choice:
 
 
 def choose_k(
-    collection: Collection, seed: int, candidates: Sequence[int] | None = None, report: Report | None = None
+    collection: Collection,
+    seed: int,
+    candidates: Sequence[int] | None = None,
+    report: Report | None = None,
+    each: Map = map,
 ) -> Choice:
     """The number of key-steps after which more of them say little that is new.
 
@@ -47,6 +53,8 @@ def choose_k(
     real steps are cut in pieces. k perfect steps say log k nats; chosen is where a share of that, `WORTH`, is exceeded
     most. Steps that only some recordings have, or that flicker, count less. Where the curve is nearly straight, chance
     would choose; so an unusual number needs a bend that shows.
+
+    Numbers are tried by `each`, which may do so elsewhere, the highest first: it takes longest.
     """
     numbers = candidates if candidates is not None else _candidates(collection)
     if len(collection.times) < 2:
@@ -55,18 +63,30 @@ def choose_k(
         )
     few = paired_off(collection, max(numbers), seed)
     looked = look(few.collection(), average_step_s(collection, USUAL), QUICK)
-    scores = []
-    for k in numbers:
-        found = correspond(looked, average_step_s(collection, k), k, seed, QUICK)
-        scores.append((k, shared_information(found.looked.rows, found.steps, k)))
+    scores: list[tuple[int, float]] = []
+    trying = partial(_score, _slim(looked), average_step_s(collection, 1), seed)
+    for k, score in zip(reversed(numbers), each(trying, numbers[::-1]), strict=True):
+        scores.insert(0, (k, score))
         if report is not None:
-            report(*scores[-1])
+            report(k, score)
     k = bend(scores)
     if len(scores) == 1:
         return Choice(k, "the recordings are too short for more", tuple(scores))
     tried = f"{scores[0][0]} to {scores[-1][0]} were tried"
     reason = f"{tried}, and with more than {k} the recordings agree hardly better; if you know the number, give it"
     return Choice(k, reason, tuple(scores))
+
+
+def _score(looked: Looked, lasted_s: float, seed: int, k: int) -> float:
+    """What k steps found in recordings of so many seconds say of each other."""
+    found = correspond(looked, lasted_s / k, k, seed, QUICK)
+    return shared_information(found.looked.rows, found.steps, k)
+
+
+def _slim(looked: Looked) -> Looked:
+    """What is paired off, without the frames it comes from, which may be gigabytes."""
+    some = looked.some
+    return replace(looked, some=Collection(tuple(each[:, :1] for each in some.embeddings), some.times, some.rate))
 
 
 def bend(scores: Sequence[tuple[int, float]]) -> int:

@@ -111,12 +111,16 @@ class Views:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """Recordings as they are paired off: each view's rows, and both side by side."""
+    """Recordings as they are paired off: each view's rows."""
 
     some: Collection
     views: Views
     apart: tuple[list[Floats], list[Floats]]
-    rows: list[Floats]
+
+    @property
+    def rows(self) -> list[Floats]:
+        """Both views side by side."""
+        return _side_by_side(self.apart)
 
 
 def look(some: Collection, step_s: float, settings: CorrespondSettings) -> Looked:
@@ -124,8 +128,7 @@ def look(some: Collection, step_s: float, settings: CorrespondSettings) -> Looke
     seen, _ = learn_view(some.features or some.embeddings, some.times, step_s, LessonSettings())
     embedded = np.concatenate([_centred(each) for each in some.embeddings])
     views = Views(seen, unit_directions(embedded, settings.embedding_directions))
-    apart = views.of(some)
-    return Looked(some, views, apart, _side_by_side(apart))
+    return Looked(some, views, views.of(some))
 
 
 @dataclass(frozen=True, slots=True)

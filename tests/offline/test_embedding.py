@@ -12,12 +12,12 @@ import torch
 from torch import nn
 
 from guide.perceive.appearance import appearance
+from guide.perceive.embedder import OnnxHead
 from guide.teach.embedding import LinearEmbedder
 from offline.config import PRESETS, Recipe, resolve
 from offline.embedding import (
     ROWS_AT_ONCE,
     Inputs,
-    LiveEmbedder,
     StandardHead,
     _statistics,
     build_head_for,
@@ -29,6 +29,7 @@ from offline.embedding import (
 )
 from offline.features import RecordingFeatures
 from offline.loop import weights_hash
+from offline.onnx_export import export_embedder
 
 RATE = 4.0
 RECIPE = resolve("default", None, {"head_width": 8, "k": 4})
@@ -69,22 +70,21 @@ def test_heads_and_finders_go_by_the_means_and_recognition_by_all() -> None:
     assert [rows.shape[1] for rows in made.demonstrations().collection().features] == [5, 5]
 
 
-def test_demonstrations_are_embedded_as_the_live_side_embeds_them(inputs: Inputs) -> None:
+def test_demonstrations_are_embedded_as_the_live_side_embeds_them(inputs: Inputs, tmp_path: Path) -> None:
     made = inputs.demonstrations()
     assert isinstance(made.embedder, LinearEmbedder)
-    network = LiveEmbedder(made.embedder).eval()
+    network = OnnxHead(export_embedder(made.embedder, tmp_path / "head.onnx"), "cpu", 1)
     for one, other in zip(made.items, inputs.recordings, strict=True):
         assert one.id == other.id
         np.testing.assert_allclose(made.embed(other.pooled, other.times), one.embedding, atol=1e-4)
-        with torch.inference_mode():
-            found = network(torch.from_numpy(appearance(other.pooled, other.times, inputs.settings))).numpy()
+        found = network.embed(appearance(other.pooled, other.times, inputs.settings))
         np.testing.assert_allclose(found, one.embedding, atol=0.01, err_msg="the root of a rounded nothing is small")
 
 
-def test_what_lies_outside_the_directions_is_their_last_number() -> None:
+def test_what_lies_outside_the_directions_is_their_last_number(tmp_path: Path) -> None:
     plain = LinearEmbedder(np.array([1.0, 0.0, 0.0]), np.array([0.5, 1.0, 1.0]), np.eye(3)[:, :1])
     rows = np.array([[5.0, 3.0, 4.0], [1.0, 0.0, 0.0]], np.float32)
-    found = LiveEmbedder(plain)(torch.from_numpy(rows)).numpy()
+    found = OnnxHead(export_embedder(plain, tmp_path / "head.onnx"), "cpu", 1).embed(rows)
     np.testing.assert_allclose(found, [[2.0, 5.0], [0.0, 0.0]], atol=1e-6)
     np.testing.assert_allclose(found, plain.embed(rows), atol=1e-6)
 

@@ -12,14 +12,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from guide.domain import KeyStep
 from guide.errors import GuideError, InputError
-from offline.executor import MOST_TRIES, Executor, Here, Processes, _single_threads, open_executor, tracked
+from guide.teach.collection import Collection
+from guide.teach.describe import learn_recognition, rehearse_all
+from offline.executor import MOST_TRIES, Executor, Here, Processes, _in_order, _single_threads, open_executor, tracked
+from offline.keysteps.choose import choose_k
 from tests.executor_tasks import count_threads, die_at_first, fail, never_end
+from tests.small_task import make_demonstrations, make_labels
 
 
 class Dying(Here):
@@ -68,6 +74,21 @@ def test_progress_ends_at_the_whole_in_whatever_order_tasks_end(ended: list[tupl
     assert f"seeing: 100 % {len(sizes)} of {len(sizes)}, " in said.getvalue()
 
 
+@settings(derandomize=True, deadline=None)
+@given(st.integers(0, 8).flatmap(lambda count: st.permutations(range(count))))
+def test_results_come_in_the_order_of_their_tasks_as_soon_as_they_can(ended: list[int]) -> None:
+    heard: list[int] = []
+
+    def done() -> Iterator[tuple[int, int]]:
+        for count, number in enumerate(ended):
+            assert heard == [*range(next(due for due in range(count + 1) if due not in ended[:count]))]
+            yield number, number
+
+    for result in _in_order(done()):
+        heard.append(result)
+    assert heard == sorted(ended)
+
+
 def test_nothing_is_begun_after_the_end_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("offline.executor.time.monotonic", lambda: now[0])
@@ -113,6 +134,19 @@ def test_what_nobody_waits_for_is_ended_and_others_may_follow(processes: Executo
     assert set(multiprocessing.active_children()) <= before
     with pytest.raises(InputError, match="damaged"):
         list(processes.run([fail, os.getpid]))
+
+
+def test_steps_are_counted_and_demonstrations_rehearsed_in_processes_as_here(processes: Executor) -> None:
+    demonstrations, steps = make_demonstrations(), [KeyStep(number, f"step {number}") for number in (1, 2, 3)]
+    collection = Collection(demonstrations.embeddings, demonstrations.times, demonstrations.rate)
+    seen = learn_recognition(demonstrations, make_labels(), steps)
+    here, there = (
+        (choose_k(collection, 0, (3, 4, 5), each=executor.map), rehearse_all(seen, steps, each=executor.map))
+        for executor in (Executor(Here()), processes)
+    )
+    assert there[1] == here[1]
+    assert (there[0].k, there[0].reason) == (here[0].k, here[0].reason)
+    np.testing.assert_allclose(there[0].scores, here[0].scores, rtol=1e-9, err_msg="as many threads, the same digits")
 
 
 def test_surroundings_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:

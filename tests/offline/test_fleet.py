@@ -32,8 +32,10 @@ from tests.faulty_task import make_task
 from tests.ray_cluster import RayCluster, require_ray
 from tests.tiny import FEATURE_RATE, ORDERS, RECIPE, Learned, learn, write_features
 
-LONG = RECIPE.replace("most_iterations = 6", "most_iterations = 300\npatience = 10000").replace(
-    "heads = 2", "heads = 3"
+LONG = (
+    RECIPE.replace("most_iterations = 6", "most_iterations = 300\npatience = 10000")
+    .replace("heads = 2", "heads = 3")
+    .replace("k = 4", 'k = "auto"')
 )
 
 
@@ -112,13 +114,21 @@ def test_an_evaluation_on_a_cluster_scores_what_it_scores_here(
 
 
 def test_a_node_that_dies_in_the_midst_changes_nothing(
-    frames_task: Learned, cluster: RayCluster, second: object, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    frames_task: Learned,
+    cluster: RayCluster,
+    second: object,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     inputs, cache = Path(frames_task.options.inputs[0]), tmp_path / "killed" / "cache"
     alone = learn(inputs, tmp_path / "alone", LONG)
+    monkeypatch.setattr("offline.keysteps.choose.correspond", lambda *_: pytest.fail("tried here"))
+    monkeypatch.setattr("guide.teach.describe.rehearse", lambda *_: pytest.fail("rehearsed here"))
     with caplog.at_level(logging.WARNING), killed_when_both_train(cluster, second, cache):
         shared = learn(inputs, tmp_path / "killed", LONG, ray=cluster.address)
     assert "a worker died (" in caplog.text
+    assert "finding key-steps: how many: 100 % 3 of 3" in shared.said
     assert shared.bundle.facts["training"] == alone.bundle.facts["training"]
     assert shared.bundle.facts["files"] == alone.bundle.facts["files"]
 

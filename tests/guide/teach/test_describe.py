@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,6 +75,22 @@ def test_how_much_is_done_is_told_and_rises(demonstrations: Demonstrations) -> N
     describe(demonstrations, TRUTH, STEPS, tell=told.append)
     assert told == sorted(told)
     assert 0.9 < told[-1] < 1.0
+
+
+def test_what_is_rehearsed_elsewhere_takes_little_with_it() -> None:
+    """What was learned goes there with every demonstration, the demonstrations themselves do not."""
+    shown, labels = eight_recordings()
+    sizes: list[int] = []
+
+    def elsewhere(do: Callable[[Any], Any], items: Sequence[Any]) -> Iterable[Any]:
+        sizes.extend(len(pickle.dumps((do, item))) for item in items)
+        return map(do, items)
+
+    here, there = (describe(shown, labels, FIVE, each=each) for each in (map, elsewhere))
+    assert there.procedure == here.procedure
+    whole = sum(len(pickle.dumps(one)) for one in shown.items)
+    assert len(sizes) == 8
+    assert max(sizes) < whole / 2
 
 
 # Three steps are left out once each, three others are done twice once each.
