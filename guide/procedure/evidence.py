@@ -16,7 +16,7 @@ from guide.procedure.precedence import Edge, without_circles
 from guide.procedure.visits import Visit, first_order
 
 SPREADS = 5.0  # standard deviations that a stranger's certainty lies below the usual one
-LEAST_FALL = 0.05  # where rehearsals hardly differ
+LEAST_FALL = 0.1  # where rehearsals hardly differ
 NORMAL = 1.4826  # standard deviations in a median deviation, where values are normal
 
 Demonstrations: TypeAlias = Sequence[tuple[Visit, ...]]
@@ -72,7 +72,7 @@ def _least_certainty(certainties: Sequence[float]) -> float:
     """What lies far below the certainty of most rehearsals, by their median and its median deviation.
 
     >>> round(_least_certainty([0.6, 0.61, 0.62, 0.63, 0.4]), 2)
-    0.54
+    0.51
     """
     if not certainties:
         return 0.0
