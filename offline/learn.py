@@ -14,8 +14,9 @@ from guide.errors import BundleError
 from guide.teach.carrying import Carrying
 from guide.teach.collection import Collection, Found
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.describe import Learned, Map, describe
+from guide.teach.describe import Learned, describe
 from guide.teach.given import Given
+from guide.teach.progress import Map
 from guide.whole_file import whole_file
 from offline.config import Recipe
 from offline.embedding import Inputs

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +20,14 @@ from guide.task_model import histories_of, labeller_of
 from guide.teach.after_effects import Sample, learn_after_effects
 from guide.teach.annotations import labels_to_segments
 from guide.teach.demonstrations import Demonstrations
-from guide.teach.progress import Tell, part_of, say_nothing
+from guide.teach.progress import Map, Tell, part_of, say_nothing
 from guide.teach.prototypes import Judged, chosen, learn_prototypes
 from guide.teach.rehearse import calibrate_steps, rehearse
 
 Floats = NDArray[np.float64]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 MOST_REHEARSED = 100_000  # frames: following so many live takes minutes, and more recordings silence no other rules
 FEWEST_REHEARSED = 12  # recordings, however long they are
-
-
-class Map(Protocol):
-    """Does the same to each of some things, perhaps side by side: results in their order, as of the builtin `map`."""
-
-    def __call__(self, do: Callable[[Item], Result], items: Sequence[Item], /) -> Iterable[Result]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from scipy.ndimage import median_filter
 
 from guide.domain import Labels
 from guide.teach.collection import Collection
-from guide.teach.describe import Map
 from guide.teach.lesson import Floats
+from guide.teach.progress import Map
 from offline.keysteps.base import average_step_s
 from offline.keysteps.correspond import CorrespondSettings, Looked, correspond, look, memberships_by_others, paired_off
 
