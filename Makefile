@@ -17,8 +17,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 # First from the videos alone, then with the labels of four demonstrations: that bundle guides.
 demo: $(STAMP)
-	$(BIN)/python -m offline.study.show --data $(DEMO) --out exported/demo-unlabelled
-	$(BIN)/python -m offline.study.show --data $(DEMO) --out exported/demo --labelled 4
+	$(BIN)/python -m offline.study.show --data $(DEMO) --unlabelled exported/demo-unlabelled --out exported/demo --labelled 4
 
 # Only what the dashboard plays: the recordings, and the bundle that guides.
 demo-bundle: $(STAMP)

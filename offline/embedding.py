@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from guide.bundle import read_arrays
 from guide.domain import Features
+from guide.errors import BundleError
 from guide.label.directions import unit_directions
-from guide.perceive.appearance import AppearanceSettings
+from guide.perceive.appearance import AppearanceSettings, Embedder
 from guide.teach.collection import Collection
 from guide.teach.demonstrations import Demonstrations, demonstrate
+from guide.teach.embedding import LinearEmbedder
 from guide.teach.view import centred
+from guide.whole_file import whole_file
 from offline.batches import Clip
 from offline.config import Recipe
 from offline.context import context_indices
@@ -67,10 +73,24 @@ class Inputs:
     copies: tuple[tuple[NDArray[Any], ...], ...] = ()
     """Of each recording what the trunk pools (T, P) in other views of it, where there are any."""
 
-    def demonstrations(self) -> Demonstrations:
-        """The recordings as teaching sees them, in the embedding that the live side takes."""
+    def demonstrations(self, folder: Path | None = None) -> Demonstrations:
+        """The recordings as teaching sees them, in the embedding that the live side takes; it is kept in the folder."""
         ids, times, pooled = zip(*((one.id, one.times, one.pooled) for one in self.recordings), strict=True)
-        return demonstrate(ids, times, pooled, self.rate, self.settings, self.copies)
+        file = None if folder is None else folder / f"embedder-{self._digest()}.npz"
+        kept = None if file is None else _read_embedder(file)
+        made = demonstrate(ids, times, pooled, self.rate, self.settings, self.copies, kept)
+        if file is not None and kept is None:
+            _keep_embedder(made.embedder, file)
+        return made
+
+    def _digest(self) -> str:
+        """Names all that the live embedder is fitted to."""
+        digest = hashlib.sha256(repr((self.rate, self.settings)).encode())
+        for array in (*((one.times, one.pooled) for one in self.recordings), *self.copies):
+            for part in array:
+                digest.update(f"{part.dtype}{part.shape}".encode())
+                digest.update(np.ascontiguousarray(part).data)
+        return digest.hexdigest()[:20]
 
     def collection(self, embeddings: Sequence[Features]) -> Collection:
         """The recordings as finders take them: of what was pooled the means alone."""
@@ -83,6 +103,21 @@ class Inputs:
             Clip(rows, context_indices(one.times, recipe.context_count, stride_s, self.rate), one.times * self.rate)
             for one, rows in zip(self.recordings, self.rows, strict=True)
         ]
+
+
+def _read_embedder(file: Path) -> LinearEmbedder | None:
+    """What was kept, or nothing where there is no such file or it is damaged: it can be fitted again."""
+    try:
+        arrays = read_arrays(file)
+        return LinearEmbedder(arrays["mean"], arrays["scale"], arrays["directions"])
+    except (BundleError, KeyError):
+        return None
+
+
+def _keep_embedder(embedder: Embedder, file: Path) -> None:
+    assert isinstance(embedder, LinearEmbedder), "that is what is fitted"
+    with whole_file(file) as unfinished:
+        np.savez(unfinished, mean=embedder.mean, scale=embedder.scale, directions=embedder.directions)
 
 
 def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe) -> Inputs:

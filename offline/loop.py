@@ -119,9 +119,7 @@ class _Run:
         self._amp = self._device.type == "cuda"
         if self._amp:  # what a GPU's matrix units read; it changes where weights lie, not their values
             model.to(memory_format=torch.channels_last_3d)
-        self._optimizer = torch.optim.Adam(
-            model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=self._amp or None
-        )
+        self._optimizer: torch.optim.Adam  # only of a run that has not ended: torch needs seconds to start one
         self._world = dist.get_world_size() if dist.is_initialized() else 1
         self._rank = dist.get_rank() if dist.is_initialized() else 0
         self._parallel = model if self._world == 1 else _parallel(model)
@@ -149,7 +147,8 @@ class _Run:
 
     def resume(self) -> None:
         """Continues from the folder's checkpoint, if there is one; from a damaged one training starts anew."""
-        start = copy.deepcopy(self._state())
+        model = copy.deepcopy(self._model.state_dict())
+        start = {"model": model, "optimizer": None, "progress": asdict(self.progress)}
         state = self._read() if self._rank == 0 else None
         if self._world > 1:
             state = share_state(state, self._device)
@@ -187,8 +186,17 @@ class _Run:
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._model.load_state_dict(state["model"])
-        self._optimizer.load_state_dict(state["optimizer"])
         self.progress = Progress(**state["progress"])
+        if self.progress.why_ended:
+            return
+        self._optimizer = torch.optim.Adam(
+            self._model.parameters(),
+            lr=self._settings.learning_rate,
+            weight_decay=self._settings.weight_decay,
+            fused=self._amp or None,
+        )
+        if state["optimizer"] is not None:
+            self._optimizer.load_state_dict(state["optimizer"])
 
     def _step(self) -> Tensor:
         """The loss of one iteration, left on the device: asking for its value would wait for the GPU at every step."""

@@ -361,7 +361,7 @@ def _find(
         trying = partial(task.executor.map, what="finding key-steps: how many", console=console)
         choice = choose_k(task.inputs.collection(embeddings), options.seed, each=trying)
     with working(console, "finding key-steps"):
-        demonstrations = task.inputs.demonstrations()
+        demonstrations = task.inputs.demonstrations(task.folder)
         return demonstrations, find_labels(
             task.inputs, demonstrations, embeddings, task.recipe, options.seed, task.kept, task.given, choice
         )

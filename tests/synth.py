@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -30,18 +30,27 @@ def grey_levels(count: int, width_px: int = 64, height_px: int = 48) -> list[Ima
 
 
 def write_video(
-    path: Path, images: Sequence[Image], times: Sequence[float], codec: str = "libx264", pixels: str = "yuv420p"
+    path: Path,
+    images: Sequence[Image],
+    times: Sequence[float],
+    codec: str = "libx264",
+    pixels: str = "yuv420p",
+    options: Mapping[str, str] | None = None,
+    flags: str = "",
 ) -> Path:
-    """Writes the pictures with exactly these times (seconds, to 1/90000), whatever rate they amount to."""
+    """Writes the pictures with exactly these times (seconds, to 1/90000), whatever rate they amount to.
+
+    The `options` are the codec's, the `flags` those of an MP4.
+    """
     height_px, width_px = images[0].shape[:2]
-    with _same_scheduling(), av.open(str(path), "w") as container:
+    with _same_scheduling(), av.open(str(path), "w", options={"movflags": flags} if flags else {}) as container:
         stream: Any = container.add_stream(codec, rate=30)
         stream.width, stream.height, stream.pix_fmt = width_px, height_px, pixels
         # MPEG-4 knows only coarse clocks and must keep the stated rate.
         time_base = Fraction(1, 30 if codec == "mpeg4" else TICKS_PER_S)
         stream.codec_context.time_base = time_base
         if codec == "libx264":
-            stream.options = {"preset": "ultrafast", "crf": "10"}
+            stream.options = dict(options or {"preset": "ultrafast", "crf": "10"})
         for image, at in zip(images, times, strict=True):
             frame = av.VideoFrame.from_ndarray(image, format="rgb24")
             frame.time_base = time_base

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -113,6 +115,44 @@ class VideoFile:
             self.close()
         height, width = first.image.shape[:2]
         return VideoFacts(len(stamps) or 1, max(stamps) - min(stamps) if stamps else 0.0, width, height)
+
+    def has_index(self) -> bool:
+        """Whether the file says where each frame lies and its times never go back, as in MP4: `picture_at` is quick."""
+        try:
+            return "mp4" in str(self._open().container.format.name)
+        finally:
+            self.close()
+
+    def picture_at(self, moment: float) -> Image | None:
+        """The first picture at or after `moment`, none after the last; of a file with an index.
+
+        Only what lies between the key frame before it and the picture is decoded.
+        """
+        try:
+            due = (decoded for at, decoded in self._from(moment) if at >= moment)
+            return next((to_rgb(decoded, VideoReformatter()) for decoded in due), None)
+        finally:
+            self.close()
+
+    def _from(self, moment: float) -> Iterator[tuple[float, Any]]:
+        """Decoded frames with their times from the key frame before a moment on; all where that cannot be found."""
+        stream = self._open()
+        clock = _Clock(stream)
+        if next(self._timed(stream, clock), None) is None:  # the first frame, from which time counts
+            self._report(0)
+        with suppress(av.FFmpegError):
+            self._container.seek(clock.stamp(moment), stream=stream)
+        timed = self._timed(stream, clock)
+        begun = next(timed, None)
+        if begun is None or begun[0] > moment:
+            stream = self._open()
+            timed = self._timed(stream, _Clock(stream))
+        else:
+            yield begun
+        yield from timed
+
+    def _timed(self, stream: Any, clock: _Clock) -> Iterator[tuple[float, Any]]:
+        return ((clock.read(decoded), decoded) for decoded in self._decode(stream))
 
     def _frames(self, wanted: Wanted | None) -> Iterator[Frame]:
         stream = self._open()
@@ -224,6 +264,12 @@ class _Clock:
             at = self._restart(seconds) if self._at - at > RESTART_S else self._at
         self._at = at
         return at
+
+    def stamp(self, at: float) -> int:
+        """The timestamp of a moment, or the one before it, in a stream that has times."""
+        assert self._origin is not None, "a frame was read"
+        assert self._time_base is not None, "streams with an index have times"
+        return math.floor((self._origin + at) / self._time_base)
 
     def _restart(self, seconds: float) -> float:
         """Lets a clock that was set anew go on where it stopped."""

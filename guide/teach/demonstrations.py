@@ -93,11 +93,16 @@ def demonstrate(
     rate: float,
     settings: AppearanceSettings,
     copies: tuple[tuple[NDArray[Any], ...], ...] = (),
+    embedder: Embedder | None = None,
 ) -> Demonstrations:
-    """Recordings' pooled trunk outputs (T, P) as demonstrations, with an embedder fitted to them and their copies."""
-    shown = [*zip(times, pooled, strict=True)]
-    shown += [(at, each) for at, own in zip(times, copies, strict=bool(copies)) for each in own]
-    embedder = _fit([at for at, _ in shown], [each for _, each in shown], rate, settings)
+    """Recordings' pooled trunk outputs (T, P) as demonstrations, with an embedder fitted to them and their copies.
+
+    An `embedder` that was fitted to just these before saves the time.
+    """
+    if embedder is None:
+        shown = [*zip(times, pooled, strict=True)]
+        shown += [(at, each) for at, own in zip(times, copies, strict=bool(copies)) for each in own]
+        embedder = _fit([at for at, _ in shown], [each for _, each in shown], rate, settings)
     items = tuple(
         Demonstration(id_, at, own, embed_recording(own, at, settings, embedder))
         for id_, at, own in zip(ids, times, pooled, strict=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from guide.domain import Image, Segment
 from guide.ingest.base import FrameSource
+from guide.ingest.files import VideoFile
 
 STILLS_PER_STEP = 4
 WIDTH_PX = 320
@@ -49,12 +50,14 @@ def choose_moments(segments: Sequence[Sequence[Segment]]) -> list[Moment]:
 
 
 def pictures_at(source: FrameSource, moments: Sequence[float]) -> list[Image]:
-    """The first frame at or after each moment, in the order of time, in one pass over the recording.
+    """The first frame at or after each moment, in the order of time; moments after the last frame have none.
 
-    Moments after the last frame have none.
+    They are sought in a video that has an index; over any other recording it is one pass.
     """
     waiting = sorted(moments)
     taken: list[Image] = []
+    if isinstance(source, VideoFile) and source.has_index():
+        return [image for moment in waiting if (image := source.picture_at(moment)) is not None]
 
     def is_due(at: float) -> bool:
         return len(taken) < len(waiting) and at >= waiting[len(taken)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
+import tyro
 from rich.console import Console
 
 from guide.bundle import read_bundle
@@ -59,6 +60,10 @@ class ShowOptions:
     """Recordings to play: one clean, one of each fault, and so on in turn."""
     labelled: int = 0
     """Demonstrations whose true labels are given to the learner, the first ones."""
+    unlabelled: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: none is made)")] = (
+        None
+    )
+    """Where the bundle goes that is first learned without labels, and played as well."""
     seed: int = 1
     """Chooses people, tables, orders and durations."""
 
@@ -68,6 +73,13 @@ def main(options: ShowOptions) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.rule("1  drawing the task")
     draw_once(World(options.seed, options.recordings, options.live), options.data, console)
+    if options.unlabelled is not None:
+        _show(replace(options, out=options.unlabelled, labelled=0), console)
+    _show(options, console)
+
+
+def _show(options: ShowOptions, console: Console) -> None:
+    """Learns the task, plays the unseen recordings and tells what came of it."""
     console.rule("2  learning it from the videos " + ("and a few labels" if options.labelled else "alone"))
     learned = _learn(options, console)
     truth, found = _labels(options, learned)

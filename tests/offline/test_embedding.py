@@ -13,6 +13,7 @@ from torch import nn
 
 from guide.perceive.appearance import appearance
 from guide.perceive.embedder import OnnxHead
+from guide.teach import demonstrations
 from guide.teach.embedding import LinearEmbedder
 from offline.config import PRESETS, Recipe, resolve
 from offline.embedding import (
@@ -87,6 +88,38 @@ def test_what_lies_outside_the_directions_is_their_last_number(tmp_path: Path) -
     found = OnnxHead(export_embedder(plain, tmp_path / "head.onnx"), "cpu", 1).embed(rows)
     np.testing.assert_allclose(found, [[2.0, 5.0], [0.0, 0.0]], atol=1e-6)
     np.testing.assert_allclose(found, plain.embed(rows), atol=1e-6)
+
+
+def test_the_live_embedder_is_kept_and_not_fitted_again(
+    inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = inputs.demonstrations(tmp_path)
+    monkeypatch.setattr(demonstrations, "_fit", lambda *_: pytest.fail("it is fitted again"))
+    for one, other in zip(first.items, inputs.demonstrations(tmp_path).items, strict=True):
+        np.testing.assert_array_equal(one.embedding, other.embedding)
+
+
+@pytest.mark.parametrize("change", ["other frames", "other copies", "longer memory", "another rate", "damaged"])
+def test_a_live_embedder_that_was_fitted_to_something_else_is_not_taken(
+    inputs: Inputs, tmp_path: Path, change: str
+) -> None:
+    inputs.demonstrations(tmp_path)
+    one, *others = inputs.recordings
+    match change:
+        case "other frames":
+            inputs = replace(inputs, recordings=(replace(one, pooled=one.pooled[::-1]), *others))
+        case "other copies":
+            inputs = replace(inputs, copies=tuple((each.pooled + 1,) for each in inputs.recordings))
+        case "longer memory":
+            inputs = replace(inputs, settings=replace(inputs.settings, memory_s=2 * inputs.settings.memory_s))
+        case "another rate":
+            inputs = replace(inputs, rate=2 * inputs.rate)
+        case _:
+            for file in tmp_path.iterdir():
+                file.write_bytes(file.read_bytes()[:500])
+    expected, found = inputs.demonstrations(), inputs.demonstrations(tmp_path)
+    for fitted, taken in zip(expected.items, found.items, strict=True):
+        np.testing.assert_array_equal(fitted.embedding, taken.embedding)
 
 
 def test_every_frame_has_one_embedding_however_it_is_cut_up(inputs: Inputs) -> None:

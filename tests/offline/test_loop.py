@@ -77,9 +77,10 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(tmp_path: Path, stop_
     assert continued == whole
 
 
-def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
+def test_a_finished_run_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = train(make_model(), position_loss, make_batches(), make_settings(), tmp_path)
     stamp = (tmp_path / CHECKPOINT).stat().st_mtime_ns
+    monkeypatch.setattr(torch.optim, "Adam", lambda *_, **__: pytest.fail("an optimizer takes seconds to start"))
     assert train(make_model(), position_loss, make_batches(), make_settings(), tmp_path) == first
     assert (tmp_path / CHECKPOINT).stat().st_mtime_ns == stamp
 

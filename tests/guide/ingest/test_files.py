@@ -69,6 +69,64 @@ def test_only_wanted_frames_are_converted(tmp_path: Path, monkeypatch: pytest.Mo
         assert frame.at == every[frame.number].at
 
 
+UNEVEN_S = np.cumsum(np.random.default_rng(5).uniform(0.01, 0.2, 60)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "options", "flags", "times"),
+    [
+        ("a.mp4", "libx264", {"g": "9", "bf": "3"}, "", steady(60, 30)),
+        ("a.mp4", "libx264", {"g": "9", "bf": "3", "x264-params": "open-gop=1"}, "", steady(60, 29.97)),
+        ("a.mp4", "libx264", {"x264-params": "intra-refresh=1:keyint=20"}, "", steady(60, 30)),  # key frames come late
+        ("a.mp4", "libx264", {"g": "9", "bf": "3"}, "", [5.0 + at for at in UNEVEN_S]),
+        ("a.mp4", "libx264", {"g": "9"}, "frag_keyframe+empty_moov", steady(60, 30)),
+        ("a.mov", "libx265", None, "", steady(60, 30)),
+        ("a.mp4", "libsvtav1", None, "", UNEVEN_S),
+    ],
+)
+def test_a_picture_that_is_sought_is_the_one_that_comes_in_order(
+    tmp_path: Path, name: str, codec: str, options: dict[str, str] | None, flags: str, times: list[float]
+) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (60, 48, 64, 3), dtype=np.uint8)
+    video = VideoFile(write_video(tmp_path / name, list(noise), times, codec, options=options, flags=flags))
+    assert video.has_index()
+    frames = list(video)
+    ats = [frame.at for frame in frames]
+    for moment in (-1.0, 0.0, ats[9], ats[18], ats[33], *np.random.default_rng(1).uniform(0, ats[-1], 12).tolist()):
+        found = video.picture_at(moment)
+        assert found is not None
+        np.testing.assert_array_equal(found, next(frame.image for frame in frames if frame.at >= moment))
+    assert video.picture_at(ats[-1] + 0.01) is None
+    assert video._container is None
+
+
+def test_a_late_picture_needs_no_early_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_video(tmp_path / "a.mp4", grey_levels(90), steady(90, 30), options={"g": "10", "preset": "ultrafast"})
+    decoded = []
+    read = _Clock.read
+
+    def counted(clock: _Clock, frame: Any) -> float:
+        decoded.append(frame)
+        return read(clock, frame)
+
+    monkeypatch.setattr(_Clock, "read", counted)
+    assert VideoFile(path).picture_at(2.5) is not None
+    assert len(decoded) < 15
+
+
+@pytest.mark.parametrize("name", ["a.mkv", "a.avi", "a.ts"])
+def test_files_whose_times_may_go_back_have_no_index(tmp_path: Path, name: str) -> None:
+    path = write_video(tmp_path / name, grey_levels(12), steady(12, 30), "mpeg4")
+    assert not VideoFile(path).has_index()
+
+
+def test_nothing_is_sought_where_nothing_can_be_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_video(tmp_path / "a.mp4", grey_levels(8), steady(8, 5))
+    monkeypatch.setattr("guide.MOST_PIXELS", 64 * 48 - 1)
+    with pytest.raises(InputError, match="not one frame"):
+        VideoFile(path).picture_at(1.0)
+
+
 @pytest.mark.parametrize("quarter_turns", [0, 1, 2, 3])
 def test_rotation_is_applied(tmp_path: Path, quarter_turns: int) -> None:
     image = plain((20, 20, 20), 64, 32)

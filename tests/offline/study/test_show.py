@@ -25,6 +25,15 @@ def run_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, st
     return first, capsys.readouterr().out
 
 
+def test_without_labels_first_and_then_with_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "World", partial(World, scale=0.08))
+    monkeypatch.setattr(show, "resolve", lambda *_: TINY)
+    options = ShowOptions(tmp_path / "data", tmp_path / "out", tmp_path / "cache", recordings=3, live=1, seed=5)
+    show.main(replace(options, labelled=2, unlabelled=tmp_path / "found"))
+    assert "review" not in read_bundle(tmp_path / "found").facts
+    assert read_bundle(tmp_path / "out").facts["review"]["labelled"] == ["01", "02"]
+
+
 def test_it_goes_all_the_way_and_the_second_run_reuses_its_caches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
