@@ -3,8 +3,10 @@
 Each rule is learnt from all demonstrations that hold the step, whatever else they hold, and once more from those that
 did all that was done so far as well: they are of the same variant of the task. Another step came first in all of them,
 or one of two steps did that are never both done before. And a step that none of those did that did all that was done
-so far belongs to another variant. A risk is the chance that a right recording does otherwise. Where steps are true it
-rests on how often two of them came close to each other: far apart, something else may have kept them in order.
+so far belongs to another variant. A risk is the chance that a right recording does otherwise. Live it is drawn towards
+how often the two steps change places with any others: what is done now here and now there has no fixed order with what
+it happened to follow. Where steps are true it rests on how often two of them came close to each other: far apart,
+something else may have kept them in order.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Of every count: so an order that fewer than four demonstrations show is riskier than what may alarm (`MOST_RISK`).
-PRIOR_BREACHES, PRIOR_TOTAL = 0.2, 0.85
+PRIOR_BREACHES, PRIOR_TOTAL = 0.2, 0.85  # of every count
+PRIOR_DEMONSTRATIONS = 1.0  # that the variability of two steps weighs in the risk of their order
 FEWEST_INSTEAD = 2  # demonstrations that must have taken either of two ways
 
 
@@ -76,17 +78,28 @@ class Orders:
         return np.stack([self._before(column)[0].sum(0) for column in range(count)], 1) if count else np.zeros((0, 0))
 
     @cached_property
+    def variability(self) -> Floats:
+        """The share (S, S) of the rarer order in all pairs that the row is in, averaged with that of the column."""
+        rarer, both = np.minimum(self.first, self.first.T), self.first + self.first.T
+        share = rarer.sum(1) / np.maximum(both.sum(1), 1)
+        return np.asarray(share[:, None] + share) / 2
+
+    @cached_property
     def order_risk(self) -> Floats:
         """The chance (S, S) that the row comes after the column where both are done; 1 where none does both."""
         both = self.first + self.first.T
-        return np.where(both > 0, (self.first.T + PRIOR_BREACHES) / (both + PRIOR_TOTAL), 1.0)
+        return np.where(both > 0, self._risk(self.first.T, both), 1.0)
 
     @cached_property
     def need_risk(self) -> Floats:
         """The chance (S, S) that the column is begun while the row is not done."""
-        risk = (self.held - self.first + PRIOR_BREACHES) / (self.held + PRIOR_TOTAL)
+        risk = self._risk(self.held - self.first, self.held)
         np.fill_diagonal(risk, 1.0)
         return risk
+
+    def _risk(self, breaches: Floats, total: Floats) -> Floats:
+        prior = PRIOR_BREACHES + PRIOR_DEMONSTRATIONS * self.variability
+        return np.asarray((breaches + prior) / (total + PRIOR_TOTAL + PRIOR_DEMONSTRATIONS))
 
     @cached_property
     def needs(self) -> Floats:

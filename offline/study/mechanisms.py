@@ -24,7 +24,7 @@ from guide.label.histories import Expectations, Histories
 from guide.label.steps import StepSettings
 from guide.label.visit_counts import HARDLY, VisitCounts
 from guide.label.window import WindowCut
-from guide.procedure import evidence, flags, learn, rule_selection, speak, tracker
+from guide.procedure import evidence, flags, learn, orders, rule_selection, speak, tracker
 from guide.procedure.events import Event, Reviewed
 from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Procedure
@@ -139,6 +139,7 @@ RULES: Final[Mapping[str, Instead]] = {
         (describe, "learn_procedure"): lambda sequences, steps, **_: learn_procedure(sequences, steps)
     },
     "rehearsals add no risk": {(evidence, "seen_broken"): lambda *_: 0.0},
+    "each order by its own count": {(orders, "PRIOR_DEMONSTRATIONS"): 0.0},
     "the next recording is no worse": {
         (rule_selection, "expected_live"): lambda alarms, rehearsals: alarms / rehearsals
     },

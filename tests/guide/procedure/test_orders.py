@@ -15,10 +15,16 @@ def risk_of(orders: Orders, kind: str, first: int, then: int) -> float:
 
 
 @pytest.mark.parametrize("kind", ["order_risk", "need_risk"])
-def test_an_order_may_alarm_once_four_demonstrations_show_it(kind: str) -> None:
+def test_an_order_may_alarm_once_three_demonstrations_show_it(kind: str) -> None:
     risks = [risk_of(Orders(((1, 2, 3),) * count), kind, 1, 2) for count in range(1, 9)]
     assert risks == sorted(risks, reverse=True)
-    assert risks[2] > MOST_RISK > risks[3]
+    assert risks[1] > MOST_RISK > risks[2]
+
+
+@pytest.mark.parametrize("kind", ["order_risk", "need_risk"])
+def test_an_order_is_riskier_where_its_steps_change_places_with_others(kind: str) -> None:
+    fixed, loose = Orders(((1, 2, 3, 4),) * 4), Orders(((1, 2, 3, 4), (2, 3, 1, 4)) * 2)
+    assert risk_of(fixed, kind, 1, 4) < risk_of(loose, kind, 2, 4) < MOST_RISK < risk_of(loose, kind, 1, 4)
 
 
 def test_an_order_that_was_seen_both_ways_is_riskier() -> None:
@@ -90,7 +96,7 @@ def test_risks_are_chances_and_never_sure_of_both_directions(demonstrations: lis
     for first, then in permutations(found.steps, 2):
         there, back = (risk_of(found, "order_risk", *pair) for pair in ((first, then), (then, first)))
         assert 0 <= there <= 1
-        assert max(there, back) >= 0.4
+        assert max(there, back) >= 0.35
         assert 0 < risk_of(found, "need_risk", first, then) <= 1
 
 
