@@ -18,7 +18,7 @@ from guide.procedure.actions import Action
 from guide.procedure.events import Confirmed, Ended, Event, Finished, Marked, Reviewed, Ticked
 from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
-from guide.procedure.progress import advise_next
+from guide.procedure.progress import progress_of
 from guide.procedure.settings import TrackerSettings
 from guide.procedure.state import Cause, State, Voice
 from guide.procedure.tracker import advance
@@ -239,7 +239,7 @@ class _Turn:
 
     def _go_on(self) -> None:
         """The step that is advised is being done from now on; one cut short by a person was not too short."""
-        choices = advise_next(self.procedure, self.state, self.now.excused)
+        choices = progress_of(self.procedure, self.state, self.now.excused).next_steps
         if not choices or self.state.is_finished:
             return
         last, begun = self.state.last, Confirmed(choices[0].step, self.state.at, 1.0, self.state.known_at)
