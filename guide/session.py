@@ -114,7 +114,8 @@ class Session:
         self.procedure: Procedure = from_plain(bundle.json("procedure.json"))
         self.tracker = AttendedTracker(self.procedure, TrackerSettings(is_by_hand=networks.head is None))
         self.listener: Listener | None = None
-        self._last: SettledLabel | None = None
+        self.last_label: SettledLabel | None = None
+        """The newest released label."""
         self._unsaid: tuple[Guidance, ...] = ()
         self.is_cut_off = False
         """Whether its recording ended before the work did."""
@@ -130,7 +131,7 @@ class Session:
     @property
     def why_not_judged(self) -> str:
         """Why there can be no verdict on what was done, or nothing."""
-        if self._last is None:
+        if self.last_label is None:
             return "Nothing was seen: no picture came"
         if self.is_cut_off:
             return "Not judged: the recording ends early"
@@ -140,11 +141,6 @@ class Session:
     def is_by_hand(self) -> bool:
         """Whether nothing is recognised, and steps are done when an operator says so."""
         return isinstance(self._recogniser, _NoRecogniser)
-
-    @property
-    def last_label(self) -> SettledLabel | None:
-        """The newest released label."""
-        return self._last
 
     def keep_up(self) -> str:
         """Has two looks take turns where this machine has no time for both; says so, or nothing. For live sources."""
@@ -222,13 +218,13 @@ class Session:
     def _finish(self) -> tuple[Update, ...]:
         labelled, events = self._recogniser.finish()
         updates = list(self._take(labelled))
-        if self._last is None:
+        if self.last_label is None:
             return ()
         self.endings = self._recogniser.endings()
-        last = updates.pop() if updates else Update(self._last)
+        last = updates.pop() if updates else Update(self.last_label)
         said, self._unsaid = self._unsaid, ()  # where no label was held back to bring it along
         said += tuple(word for event in events for word in self._tell(event))
-        said += self.tracker.finish(self._last.at, self.is_cut_off)
+        said += self.tracker.finish(self.last_label.at, self.is_cut_off)
         return (*updates, replace(last, events=last.events + events, guidance=last.guidance + said))
 
     def _take(self, labelled: Labelled) -> tuple[Update, ...]:
@@ -238,7 +234,7 @@ class Session:
         return tuple(self._update(label, events) for label, events in labelled.settled)
 
     def _update(self, label: SettledLabel, events: tuple[StepEvent, ...]) -> Update:
-        self._last = label
+        self.last_label = label
         guidance, self._unsaid = self._unsaid, ()
         guidance += tuple(said for event in events for said in self._tell(event))
         return Update(label, events, guidance + self.tracker.tick(label.at))

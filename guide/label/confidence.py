@@ -40,22 +40,20 @@ class Calibration:
         return float(_share(self.slope * _log_odds(np.array([raw])) + self.offset)[0])
 
 
-def fit_calibration(raw: Floats, right: Floats, weights: Floats | None = None) -> Calibration:
+def fit_calibration(raw: Floats, right: Floats) -> Calibration:
     """The likeliest calibration of raw confidences (N,), of which the shares (N,) in [0, 1] were right.
 
-    `weights` (N,) say how many independent witnesses each counts as. Few witnesses change little: the prior holds
-    slope and offset near those that leave everything as it is.
+    Few witnesses change little: the prior holds slope and offset near those that leave everything as it is.
     """
     if len(raw) == 0:
         return Calibration()
-    counts = np.ones(len(raw)) if weights is None else weights
     design = np.stack([_log_odds(raw), np.ones(len(raw))], axis=1)
     start, tightness = np.array([1.0, 0.0]), np.array([PRIOR_SLOPE, PRIOR_OFFSET]) ** -2.0
     found = start
     for _ in range(ROUNDS):
         share = _share(design @ found)
-        downhill = design.T @ (counts * (right - share)) - tightness * (found - start)
-        bend = (design * (counts * share * (1 - share))[:, None]).T @ design + np.diag(tightness)
+        downhill = design.T @ (right - share) - tightness * (found - start)
+        bend = (design * (share * (1 - share))[:, None]).T @ design + np.diag(tightness)
         step = np.linalg.solve(bend, downhill)
         found = found + np.clip(step, -1.0, 1.0)  # far from the best, a full step may lead away
     slope, offset = max(float(found[0]), LEAST_SLOPE), float(found[1])

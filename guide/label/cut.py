@@ -29,7 +29,7 @@ JOINT_FRAMES = 4096
 SHORT = 128
 
 
-def settle_all(recordings: Iterable[tuple[Unaries, Links]], max_sweeps: int = MAX_SWEEPS) -> list[Labels]:
+def settle_all(recordings: Iterable[tuple[Unaries, Links]]) -> list[Labels]:
     """Labels (T_i,) of several recordings, of the energies that `settle` gives one by one, in less time.
 
     Their chains are solved together, many recordings at a time, and those of short ones are improved together.
@@ -38,11 +38,11 @@ def settle_all(recordings: Iterable[tuple[Unaries, Links]], max_sweeps: int = MA
     for some in _groups(recordings, CHAIN_FRAMES):
         starts = iter(chains([unary for unary, _ in some], [links.change_costs() for _, links in some]))
         for few in _groups(some, JOINT_FRAMES):
-            labels += _improve_all(few, [next(starts) for _ in few], max_sweeps)
+            labels += _improve_all(few, [next(starts) for _ in few])
     return labels
 
 
-def settle(unary: Unaries, links: Links, max_sweeps: int = MAX_SWEEPS) -> Labels:
+def settle(unary: Unaries, links: Links) -> Labels:
     """Labels (T,) of one recording: the chain's optimum where that is exact, else improved by expansions.
 
     The chain charges a link once for every change it spans, the energy once at most: so the chain's optimum is an upper
@@ -50,10 +50,10 @@ def settle(unary: Unaries, links: Links, max_sweeps: int = MAX_SWEEPS) -> Labels
     longer than SPAN is improved span by span, the labels around it held: the energy still never rises, so it ends no
     higher than the best chain's, and the time grows with the length and no faster.
     """
-    return _improve(unary, links, chain(unary, links.change_costs()), max_sweeps)
+    return _improve(unary, links, chain(unary, links.change_costs()))
 
 
-def expand(unary: Unaries, links: Links, start: Labels | None = None, max_sweeps: int = MAX_SWEEPS) -> Labels:
+def expand(unary: Unaries, links: Links, start: Labels | None = None) -> Labels:
     """Labels (T,) no alpha-expansion can improve, from `start` or from each frame's best unary.
 
     The energy never rises. With two labels the result is optimal: the energy is submodular, and a labelling that
@@ -65,7 +65,7 @@ def expand(unary: Unaries, links: Links, start: Labels | None = None, max_sweeps
     best, moves_without_gain = energy(unary, links, labels), 0
     label_count, ground = unary.shape[1], Ground.of(unary, links, labels)
     is_idle = _idle(unary, links, ground)
-    for move in range(max_sweeps * label_count):
+    for move in range(MAX_SWEEPS * label_count):
         grown = None if is_idle[move % label_count] else grow(unary, links, ground, move % label_count)
         found = best if grown is None else energy(unary, links, grown)
         if grown is not None and found < best - LEAST_GAIN * max(1.0, abs(best)):
@@ -79,9 +79,7 @@ def expand(unary: Unaries, links: Links, start: Labels | None = None, max_sweeps
     return labels
 
 
-def expand_all(
-    recordings: Sequence[tuple[Unaries, Links]], starts: Sequence[Labels], max_sweeps: int = MAX_SWEEPS
-) -> list[Labels]:
+def expand_all(recordings: Sequence[tuple[Unaries, Links]], starts: Sequence[Labels]) -> list[Labels]:
     """What `expand` gives for each of several recordings of equally many labels, by moves that all make at once.
 
     No link leads from one to another, so a cut of all is a cut of each; whether a move gains is asked of each alone.
@@ -89,7 +87,7 @@ def expand_all(
     labels, active = list(starts), list(range(len(starts)))
     without_gain = np.zeros(len(starts), np.int64)  # moves since the last that gained, of each
     label_count = recordings[0][0].shape[1] if recordings else 0
-    for _ in range(max_sweeps if label_count else 0):
+    for _ in range(MAX_SWEEPS if label_count else 0):
         some = [recordings[number] for number in active]
         swept = _sweep(_Joint.of(some), [labels[number] for number in active], without_gain[active])
         for number, (each, count) in zip(active, swept, strict=True):
@@ -229,32 +227,30 @@ def _groups(recordings: Iterable[tuple[Unaries, Links]], most: int) -> Iterator[
     yield some
 
 
-def _improve_all(
-    recordings: Sequence[tuple[Unaries, Links]], starts: Sequence[Labels], max_sweeps: int
-) -> list[Labels]:
+def _improve_all(recordings: Sequence[tuple[Unaries, Links]], starts: Sequence[Labels]) -> list[Labels]:
     """What `_improve` gives for each; several that are short are improved together."""
     is_short = all(len(unary) <= SHORT for unary, _ in recordings)
     if is_short and len(recordings) > 1 and not all(links.is_chain for _, links in recordings):
-        return expand_all(recordings, starts, max_sweeps)
-    return [_improve(*each, start, max_sweeps) for each, start in zip(recordings, starts, strict=True)]
+        return expand_all(recordings, starts)
+    return [_improve(*each, start) for each, start in zip(recordings, starts, strict=True)]
 
 
-def _improve(unary: Unaries, links: Links, start: Labels, max_sweeps: int) -> Labels:
+def _improve(unary: Unaries, links: Links, start: Labels) -> Labels:
     if links.is_chain:
         return start
     improve = expand if len(unary) <= SPAN else _expand_spans
-    return improve(unary, links, start, max_sweeps)
+    return improve(unary, links, start)
 
 
-def _expand_spans(unary: Unaries, links: Links, labels: Labels, max_sweeps: int) -> Labels:
+def _expand_spans(unary: Unaries, links: Links, labels: Labels) -> Labels:
     """Labels (T,) after expansions within overlapping spans, each taken up again while a span next to it changes."""
     begins = range(0, len(unary) - OVERLAP, SPAN - OVERLAP)
     due, reach = set(range(len(begins))), links.reach
-    for _ in range(max_sweeps):
+    for _ in range(MAX_SWEEPS):
         for number in sorted(due):
             due.discard(number)
             span = slice(begins[number], min(begins[number] + SPAN, len(unary)))
-            found = expand(*_held(unary, links, labels, span, reach), labels[span], max_sweeps)
+            found = expand(*_held(unary, links, labels, span, reach), labels[span])
             if (found != labels[span]).any():
                 labels[span] = found
                 due |= {number - 1, number + 1} & set(range(len(begins)))

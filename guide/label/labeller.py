@@ -131,8 +131,8 @@ class Labeller:
         return np.asarray(found / np.maximum(found.sum(1, keepdims=True), np.finfo(np.float64).tiny))
 
     def _track_all(self, labels: Sequence[SettledLabel]) -> tuple[tuple[SettledLabel, tuple[StepEvent, ...]], ...]:
-        return tuple((label, self._take_ended() + self._track_one(label)) for label in labels)
-
-    def _track_one(self, label: SettledLabel) -> tuple[StepEvent, ...]:
-        """The events of a label; frames from before a restart, whose labels settle after it, begin no step."""
-        return self._track.push(label) if label.at > self.past.since else ()
+        """Labels and their events; frames from before a restart, whose labels settle after it, begin no step."""
+        return tuple(
+            (label, self._take_ended() + (self._track.push(label) if label.at > self.past.since else ()))
+            for label in labels
+        )

@@ -12,20 +12,19 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TypeAlias
 
-from guide.domain import Alert, AlertKind, Guidance, Question, Severity
+from guide.domain import Alert, Guidance, Question
 from guide.procedure import speak
 from guide.procedure.actions import Action
 from guide.procedure.events import Confirmed, Ended, Event, Finished, Marked, Reviewed, Ticked
 from guide.procedure.flags import Finding
 from guide.procedure.model import Procedure
-from guide.procedure.progress import advise_next
+from guide.procedure.progress import progress_of
 from guide.procedure.settings import TrackerSettings
 from guide.procedure.state import Cause, State, Voice
 from guide.procedure.tracker import advance
 
 _GOOD_ANSWERS: dict[str, bool] = {"missed": True, "out_of_order": False, "repeated": False}
 """Which answer to the question on a cause says that all is well; see `speak.question_text`."""
-_SEVERITY: dict[str, Severity] = {"out_of_order": "alarm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +228,7 @@ class _Turn:
         self._put(replace(self.state, faults=faults))
         before = next((fault.lacking for fault in faults if kind == "out_of_order" and fault.early == step), None)
         evidence = f'the operator answered {"yes" if answer else "no"}, when asked about "{self.procedure.name(step)}"'
-        finding = Finding(_kind(kind), step, _SEVERITY.get(kind, "warning"), evidence, before)
+        finding = Finding(kind, step, "alarm" if kind == "out_of_order" else "warning", evidence, before)
         voice, said = speak.tell(self.state.voice, finding, self.state.known_at, self.procedure, self.settings)
         self._say(replace(self.state, voice=voice), said)
 
@@ -240,7 +239,7 @@ class _Turn:
 
     def _go_on(self) -> None:
         """The step that is advised is being done from now on; one cut short by a person was not too short."""
-        choices = advise_next(self.procedure, self.state, self.now.excused)
+        choices = progress_of(self.procedure, self.state, self.now.excused).next_steps
         if not choices or self.state.is_finished:
             return
         last, begun = self.state.last, Confirmed(choices[0].step, self.state.at, 1.0, self.state.known_at)
@@ -256,9 +255,11 @@ class _Turn:
         step, rest = state.visits[-1].step, state.visits[:-1]
         is_gone = all(visit.step != step for visit in rest)
         faults = tuple(fault for fault in state.faults if not (is_gone and step in (fault.early, fault.lacking)))
-        blamed = [("missed", fault.lacking) for fault in state.faults if fault.early == step and fault not in faults]
-        late = [("out_of_order", fault.early) for fault in state.faults if fault.lacking == step]
-        own = [(kind, step) for kind in ("out_of_order", "repeated", "too_long", "too_short")]
+        blamed: list[Cause] = [
+            ("missed", fault.lacking) for fault in state.faults if fault.early == step and fault not in faults
+        ]
+        late: list[Cause] = [("out_of_order", fault.early) for fault in state.faults if fault.lacking == step]
+        own: list[Cause] = [(kind, step) for kind in ("out_of_order", "repeated", "too_long", "too_short")]
         marked = tuple(other for other in state.marked if other != step)
         denied = tuple(dict.fromkeys((*state.denied, step))) if is_gone else state.denied
         self._put(
@@ -315,11 +316,3 @@ def _without_short(state: State, said: Sequence[Guidance], steps: Sequence[int])
         return state, list(said)
     voice, _ = speak.settle(state.voice, [("too_short", one.step) for one in short], state.at, is_withdrawn=True)
     return replace(state, voice=voice), [one for one in said if one not in short]
-
-
-def _kind(kind: str) -> AlertKind:
-    if kind == "missed":
-        return "missed"
-    if kind == "out_of_order":
-        return "out_of_order"
-    return "repeated" if kind == "repeated" else "unknown"

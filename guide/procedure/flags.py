@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from guide.domain import UNKNOWN, AlertKind, Severity
 from guide.procedure.events import Confirmed
+from guide.procedure.given_rules import given_steps
 from guide.procedure.model import Procedure
 from guide.procedure.orders import Lacking, kin_risk
 from guide.procedure.progress import rank_next
@@ -247,7 +248,7 @@ def _presence(procedure: Procedure, step: int) -> str:
     others = [procedure.name(other) for first, other in procedure.rules.alternatives if first == step]
     if others:
         return f'it or "{others[0]}" is to be done, {GIVEN}'
-    if procedure.rules.is_given("required", (step,)):
+    if step in given_steps(procedure.rules.given):
         return f"it is to be done, {GIVEN}"
     found = procedure.statistics_of(step)
     return f"done in {found.present if found else 0} of {procedure.demonstrations} demonstrations"

@@ -41,8 +41,8 @@ class Fold(NamedTuple):
 def folds_of(
     demonstrations: Demonstrations,
     steps: Sequence[KeyStep],
-    are_true: bool = False,
-    ends: Mapping[int, Belief] | None = None,
+    are_true: bool,
+    ends: Mapping[int, Belief],
 ) -> list[Fold]:
     """A fold for each demonstration, or for an evenly spread choice of many; none for a single demonstration.
 
@@ -56,7 +56,7 @@ def folds_of(
     chosen: Sequence[int] = sorted(ends) if ends else range(count)
     if len(chosen) > MOST_FOLDS:
         chosen = [chosen[index * len(chosen) // MOST_FOLDS] for index in range(MOST_FOLDS)]
-    return [_fold(demonstrations, steps, index, are_true, ends or {}) for index in chosen]
+    return [_fold(demonstrations, steps, index, are_true, ends) for index in chosen]
 
 
 def _fold(

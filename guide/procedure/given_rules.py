@@ -29,7 +29,10 @@ def read_rule(text: str, stance: Stance, steps: Sequence[KeyStep]) -> tuple[Give
     (GivenRule(kind='needs', steps=(1, 2), holds=True),)
     """
     if found := _OPTIONAL.fullmatch(text.strip()):
-        return (_required(_step(found[1], steps), stance),)
+        step = _step(found[1], steps)
+        if stance == "relax":
+            raise InputError("a step that may be left out has nothing to relax: forbid that it is optional, or add it.")
+        return (GivenRule("required", (step,), stance == "forbid"),)
     kind, first, then = _pair(text, steps)
     if first == then:
         raise InputError(f"a rule is about two different steps, got {text!r:.80}: name another.")
@@ -38,12 +41,6 @@ def read_rule(text: str, stance: Stance, steps: Sequence[KeyStep]) -> tuple[Give
         both = (GivenRule("required", (first,)), GivenRule("required", (then,)))
         return both if kind == "either" else (GivenRule("before", pair[::-1]),)
     return (GivenRule(kind, pair, stance == "add"),)
-
-
-def _required(step: int, stance: Stance) -> GivenRule:
-    if stance == "relax":
-        raise InputError("a step that may be left out has nothing to relax: forbid that it is optional, or add it.")
-    return GivenRule("required", (step,), stance == "forbid")
 
 
 def _pair(text: str, steps: Sequence[KeyStep]) -> tuple[GivenKind, int, int]:

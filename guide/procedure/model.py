@@ -278,9 +278,6 @@ class Rules:
         pairs = (one.steps for one in self.given if one.kind in ("before", "needs") and not one.holds)
         return frozenset((first, then) for first, then in pairs)
 
-    def is_given(self, kind: GivenKind, steps: tuple[int, ...]) -> bool:
-        return any(one.holds and one.about == GivenRule(kind, steps).about for one in self.given)
-
     def is_relaxed(self, kind: GivenKind, steps: tuple[int, ...]) -> bool:
         return any(not one.holds and one.about == GivenRule(kind, steps).about for one in self.given)
 

@@ -79,21 +79,13 @@ def kindred(procedure: Procedure, done: Iterable[int]) -> Kindred:
 
 
 def progress_of(procedure: Procedure, state: State, excused: Collection[int] = ()) -> Progress:
-    """The session's place in the procedure, with possible next steps: what was missed, then the likeliest.
+    """The session's place in the procedure, with next steps: what was missed and can be done, then the likeliest.
 
-    `excused` are the steps that a person said were not missed.
+    Nobody is sent back to an `excused` step: the tracker may hold it as missed, but a person knows better.
     """
     view = _View(procedure, state)
     lacking = tuple(sorted(procedure.rules.required_but(state.done), key=view.usual_place))
     return Progress(state.done, state.current, view.advised(excused), lacking, view.strange)
-
-
-def advise_next(procedure: Procedure, state: State, excused: Collection[int] = ()) -> tuple[NextStep, ...]:
-    """What to do next: a step that was missed and can still be done comes before what people usually go on with.
-
-    Nobody is sent back to an excused one: the tracker may hold it as missed, but a person knows better.
-    """
-    return _View(procedure, state).advised(excused)
 
 
 def rank_next(procedure: Procedure, state: State) -> tuple[NextStep, ...]:

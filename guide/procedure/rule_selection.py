@@ -159,7 +159,8 @@ class _Choice:
         # Live one level for both: each cut-off that is free may hide a false alarm of its own.
         limits = self._levels() if self._is_live else product(self._limits(0), self._limits(1))
         both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]
-        chosen = self._best(both, lambda one: one.alone + one.pair) or chosen
+        within = filter(self._is_within, both)
+        chosen = max(within, key=lambda one: (self.gain(one), one.alone + one.pair), default=chosen)
         for name in ("long_factor", "short_factor"):
             tries = [replace(chosen, **{name: factor}) for factor in FACTORS]  # type: ignore[arg-type]
             chosen = next(filter(self._is_within, tries), chosen)
@@ -191,9 +192,6 @@ class _Choice:
         """Cut-offs for a kind of rule: none, just below each false alarm, and all."""
         risks = np.unique(self._alarms[:, kind])
         return [NEVER, *(float(risk) * (1 - 1e-6) for risk in risks[risks <= MOST_RISK]), MOST_RISK]
-
-    def _best(self, tries: Iterable[Cutoffs], tie: Callable[[Cutoffs], float]) -> Cutoffs | None:
-        return max(filter(self._is_within, tries), key=lambda one: (self.gain(one), tie(one)), default=None)
 
     def gain(self, cutoffs: Cutoffs) -> float:
         """What the share of faults that is found is worth, less the false alarms a recording."""

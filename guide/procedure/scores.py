@@ -11,7 +11,7 @@ from guide.procedure.model import Procedure
 from guide.procedure.replay import follow, standing_alerts
 from guide.procedure.rule_selection import FALSE_ALARM_RATE
 from guide.procedure.sequences import NamedSequence
-from guide.procedure.verdicts import Blame, judge, missing
+from guide.procedure.verdicts import Blame, judge
 from guide.procedure.visits import visits_of
 
 
@@ -68,7 +68,7 @@ def check(procedure: Procedure, sequence: NamedSequence, blame: Blame = "both") 
     return Checked(
         sequence,
         tuple(judge(procedure, [every[step.name] for step in sequence.done], blame)),
-        tuple(procedure.name(step) for step in missing(procedure, steps)),
+        tuple(procedure.name(step) for step in procedure.rules.required_but(steps)),
         alerts,
         sum(not _is_meant(alert, procedure, sequence) for alert in alerts),
     )

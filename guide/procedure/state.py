@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, TypeAlias
 
-from guide.domain import Alert, Belief
+from guide.domain import Alert, AlertKind, Belief
 from guide.procedure.model import Procedure
 from guide.procedure.orders import Lacking
 from guide.procedure.visits import Visit, visits_of
 
-Cause: TypeAlias = tuple[str, int]  # (kind, the step it is about)
+Cause: TypeAlias = tuple[AlertKind, int]  # and the step it is about
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ def judge(procedure: Procedure, steps: Sequence[int], blame: Blame = "both") -> 
 
     A broken precedence is laid on the step done too early and, where both are blamed, on the one done too late; then on
     that alone where the sequence ends with it and the early one does not need it. A step that lacks what it needs is a
-    mistake, unless the work went on without a step that everybody does: that is nobody's mistake here but `missing`.
+    mistake, unless the work went on without a step that everybody does: that is nobody's mistake, it is missing.
 
     >>> from guide.domain import KeyStep
     >>> from guide.procedure.model import Rules
@@ -31,7 +31,7 @@ def judge(procedure: Procedure, steps: Sequence[int], blame: Blame = "both") -> 
     for before, after in procedure.rules.edges:
         if before in first and after in first and first[after] < first[before]:
             wrong |= {after} if blame == "early" else {before} if first[before] == last else {after, before}
-    left_out = set(missing(procedure, steps))
+    left_out = set(procedure.rules.required_but(steps))
     lacking = {step: _lacking(procedure, steps[:index], step) for step, index in first.items()}
     stops_short = not left_out <= set[int]().union(*lacking.values())
     for step, index in first.items():
@@ -73,8 +73,3 @@ def _is_again(procedure: Procedure, steps: Sequence[int], index: int, is_redone:
     turns = sum(other == step != before for before, other in zip((0, *steps[:index]), steps[:index], strict=False))
     is_usual = turns < procedure.usual_visits(step)
     return steps[index - 1] != step and step in procedure.rules.single and not is_redone and not is_usual
-
-
-def missing(procedure: Procedure, steps: Sequence[int]) -> tuple[int, ...]:
-    """The required steps that the sequence lacks."""
-    return procedure.rules.required_but(steps)

@@ -62,25 +62,23 @@ def read_labels(
     duration_s: float | None = None,
     steps: Collection[int] | None = None,
     lenient: bool = False,
-    tier: str | None = None,
 ) -> LabelFile:
     """The labels in a CSV or ELAN file, checked against the recording's length and the known step numbers where given.
 
     Raises InputError naming every problem with its line; `lenient` repairs instead and lists the changes.
     """
     durations = {} if duration_s is None else {"": duration_s}
-    return read_label_files({"": Path(path)}, durations, LabelOptions(steps, lenient, tier))[""]
+    return read_label_files({"": Path(path)}, durations, LabelOptions(steps, lenient))[""]
 
 
 def read_label_files(
-    files: Mapping[str, Path], durations: Mapping[str, float], options: LabelOptions | None = None
+    files: Mapping[str, Path], durations: Mapping[str, float], options: LabelOptions
 ) -> dict[str, LabelFile]:
     """The labels of several files together, by the ids they are given under, as the recordings' lengths are.
 
     Raises InputError with the problems of all files. ELAN files without numbers share one numbering, which follows
     the names in the CSV files where they have the same ones.
     """
-    options = options or LabelOptions()
     rows = {id_: read_cells(path) for id_, path in files.items() if not is_elan(path)}
     read = {id_: _checked(files[id_], rows[id_], durations.get(id_), options) for id_ in rows}
     known = {name: step for labels, _ in read.values() for step, name in labels.names.items()}
@@ -94,11 +92,7 @@ def read_label_files(
 
 
 def read_label_folder(
-    folder: str | Path,
-    durations: Mapping[str, float],
-    steps: Collection[int] | None = None,
-    lenient: bool = False,
-    tier: str | None = None,
+    folder: str | Path, durations: Mapping[str, float], lenient: bool = False
 ) -> dict[str, LabelFile]:
     """The labels of those recordings that have a file `<id>.csv` or `<id>.eaf` in `folder`, by recording id.
 
@@ -115,7 +109,7 @@ def read_label_folder(
             f"--labels needs at least one CSV or ELAN file named like a recording, such as "
             f"{next(iter(durations), 'NAME')}.csv, but {folder} has none."
         )
-    read = read_label_files(files, durations, LabelOptions(steps, lenient, tier))
+    read = read_label_files(files, durations, LabelOptions(lenient=lenient))
     _require_one_name_a_step(read)
     return read
 

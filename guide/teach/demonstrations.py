@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guide.domain import Features, Times
+from guide.domain import Features, Labels, Segment, Times
 from guide.perceive.appearance import REMEMBERED_STEPS, AppearanceSettings, Embedder, appearance
+from guide.teach.annotations import labels_to_segments
 from guide.teach.collection import Collection
 from guide.teach.embedding import LinearEmbedder, embed_recording, fit_embedder, fitted_stride
 from guide.teach.reorder import shuffled_parts
@@ -80,6 +81,12 @@ class Demonstrations:
     def embed(self, pooled: NDArray[Any], times: Times) -> Features:
         """The embeddings (T, D) of pooled trunk outputs (T, P), such as a demonstration's in another order."""
         return embed_recording(pooled, times, self.settings, self.embedder)
+
+    def segments(self, labels: Sequence[Labels]) -> tuple[tuple[Segment, ...], ...]:
+        """The steps of each demonstration by labels (T,) of its frames, in order of time."""
+        return tuple(
+            tuple(labels_to_segments(each, one.times, self.rate)) for each, one in zip(labels, self.items, strict=True)
+        )
 
     def collection(self) -> Collection:
         """The same as finders take it."""

@@ -18,7 +18,6 @@ from guide.procedure.learn import learn_procedure
 from guide.procedure.model import Procedure
 from guide.task_model import histories_of, labeller_of
 from guide.teach.after_effects import Sample, learn_after_effects
-from guide.teach.annotations import labels_to_segments
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.progress import Map, Tell, part_of, say_nothing
 from guide.teach.prototypes import Judged, chosen, learn_prototypes
@@ -83,10 +82,6 @@ def learn_recognition(
     demonstrations: Demonstrations, labels: Sequence[Labels], steps: Sequence[KeyStep], tell: Tell = say_nothing
 ) -> Recognition:
     """What labels (T,) of all demonstrations teach of how steps look."""
-    segments = tuple(
-        tuple(labels_to_segments(each, one.times, demonstrations.rate))
-        for each, one in zip(labels, demonstrations.items, strict=True)
-    )
     links = LinkSettings().capped(min(one.duration_s for one in demonstrations.items) / len(steps))
     taught = learn_prototypes(demonstrations, labels)
     tell(0.6)
@@ -96,7 +91,7 @@ def learn_recognition(
     places = some(taught.judged)
     return Recognition(
         tuple(labels),
-        segments,
+        demonstrations.segments(labels),
         taught.prototypes,
         effects.effects,
         [taught.judged[place] for place in places],

@@ -11,7 +11,7 @@ from guide.domain import BACKGROUND, KeyStep, Labels, Segment
 from guide.errors import InputError
 from guide.procedure.given_rules import merged
 from guide.procedure.model import GivenRule
-from guide.teach.annotations import labels_to_segments, segments_to_labels
+from guide.teach.annotations import segments_to_labels
 from guide.teach.carrying import Carrying
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.edits import Drop, Edit, Give, Label, Language, Mark, Merge, Name, Say, Split
@@ -144,10 +144,7 @@ def vanishing(reviewed: Reviewed) -> set[int]:
 
 def segments_of(reviewed: Reviewed, demonstrations: Demonstrations) -> tuple[tuple[Segment, ...], ...]:
     """The steps of each recording, in order of time."""
-    return tuple(
-        tuple(labels_to_segments(labels, one.times, demonstrations.rate))
-        for labels, one in zip(reviewed.labels, demonstrations.items, strict=True)
-    )
+    return demonstrations.segments(reviewed.labels)
 
 
 def _with_step(reviewed: Reviewed, changed: KeyStep) -> Reviewed:

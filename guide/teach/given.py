@@ -59,7 +59,10 @@ class Given:
 
         Raises InputError where a step is so short that no frame falls into it.
         """
-        laid = self._laid(recordings)
+        laid = [
+            segments_to_labels(self.files[one.id].segments, one.times) if one.id in self.files else None
+            for one in recordings
+        ]
         seen = {int(number) for labels in laid if labels is not None for number in labels}
         if lost := [step.label for step in self.steps if step.number not in seen]:
             raise InputError(
@@ -67,14 +70,6 @@ class Given:
                 "label it longer, or raise --fps."
             )
         return laid
-
-    def _laid(self, recordings: Sequence[Timed]) -> list[Labels | None]:
-        return [
-            segments_to_labels(self.files[recording.id].segments, recording.times)
-            if recording.id in self.files
-            else None
-            for recording in recordings
-        ]
 
 
 def read_given(folder: Path, durations: Mapping[str, float], lenient: bool = False) -> Given:

@@ -66,7 +66,7 @@ class ReviewStore:
 
     def edits(self) -> tuple[Edit, ...]:
         """The edits that wait to be taught; those of another state of the bundle are forgotten."""
-        plain = self._read(_EDITS)
+        plain = _json(self.folder / _EDITS)
         if plain.get("of") != self._state() or not isinstance(plain.get("edits"), list):
             return ()
         try:
@@ -80,7 +80,7 @@ class ReviewStore:
 
     def videos(self) -> str:
         """The folder in which the demonstrations' videos were said to lie, or nothing."""
-        return str(self._read(_VIDEOS).get("folder", ""))
+        return str(_json(self.folder / _VIDEOS).get("folder", ""))
 
     def keep_videos(self, folder: str) -> None:
         self._write(_VIDEOS, {"folder": folder})
@@ -121,11 +121,7 @@ class ReviewStore:
         draft = self.read_draft()
         if draft is None:
             raise BundleError(f"{self.draft} holds no version to go live with: relearn first.")
-        self.keep_live()
-        copy_bundle(draft, self.bundle)
-        self.forget_draft()
-        self._forget_edits()
-        return read_bundle(self.bundle)
+        return self._go_live(draft)
 
     def forget_draft(self) -> None:
         shutil.rmtree(self.draft, ignore_errors=True)
@@ -149,12 +145,13 @@ class ReviewStore:
 
     def restore(self, number: int) -> Bundle:
         """Makes a kept version live again; what was live is kept."""
-        folder = self._versions / f"{number:04d}"
-        kept = read_bundle(folder)
+        return self._go_live(read_bundle(self._versions / f"{number:04d}"))
+
+    def _go_live(self, bundle: Bundle) -> Bundle:
         self.keep_live()
-        copy_bundle(kept, self.bundle)
+        copy_bundle(bundle, self.bundle)
         self.forget_draft()
-        self._forget_edits()
+        (self.folder / _EDITS).unlink(missing_ok=True)
         return read_bundle(self.bundle)
 
     @property
@@ -176,12 +173,6 @@ class ReviewStore:
         except OSError:
             return ""
         return f"{stat.st_size}-{stat.st_mtime_ns}"
-
-    def _forget_edits(self) -> None:
-        (self.folder / _EDITS).unlink(missing_ok=True)
-
-    def _read(self, name: str) -> dict[str, Any]:
-        return _json(self.folder / name)
 
     def _write(self, name: str, plain: Mapping[str, Any]) -> None:
         self._make(self.folder)

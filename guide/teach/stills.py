@@ -13,7 +13,6 @@ from guide.bundle import Bundle
 from guide.domain import BACKGROUND, Labels
 from guide.errors import InputError
 from guide.ingest.files import VideoFile
-from guide.teach.annotations import labels_to_segments
 from guide.teach.demonstrations import Demonstrations
 from guide.teach.moments import STILLS_PER_STEP, Moment, choose_moments, pictures_at, to_jpeg
 
@@ -79,21 +78,13 @@ def lacking(stills: Iterable[Still], moments: Iterable[Moment]) -> list[Moment]:
 
 def named_stills(stills: Iterable[Still]) -> dict[str, Still]:
     """At most a few pictures a step by their file names, `03_1.jpg` being the first of step 3."""
-    return dict(_numbered(sorted(stills, key=lambda one: _order(one.moment))))
-
-
-def _order(moment: Moment) -> tuple[int, int, float]:
-    return moment.step, moment.recording, moment.at
-
-
-def _numbered(stills: Iterable[Still]) -> list[tuple[str, Still]]:
     count: dict[int, int] = defaultdict(int)
-    named = []
-    for still in stills:
+    named = {}
+    for still in sorted(stills, key=lambda one: (one.moment.step, one.moment.recording, one.moment.at)):
         step = still.moment.step
         if count[step] < STILLS_PER_STEP:
             count[step] += 1
-            named.append((f"{step:02d}_{count[step]}.jpg", still))
+            named[f"{step:02d}_{count[step]}.jpg"] = still
     return named
 
 
@@ -102,12 +93,7 @@ def _named(moments: Iterable[Moment]) -> dict[str, Moment]:
 
 
 def _chosen(demonstrations: Demonstrations, labels: Sequence[Labels]) -> list[Moment]:
-    return choose_moments(
-        [
-            labels_to_segments(each, one.times, demonstrations.rate)
-            for each, one in zip(labels, demonstrations.items, strict=True)
-        ]
-    )
+    return choose_moments(demonstrations.segments(labels))
 
 
 def _told(bundle: Bundle, demonstrations: Demonstrations) -> dict[str, Moment]:

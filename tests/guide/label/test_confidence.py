@@ -33,13 +33,6 @@ def test_without_witnesses_nothing_changes_and_with_one_little() -> None:
     assert 0.5 < one.of(0.9) < 0.9
 
 
-def test_weights_count_as_so_many_witnesses() -> None:
-    raw, right = np.array([0.6, 0.9, 0.9]), np.array([0.0, 1.0, 1.0])
-    twice = fit_calibration(np.array([0.6, 0.9]), np.array([0.0, 1.0]), np.array([1.0, 2.0]))
-    once = fit_calibration(raw, right)
-    assert [twice.slope, twice.offset] == pytest.approx([once.slope, once.offset])
-
-
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=40), st.floats(0, 1), st.floats(0, 1))
 def test_whatever_was_seen_more_stays_more(seen: list[tuple[float, float]], one: float, other: float) -> None:

@@ -19,7 +19,6 @@ from guide.procedure.progress import progress_of
 from guide.procedure.reading import from_plain
 from guide.procedure.replay import standing_alerts
 from guide.procedure.tracker import Tracker
-from guide.procedure.verdicts import missing
 
 NAMES = ("cut", "fold", "glue or paste", "dry")
 STEPS = tuple(KeyStep(number, name) for number, name in enumerate(NAMES, 1))
@@ -130,7 +129,7 @@ def test_either_of_two_steps_is_enough_and_both_are_too_many() -> None:
     assert told(task, 3, 4) == [
         ("missed", 1, None, 'not seen until the end: it or "fold" is to be done, by a rule that was given')
     ]
-    assert missing(task, [2, 3, 4]) == ()
+    assert task.rules.required_but([2, 3, 4]) == ()
     tracker = Tracker(task)
     tracker.push(2, 1.0)
     assert tracker.progress.lacking == (3, 4)

@@ -5,7 +5,7 @@ import pytest
 from guide.domain import KeyStep
 from guide.procedure.model import Procedure, Rules, Transition
 from guide.procedure.orders import Orders
-from guide.procedure.verdicts import judge, missing
+from guide.procedure.verdicts import judge
 
 TASK = Procedure(
     tuple(KeyStep(number, f"s{number}") for number in range(1, 5)),
@@ -32,10 +32,6 @@ TASK = Procedure(
 def test_each_step_is_judged(steps: list[int], both: str, early: str) -> None:
     assert "".join("x" if flag else "." for flag in judge(TASK, steps)) == both
     assert "".join("x" if flag else "." for flag in judge(TASK, steps, blame="early")) == early
-
-
-def test_missing_steps_are_the_required_ones() -> None:
-    assert missing(TASK, [1, 3]) == (2,)
 
 
 VARIANTS = Procedure(
