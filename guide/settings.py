@@ -22,13 +22,13 @@ class LiveSettings:
     """
 
     lag_s: float = 2.0
-    """A label is released when its frame is this old: more makes labels surer, less makes them earlier."""
+    """A label is released when its frame is this old: a larger lag gives surer labels, a smaller one earlier ones."""
     window_frames: int = 64
     """Newest frames that are labelled together."""
     confirm_s: float = 1.0
     """A step is confirmed once it has been seen for this long."""
     bridge_s: float = 1.5
-    """A step that returns within this time was not interrupted."""
+    """A step that pauses for no longer than this counts as uninterrupted."""
     priors: tuple[Prior, ...] = PRIORS
     """Prior knowledge that counts besides what is seen: how long steps take, what is done already, what comes first,
     and what steps leave behind (after_effects: if a mat is on the table, it was laid)."""

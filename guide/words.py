@@ -15,7 +15,7 @@ def count_of(number: int, noun: str) -> str:
 def sentence(words: str) -> str:
     """Words that stand in the midst of a line elsewhere, as a sentence of their own.
 
-    >>> sentence("not seen until the end")
-    'Not seen until the end'
+    >>> sentence("not seen by the end")
+    'Not seen by the end'
     """
     return words[:1].upper() + words[1:]

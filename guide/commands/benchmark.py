@@ -28,11 +28,11 @@ class LiveBenchmarkOptions:
     """Measure the live loop: around its networks, its rate, several recordings at once, and memory over hours."""
 
     bundle: Path = Path("exported/demo")
-    """The bundle of the default preset, which is held against the limits."""
+    """The bundle of the default preset, which is compared with the limits."""
     also: tuple[Path, ...] = ()
     """Other bundles to measure beside it, such as one with ResNet-50 or of the paper preset."""
     video: Path | None = None
-    """A video to play, over and over where it is short; without one frames are drawn."""
+    """A video to play, repeated if it is short; without one, synthetic frames are used."""
     frames: int = 400
     """Frames of each measurement."""
     streams: int = 8
@@ -42,7 +42,7 @@ class LiveBenchmarkOptions:
     hours: float = 0.0
     """Measure memory over so many hours of video instead; 2 take some minutes."""
     serve: bool = False
-    """Measure the server instead: a crowd of headsets (on the first of --also, if given), then how many are held."""
+    """Measure the server instead: a crowd of headsets (on the first of --also, if given), then how many it holds."""
     endure: float = 0.0
     """Measure the server's memory instead: 16 headsets for so many seconds (say 600), 50 reconnecting for a tenth."""
     seconds: float = 120.0

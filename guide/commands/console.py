@@ -92,8 +92,8 @@ class RecordingProgress:
         if self._at < REPORT_EVERY_S or SLOW * took_s < self._at:
             return ""
         return (
-            f"this machine took {took_s / self._at:.1f} s for each second of the recording: following a camera, it "
-            "would leave out frames. Give it fewer other programs, or a bundle with a smaller network."
+            f"this machine took {took_s / self._at:.1f} s for each second of the recording: with a camera it would "
+            "skip frames. Close other programs, or use a bundle with a smaller network."
         )
 
 

@@ -24,10 +24,10 @@ _HERE = {key: known for key, known in SHARED_KEYS.items() if known[0] != "mute"}
 KEYS: dict[str, KeyAction] = {" " if key == "space" else key: action for key, (action, _) in _HERE.items()}
 HELP = (
     f"keys: {', '.join(f'{key} {words}' for key, (_, words) in _HERE.items())}; "
-    "a number first chooses the alert, step or action"
+    "type a number first to choose the alert, step or action"
 )
 ASKS: dict[KeyAction, str] = {
-    "restart": "begin anew? Nothing counts as done then: press b again for yes, any other key for no.",
+    "restart": "restart? No step will count as done: press b again for yes, any other key for no.",
     "quit": "end the session? What is not done counts as missed: press q again for yes, any other key for no.",
 }
 LARGEST = 10_000  # no alert, step or action has a longer number

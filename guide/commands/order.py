@@ -26,12 +26,12 @@ BUDGETS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)  # false alarms a sequence,
 class OrderConfig:
     """Learn the order of steps from one file of sequences and check those of another.
 
-    Prints scores, what each budget of false alarms would find, and what is told. A step that follows itself is one
-    step that was interrupted, however long the pause, and not done twice.
+    Prints scores, what each budget of false alarms would find, and the alerts. A step that follows itself counts as
+    one interrupted step, however long the pause, not as done twice.
     """
 
     train: Path
-    """JSON lines of right sequences: {"id", "steps": [{"name", "start", "end"}]}."""
+    """JSON lines of correct sequences: {"id", "steps": [{"name", "start", "end"}]}."""
     test: Path
     """JSON lines to check: a step may carry "mistake": true, and a start below 0 marks a step that was left out."""
     json: bool = False
@@ -166,7 +166,7 @@ def _row(name: str, scores: Scores, has_mistakes: bool) -> str:
 
 def _missed(checked: Sequence[Checked], left_out: int) -> str:
     if not left_out:
-        return "missed steps: none is marked as left out (a start below 0), so those that are told cannot be scored"
+        return "missed steps: none is marked as left out (a start below 0), so those reported cannot be scored"
     missed = score_missed(checked)
     return f"missed steps: precision {missed.precision:.3f}, recall {missed.recall:.3f}, F1 {missed.f1:.3f}"
 
@@ -176,7 +176,9 @@ def _unseen(procedure: Procedure, checked: Sequence[Checked]) -> list[str]:
     names = [unseen_names(procedure, one.sequence) for one in checked]
     found = [step for one, each in zip(checked, names, strict=True) for step in one.sequence.done if step.name in each]
     marked = sum(step.is_mistake for step in found)
-    told = "told" if procedure.rules.is_unknown_flagged else "not told: right sequences left out hold such steps too"
+    told = (
+        "reported" if procedure.rules.is_unknown_flagged else "not reported: correct left-out sequences have them too"
+    )
     return [f"steps never seen in training: {len(found)}, {marked} marked as mistakes ({told})"] if found else []
 
 
@@ -209,7 +211,7 @@ def _told(procedure: Procedure, checked: Sequence[Checked]) -> list[str]:
         for alert in one.alerts
     ]
     more = [f"and {len(told) - MOST_TOLD} more: --json prints all"] if len(told) > MOST_TOLD else []
-    return ["", "told:", *(told[:MOST_TOLD] or ["nothing"]), *more]
+    return ["", "alerts:", *(told[:MOST_TOLD] or ["none"]), *more]
 
 
 def _graph(procedure: Procedure) -> list[str]:

@@ -51,7 +51,7 @@ class SessionsOptions:
     list: bool = False
     """List them; the default unless something else is asked for."""
     delete: tuple[str, ...] = ()
-    """Delete these sessions with all that belongs to them; asks for --yes."""
+    """Delete these sessions with all that belongs to them; needs --yes."""
     yes: bool = False
     """Really delete."""
     export: Path | None = None

@@ -30,12 +30,12 @@ SEQUENCES = ".jsonl"
 
 @dataclass(frozen=True)
 class StepsOptions:
-    """Make a procedure from a written list of steps, or from the sequences of people; an operator then marks each step
+    """Make a procedure from a written list of steps, or from recorded sequences; an operator then marks each step
     as done."""
 
     file: Annotated[Path, tyro.conf.Positional]
     """Plain text with one step per line, groups indented under "any order:" or "one of:", "(optional)" after a step; or
-    CSV with the column step and optional columns group, instead and optional; or JSON lines of right sequences, as
+    CSV with the column step and optional columns group, instead and optional; or JSON lines of correct sequences, as
     `guide order` reads them, from which orders, variants and what comes next are learned."""
     out: Annotated[Path, tyro.conf.arg(metavar="DIR")]
     """Where the procedure goes, such as exported/pump."""

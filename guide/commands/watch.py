@@ -181,7 +181,7 @@ def _follow(
             height, width = frame.image.shape[:2]
             source_console.say(
                 f"pictures of {LEAST_SIDE} x {LEAST_SIDE} or more were expected, {source.name} has {width} x {height}: "
-                "nothing can be made out in them, do not trust what is said."
+                "nothing can be recognised in them, so do not rely on the guidance."
             )
             is_told = True
         if began is not None:
@@ -268,7 +268,7 @@ def next_words(progress: Progress, procedure: Procedure) -> str:
     if not progress.next_steps:
         return ""
     first = progress.next_steps[0]
-    counts = f" ({first.count} of {first.total} who did this)" if first.count else ""
+    counts = f" ({first.count} of {first.total} did this next)" if first.count else ""
     is_strange = progress.current in progress.strange
     return f"{'   (of another variant)' if is_strange else ''}   next: {procedure.name(first.step)}{counts}"
 
@@ -350,7 +350,7 @@ class Terminal:
                 self._tell(said.at, text, "bold red" if said.severity == "alarm" else "yellow")
             case Resolution():
                 self._standing.pop(said.id, None)
-                word = "withdrawn" if said.is_withdrawn else "settled"
+                word = "withdrawn" if said.is_withdrawn else "resolved"
                 self._tell(said.at, f"✔ {said.id} {word}: {self._said.get(said.id, '')}", "green")
             case Question():
                 self._said[said.id] = said.text

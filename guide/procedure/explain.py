@@ -9,10 +9,10 @@ from guide.procedure.model import Procedure, Rule, StepStatistics, Verdict
 from guide.procedure.rule_selection import FEWEST_TO_WARN
 
 DOUBTFUL = (
-    "This session is recognised much less surely than the demonstrations: it raises no alert about steps and asks "
-    "instead. A recording like it, labelled, would help."
+    "Recognition is much less certain here than in the demonstrations, so the guide asks about steps instead of "
+    "raising alerts. Labelling a recording like this one would help."
 )
-SURER = "More labelled recordings make it surer"
+SURER = "Labelling more recordings helps"
 
 _RANK: dict[Verdict, int] = {"alarms": 0, "asks": 1, "silent": 2, "off": 3}
 
@@ -47,7 +47,7 @@ def watching(procedure: Procedure, is_doubtful: bool = False) -> str:
     >>> from guide.procedure.model import Rules
     >>> steps = tuple(KeyStep(number, str(number)) for number in (1, 2, 3, 4))
     >>> watching(Procedure(steps, 8, rules=Rules(required=(1, 3), asked_steps=(4,))))
-    'Warns when step 1 or 3 is left out, asks about 4, does not watch 2. More labelled recordings make it surer.'
+    'Warns when step 1 or 3 is left out, asks about 4, does not watch 2. Labelling more recordings helps.'
     """
     if is_doubtful:
         return DOUBTFUL
@@ -58,13 +58,13 @@ def watching(procedure: Procedure, is_doubtful: bool = False) -> str:
     )
     if not procedure.demonstrations or len(warned) == len(wanted):
         return ""
-    parts = [f"Warns when step {_listed(warned, 'or')} is left out" if warned else "Warns of no step that is left out"]
+    parts = [f"Warns when step {_listed(warned, 'or')} is left out" if warned else "Never warns of missed steps"]
     parts += [f"asks about {_listed(asked, 'and')}"] if asked else []
     parts += [f"does not watch {_listed(rest, 'and')}"] if rest else []
     if rest == wanted:
         parts = ["Does not notice when a step is left out"]
     more = FEWEST_TO_WARN - procedure.demonstrations
-    needed = f"Record {more} more: it warns from {FEWEST_TO_WARN} recordings on"
+    needed = f"Record {more} more: warnings need {FEWEST_TO_WARN} recordings"
     remedy = needed if more > 0 else SURER
     return f"{', '.join(parts)}. {remedy}."
 
@@ -101,11 +101,11 @@ def _limit(procedure: Procedure, seen: StepStatistics, limit_s: float | None, wo
     lasted = f"took {seen.shortest_s:.1f} to {seen.longest_s:.1f} s in {seen.present} demonstrations"
     name = f'"{procedure.name(seen.step)}"'
     if limit_s is None:
-        return Explained("silent", f"{name} is not {word} than usual", f"{lasted}; right recordings break any limit")
+        return Explained("silent", f"{name} is not {word} than usual", f"{lasted}; correct recordings break any limit")
     return Explained("alarms", f"{name} is not {word} than {limit_s:.1f} s", lasted)
 
 
 def _unknown(procedure: Procedure) -> Explained:
     if procedure.rules.is_unknown_flagged:
-        return Explained("alarms", "nothing unknown is done", "right recordings hold hardly anything unknown")
-    return Explained("silent", "nothing unknown is done", "right recordings hold unknown activity too often")
+        return Explained("alarms", "nothing unknown is done", "correct recordings contain hardly any unknown activity")
+    return Explained("silent", "nothing unknown is done", "correct recordings contain unknown activity too often")

@@ -84,7 +84,7 @@ def other_variant(procedure: Procedure, done: Collection[int], step: int) -> Fin
     for pair in (one for one in rules.alternatives if step in one):
         other = pair[1 - pair.index(step)]
         if other in done:
-            evidence = f'either it or "{procedure.name(other)}" is to be done, {GIVEN}'
+            evidence = f'either it or "{procedure.name(other)}" must be done, {GIVEN}'
             return Finding("out_of_order", step, "warning", evidence)
     if any(rules.is_relaxed("either", (step, other)) for other in done):
         return None
@@ -93,7 +93,7 @@ def other_variant(procedure: Procedure, done: Collection[int], step: int) -> Fin
     total, both = procedure.orders.kin(step, done)
     if kin_risk(total, both) > risk:
         return None
-    evidence = f"{both} of {total} demonstrations that did all steps so far did this one: it is of another variant"
+    evidence = f"{both} of {total} demonstrations that did all steps so far did this one: it belongs to another variant"
     return Finding("out_of_order", step, "warning", evidence)
 
 
@@ -174,8 +174,7 @@ def missed_at_end(procedure: Procedure, state: State) -> list[Finding]:
         return _presence(procedure, step) if is_wanted else _came_first(procedure, needed[step])
 
     found = [
-        Finding("missed", step, "alarm", f"not seen until the end: {why(step)}", is_sure=wanted[step])
-        for step in lacking
+        Finding("missed", step, "alarm", f"not seen by the end: {why(step)}", is_sure=wanted[step]) for step in lacking
     ]
     return [*found, *(_done_too_seldom(procedure, state, step) for step in seldom_done(procedure, state))]
 
@@ -188,7 +187,7 @@ def seldom_done(procedure: Procedure, state: State) -> tuple[int, ...]:
 
 def _done_too_seldom(procedure: Procedure, state: State, step: int) -> Finding:
     times = state.times(step)
-    evidence = f"seen {'once' if times == 1 else f'{times} times'} until the end: {_how_often(procedure, step)}"
+    evidence = f"seen {'once' if times == 1 else f'{times} times'} by the end: {_how_often(procedure, step)}"
     return Finding("missed", step, "alarm", evidence)
 
 
@@ -247,9 +246,9 @@ def stalled(procedure: Procedure, state: State, at: float) -> Finding | None:
 def _presence(procedure: Procedure, step: int) -> str:
     others = [procedure.name(other) for first, other in procedure.rules.alternatives if first == step]
     if others:
-        return f'it or "{others[0]}" is to be done, {GIVEN}'
+        return f'it or "{others[0]}" must be done, {GIVEN}'
     if step in given_steps(procedure.rules.given):
-        return f"it is to be done, {GIVEN}"
+        return f"it must be done, {GIVEN}"
     found = procedure.statistics_of(step)
     return f"done in {found.present if found else 0} of {procedure.demonstrations} demonstrations"
 

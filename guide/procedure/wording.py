@@ -10,28 +10,28 @@ from guide.procedure.actions import ActionKind
 
 TITLES: Mapping[str, str] = {
     "missed": "Missed", "out_of_order": "Out of order", "repeated": "Done again", "unknown": "Not recognised",
-    "too_long": "Takes long", "too_short": "Very short", "stalled": "Standing still",
+    "too_long": "Taking too long", "too_short": "Very short", "stalled": "No progress",
 }  # fmt: skip
 REASONS: Mapping[str, str] = {
     "missed": "This step was not seen, though it should be done by now.",
     "out_of_order": "This step came before one that always came first.",
     "repeated": "This step was done already.",
-    "unknown": "What is being done is no step of this task.",
+    "unknown": "What is being done is not a step of this task.",
     "too_long": "This step takes longer than in any demonstration.",
     "too_short": "This step was shorter than in any demonstration.",
-    "stalled": "Nothing of the task has been seen for a while.",
+    "stalled": "No step has been seen for a while.",
 }
 ACTION_WORDS: Mapping[str, str] = {
-    "acknowledge": "Acknowledged", "was_done": "Said it was done", "false_alarm": "Called a false alarm",
+    "acknowledge": "Acknowledged", "was_done": "Said it was done", "false_alarm": "Marked as a false alarm",
     "snooze": "Snoozed", "mark_done": "Marked done", "not_yet": "Marked not done", "next": "Went to the next step",
-    "previous": "Went back a step", "restart": "Began anew", "pause": "Paused", "resume": "Went on",
-    "answer": "Answered", "undo": "Took back",
+    "previous": "Went back a step", "restart": "Restarted", "pause": "Paused", "resume": "Resumed",
+    "answer": "Answered", "undo": "Undid",
 }  # fmt: skip
 ANSWERS: Mapping[ActionKind, tuple[str, str]] = {
     "acknowledge": ("Acknowledge", "You have seen it; the alert stays in the record."),
     "was_done": ("It was done", "The step counts as done, the alert is withdrawn."),
-    "false_alarm": ("False alarm", "Withdraws the alert; what is not done stays so."),
-    "snooze": ("Snooze", "The alert is quiet for a minute."),
+    "false_alarm": ("False alarm", "Withdraws the alert; a missed step still counts as not done."),
+    "snooze": ("Snooze", "Silences the alert for a minute."),
 }
 """What one can answer to an alert: the button's words, and what it means."""
 MOODS: Mapping[str, str] = {
@@ -45,7 +45,7 @@ LATE_ANSWERS: tuple[ActionKind, ...] = ("acknowledge", "was_done", "false_alarm"
 KeyAction: TypeAlias = ActionKind | Literal["yes", "no", "mute", "quit", "help"]
 KEYS: Mapping[str, tuple[KeyAction, str]] = {
     "n": ("next", "next step"), "p": ("previous", "previous step"), "d": ("mark_done", "mark done"),
-    "t": ("not_yet", "not yet"), "space": ("pause", "pause, go on"), "b": ("restart", "begin anew (asks first)"),
+    "t": ("not_yet", "not yet"), "space": ("pause", "pause, resume"), "b": ("restart", "restart (asks first)"),
     "a": ("acknowledge", "acknowledge"), "w": ("was_done", "it was done"), "f": ("false_alarm", "false alarm"),
     "s": ("snooze", "snooze"), "y": ("yes", "yes"), "x": ("no", "no"), "u": ("undo", "undo"),
     "m": ("mute", "sound on, off"), "q": ("quit", "end (asks first)"), "?": ("help", "keys"),
@@ -66,7 +66,7 @@ def title_of(kind: str, name: str) -> str:
     """An alert in a few words: its kind, and the step it is about where it is about one.
 
     >>> title_of("out_of_order", "fit board"), title_of("stalled", "")
-    ('Out of order: fit board', 'Standing still')
+    ('Out of order: fit board', 'No progress')
     """
     word = TITLES.get(kind, kind.replace("_", " "))
     return word if kind in ("unknown", "stalled") else f"{word}: {name}"
@@ -87,5 +87,5 @@ def advice_of(alert: Alert, called: Callable[[int], str], done: Collection[int])
         case "unknown":
             return "Not part of the task", None
         case "stalled":
-            return f"Go on: {name}", alert.step
-    return f"Takes long: {name}", alert.step
+            return f"Continue: {name}", alert.step
+    return f"Taking too long: {name}", alert.step

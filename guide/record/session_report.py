@@ -62,7 +62,7 @@ class AlertHistory:
     def outcome(self) -> str:
         if self.resolution is None:
             return "stands"
-        return "withdrawn" if self.resolution.is_withdrawn else "settled"
+        return "withdrawn" if self.resolution.is_withdrawn else "resolved"
 
 
 @dataclass(frozen=True, slots=True)

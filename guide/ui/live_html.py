@@ -197,7 +197,7 @@ def _line(tag: str, words: str, kind: str = "") -> str:
 def _whereof(choice: NextView, is_begun: bool) -> str:
     """What speaks for the first choice; there is room to say what is counted."""
     count, comma, rest = choice.count.partition(",")
-    what = "who did this continued so" if is_begun else "demonstrations began so"
+    what = "did this next" if is_begun else "demonstrations began this way"
     return f"{count} {what}{comma}{rest}" if count[:1].isdecimal() else choice.count
 
 

@@ -119,11 +119,11 @@ def test_the_course_is_set_right(stand: Stand) -> None:
 
 def test_a_restart_and_an_end_are_asked_for_twice(stand: Stand) -> None:
     stand.tracker.push(1, 1.0)
-    assert [words[:11] for words in stand.press("bnb")] == ["begin anew?", "begin anew?"]
+    assert [words[:8] for words in stand.press("bnb")] == ["restart?", "restart?"]
     assert [one.kind for one in stand.taken] == ["next"]
     assert stand.press("b") == []
     assert stand.taken[-1].kind == "restart"
-    assert [words[:8] for words in stand.press("qbq")] == ["end the ", "begin an", "end the "]
+    assert [words[:8] for words in stand.press("qbq")] == ["end the ", "restart?", "end the "]
     assert stand.ended == 0
     assert stand.press("q") == ["the session is being ended"]
     assert stand.ended == 1

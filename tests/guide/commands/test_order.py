@@ -61,13 +61,13 @@ def test_what_is_told_is_listed_and_what_cannot_be_scored_is_not(tmp_path: Path)
     ours = next(line for line in text.splitlines() if line.startswith("ours")).split()
     assert ours[2:6] == ["-"] * 4, "nothing is marked as a mistake"
     assert "none is marked as left out" in text
-    told = text.split("told:\n")[1].splitlines()
+    told = text.split("alerts:\n")[1].splitlines()
     assert [line.split("(")[0].strip() for line in told] == [
         "0  20.0 s  out of order: c, before b",
         "1  18.0 s  missed: c",
     ]
     assert "checked 2 sequences of 5 steps" in text
-    assert report(OrderConfig(train, write(tmp_path / "c", "abc"))).endswith("told:\nnothing")
+    assert report(OrderConfig(train, write(tmp_path / "c", "abc"))).endswith("alerts:\nnone")
 
 
 def test_many_alerts_are_cut_short(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_of_two_products_the_one_that_fits_is_named_as_the_evidence(tmp_path: Pa
     train = write(tmp_path / "a", *["adcf", "becg"] * 4)
     plain = json.loads(report(OrderConfig(train, write(tmp_path / "b", "c", "dc", "ca"), json=True)))
     alone, given, late = ([(a["kind"], a["name"], a["evidence"]) for a in one["alerts"]] for one in plain["results"])
-    assert alone == [("missed", "d", 'not seen until the end: "d" or "e" came first in 8 of 8 that did "c"')]
-    assert given == [("missed", "a", 'not seen until the end: "a" came first in 4 of 4 that did "d"')]
+    assert alone == [("missed", "d", 'not seen by the end: "d" or "e" came first in 8 of 8 that did "c"')]
+    assert given == [("missed", "a", 'not seen by the end: "a" came first in 4 of 4 that did "d"')]
     assert late == alone, "neither d nor e came"
     assert [[step["flagged"] for step in one["steps"]] for one in plain["results"]] == [
         [True], [True, True], [True, True],
@@ -115,7 +115,7 @@ def test_of_two_products_the_one_that_fits_is_named_as_the_evidence(tmp_path: Pa
 
 def test_right_sequences_of_both_products_are_passed(tmp_path: Path) -> None:
     train = write(tmp_path / "a", *["adcf", "becg"] * 4)
-    assert report(OrderConfig(train, write(tmp_path / "b", "adcf", "becg"))).endswith("told:\nnothing")
+    assert report(OrderConfig(train, write(tmp_path / "b", "adcf", "becg"))).endswith("alerts:\nnone")
 
 
 def test_the_curve_finds_more_where_more_false_alarms_are_borne(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_a_step_never_seen_is_a_mistake_of_its_own_kind(tmp_path: Path) -> None:
     train = write(tmp_path / "a", *["abc"] * 4)
     config = OrderConfig(train, write(tmp_path / "b", "abzc", wrong="z"))
     text = report(config)
-    assert "steps never seen in training: 1, 1 marked as mistakes (told)" in text
+    assert "steps never seen in training: 1, 1 marked as mistakes (reported)" in text
     assert "unknown: z" in text
     (one,) = json.loads(report(replace(config, json=True)))["results"]
     assert [step["unseen"] for step in one["steps"]] == [False, False, True, False]
     mixed = write(tmp_path / "c", "abcy", "abcx", "abcw")
-    assert "not told: right sequences left out hold such steps too" in report(replace(config, train=mixed))
+    assert "not reported: correct left-out sequences have them too" in report(replace(config, train=mixed))

@@ -138,7 +138,7 @@ def test_sequences_of_two_products_guide_by_hand(tmp_path: Path, monkeypatch: py
         seat.wait_for('"fit wheel" or "fit lever" came first')
         seat.wait_for('in 8 of 8 that did "close cover"')
         seat.press(f"u{1 + steps.index('fit axle')}d")
-        seat.wait_for("next: fit wheel (4 of 4 who did this)")
+        seat.wait_for("next: fit wheel (4 of 4 did this next)")
         seat.press("qq")
         seat.wait_for("the session is being ended")
         seat.wait_for("timeline: fit axle")

@@ -211,7 +211,7 @@ def test_pictures_of_one_pixel_are_watched_with_a_warning(
     lines = parse(run(tmp_path, frames_task, "--jsonl", "--rate", "5"))
     assert lines[-1]["frames"] == 6
     told = " ".join(run(tmp_path, frames_task, "--rate", "5").split())
-    assert told.count(f"has 40 x {side}: nothing can be made out in them") == warnings
+    assert told.count(f"has 40 x {side}: nothing can be recognised in them") == warnings
 
 
 def test_a_varying_rate_is_watched(frames_task: Learned, run: Callable[..., str], tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_senseless_settings_are_refused(frames_task: Learned, fail: Callable[...
 ESCALATED = (
     Alert(1, 2.0, "missed", 2, None, "warning", "has not been seen"),
     Alert(2, 2.0, "repeated", 1, None, "warning", "done twice"),
-    Alert(1, 9.0, "missed", 2, None, "alarm", "not seen until the end"),
+    Alert(1, 9.0, "missed", 2, None, "alarm", "not seen by the end"),
     Resolution(2, 9.0, True),
     Question(3, 9.0, 1, "Did you [really] do it?"),
 )
@@ -383,7 +383,7 @@ def test_a_terminal_breaks_lines_between_words_and_its_time_never_goes_back(live
     )
     assert "demonstrations" in plain  # no word is broken
     assert "✔ 1 withdrawn: Missed: step 2" in plain
-    assert "✔ 2 settled: Did you do it?" in plain
+    assert "✔ 2 resolved: Did you do it?" in plain
 
 
 def test_a_timeline_without_steps_says_so(live: Session) -> None:

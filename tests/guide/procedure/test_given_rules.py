@@ -110,7 +110,7 @@ def test_a_given_precondition_is_told_at_once_and_once() -> None:
     loose = Procedure(STEPS, 0)
     task = with_given(loose, rules("dry needs fold"))
     assert told(task, 4) == [
-        ("missed", 2, None, 'not seen until the end: "fold" comes before "dry" by a rule that was given')
+        ("missed", 2, None, 'not seen by the end: "fold" comes before "dry" by a rule that was given')
     ]
     (alert,) = Tracker(task).push(4, 1.0)
     assert isinstance(alert, Alert)
@@ -124,10 +124,10 @@ def test_either_of_two_steps_is_enough_and_both_are_too_many() -> None:
     assert told(task, 1, 3, 4) == []
     assert told(task, 2, 3, 4) == []
     assert told(task, 1, 2, 3, 4) == [
-        ("out_of_order", 2, None, 'either it or "cut" is to be done, by a rule that was given')
+        ("out_of_order", 2, None, 'either it or "cut" must be done, by a rule that was given')
     ]
     assert told(task, 3, 4) == [
-        ("missed", 1, None, 'not seen until the end: it or "fold" is to be done, by a rule that was given')
+        ("missed", 1, None, 'not seen by the end: it or "fold" must be done, by a rule that was given')
     ]
     assert task.rules.required_but([2, 3, 4]) == ()
     tracker = Tracker(task)
@@ -164,7 +164,7 @@ def test_what_must_be_done_is_no_longer_optional_until_it_is_taken_back() -> Non
     assert told(some, 1) == []
     must = with_given(some, [GivenRule("required", (2,))])
     assert not must.steps[1].is_optional
-    assert told(must, 1) == [("missed", 2, None, "not seen until the end: it is to be done, by a rule that was given")]
+    assert told(must, 1) == [("missed", 2, None, "not seen by the end: it must be done, by a rule that was given")]
     assert with_given(must, ()) == some
 
 

@@ -171,13 +171,13 @@ def test_what_is_warned_of_is_said_in_a_sentence_and_what_helps() -> None:
 
     assert words(Rules(required=(1, 2, 3, 4, 5))) == ""
     assert words(Rules(required=(1, 4), needs=((5, 4),), asked_steps=(2,))) == (
-        "Warns when step 1, 4 or 5 is left out, asks about 2, does not watch 3. More labelled recordings make it surer."
+        "Warns when step 1, 4 or 5 is left out, asks about 2, does not watch 3. Labelling more recordings helps."
     )
     assert words(Rules(asked_steps=(1, 2, 3, 4, 5)), demonstrations=3) == (
-        "Warns of no step that is left out, asks about 1, 2, 3, 4 and 5. Record 1 more: it warns from 4 recordings on."
+        "Never warns of missed steps, asks about 1, 2, 3, 4 and 5. Record 1 more: warnings need 4 recordings."
     )
     assert words(Rules(), demonstrations=3) == (
-        "Does not notice when a step is left out. Record 1 more: it warns from 4 recordings on."
+        "Does not notice when a step is left out. Record 1 more: warnings need 4 recordings."
     )
     assert words(Rules(), demonstrations=0) == "", "a written list is followed by hand"
 

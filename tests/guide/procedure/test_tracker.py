@@ -293,7 +293,7 @@ def test_a_visit_too_few_or_too_many_is_told_where_all_visit_a_step_equally_ofte
 
 def test_words_on_visits_say_how_many_there_are(rounds: Procedure) -> None:
     few, many = (standing_alerts(feed(rounds, *steps)) for steps in ((1, 2, 3, 5, 3), (1, 2, 3, 2, 3, 2, 5)))
-    assert [one.evidence for one in few] == ["seen once until the end: 2 times in each of 12 demonstrations"]
+    assert [one.evidence for one in few] == ["seen once by the end: 2 times in each of 12 demonstrations"]
     assert [one.evidence for one in many] == ["done 3 times so far; 2 times in each of 12 demonstrations"]
 
 

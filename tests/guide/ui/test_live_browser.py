@@ -101,7 +101,7 @@ def test_an_alert_takes_the_step_s_place_and_the_end_is_judged(app: App, page: P
     verdict = page.locator(".guide-now.not-complete")
     expect(verdict).to_contain_text(f"Not complete: {missed} missed")
     settle(page)
-    for meaning in ("The step counts as done", "what is not done stays so"):
+    for meaning in ("The step counts as done", "a missed step still counts as not done"):
         expect(page.locator(".guide-small", has_text=meaning)).to_be_visible()
     page.keyboard.press("f")
     expect(page.get_by_text("No alert.")).to_be_visible()

@@ -125,6 +125,6 @@ def test_stills_come_with_the_page() -> None:
 
 def test_before_anything_was_done_the_next_step_is_what_demonstrations_began_with() -> None:
     begun, fresh = (live_html.following(one, lambda step, number: "") for one in (VIEW, replace(VIEW, visits=())))
-    assert "9 of 12 who did this" in begun
-    assert "who did this" not in fresh
-    assert "9 of 12 demonstrations began so" in fresh
+    assert "9 of 12 did this next" in begun
+    assert "did this next" not in fresh
+    assert "9 of 12 demonstrations began this way" in fresh

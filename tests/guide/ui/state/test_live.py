@@ -125,7 +125,7 @@ def test_without_a_step_the_page_says_what_it_waits_for(more: dict[str, Any], wo
 
 
 def test_what_is_not_watched_is_told() -> None:
-    words = "Warns when step 1 is left out, does not watch 2. More labelled recordings make it surer."
+    words = "Warns when step 1 is left out, does not watch 2. Labelling more recordings helps."
     assert (view(watching=words).watching, view().watching) == (words, "")
 
 
@@ -201,9 +201,9 @@ def test_an_action_says_which_alert_it_was_about_even_when_that_stands_no_more()
     view_live(state(alerts=[alert(7)]), titles)
     assert titles == {7: "Missed: lay mat"}
     after = view_live(state(alerts=[], actions=[action(1, "false_alarm", target=7)]), titles)
-    assert [one.words for one in after.undoable] == ["Called a false alarm: Missed: lay mat"]
+    assert [one.words for one in after.undoable] == ["Marked as a false alarm: Missed: lay mat"]
     unknown = view_live(state(alerts=[], actions=[action(1, "false_alarm", target=8)]), titles)
-    assert [one.words for one in unknown.undoable] == ["Called a false alarm"]
+    assert [one.words for one in unknown.undoable] == ["Marked as a false alarm"]
 
 
 def test_the_strip_of_health() -> None:
