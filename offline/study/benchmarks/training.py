@@ -58,6 +58,7 @@ def _measure(sizes: StepSizes, device: torch.device, folder: Path) -> Part:
     batches = Batches(inputs.clips(sizes.recipe), sizes.recipe.batch_videos, sizes.recipe.sampled_frames, 0)
     settings = LoopSettings(sizes.recipe.learning_rate, sizes.recipe.weight_decay, 10**9, 10**9, 1, seed=0)
     run = _Run(head, loss, batches, settings, folder)
+    run.resume()
     clock = _Clock(device, sizes.steps)
     with run.ahead:
         step_s = clock.time(run._step)
