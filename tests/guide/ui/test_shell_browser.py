@@ -43,7 +43,7 @@ def test_on_a_phone_the_list_of_pages_goes_away_once_one_was_chosen(tmp_path: Pa
         page.mouse.click(195, 800)  # on empty space
         page.keyboard.press("k")
         frame = "getComputedStyle(document.querySelector('.stMain:focus-visible'), '::before').boxShadow"
-        assert page.evaluate(frame) == "none"
+        page.wait_for_function(f"{frame} === 'none'")  # once the page's own style has come
         page.get_by_test_id("stExpandSidebarButton").click()
         page.get_by_test_id("stSidebar").get_by_text("Sessions").click()
         expect(page.get_by_test_id("stSidebar").get_by_text("Sessions")).not_to_be_in_viewport()
