@@ -120,10 +120,10 @@ def _keep_embedder(embedder: Embedder, file: Path) -> None:
         np.savez(unfinished, mean=embedder.mean, scale=embedder.scale, directions=embedder.directions)
 
 
-def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe) -> Inputs:
-    """What both embedders see."""
+def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, visits: float = 1.0) -> Inputs:
+    """What both embedders see; labels that were given say how many `visits` a step gets in a recording, on average."""
     step_s = float(np.median([recording.duration_s for recording in recordings])) / recipe.steps
-    settings = AppearanceSettings.for_step(step_s)
+    settings = AppearanceSettings.for_step(step_s / visits)
     rows: list[NDArray[Any]] = [recording.maps for recording in recordings if recording.maps is not None]
     if recipe.head != "conv" or len(rows) < len(recordings):
         rows = head_rows([recording.means for recording in recordings], recipe.directions)

@@ -25,6 +25,7 @@ from guide.teach.demonstrations import Demonstrations
 from guide.teach.describe import Learned
 from guide.teach.given import Given, read_given
 from guide.teach.prototypes import chosen
+from guide.teach.reorder import visits_a_step
 from offline.config import PRESETS, PresetName, Recipe, resolve
 from offline.embedding import Inputs, embed, prepare_inputs, window_s
 from offline.executor import Executor, Here
@@ -264,7 +265,8 @@ def _gather(
         folder = options.cache / "runs" / run_key(recordings, recipe, options.seed)
         if held is not None:
             held.enter_context(lock_run(folder, lambda words: console.print(words, soft_wrap=True)))
-        inputs = prepare_inputs(recordings, recipe)
+        known = [] if given is None else [own for own in given.labels(recordings) if own is not None]
+        inputs = prepare_inputs(recordings, recipe, visits_a_step(known))
     return Task(recipe, facts, extractor, inputs, folder, given, fleet, finetuned)
 
 

@@ -19,7 +19,7 @@ from guide.fading import Fading
 from guide.label.after_effects import AfterEffects, Levels, since_absent
 from guide.label.directions import principal_directions
 from guide.perceive.appearance import SMOOTHED_STEPS, AppearanceSettings
-from guide.teach.reorder import stretches
+from guide.teach.reorder import stretches, visited
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ def learn_after_effects(
     place = _workplace(shown, settings.smoothing_s, step_s)
     left_out = [np.zeros((len(one.times), len(columns))) for one in shown]
     kept: list[tuple[int, Floats, list[float]]] = []
-    steps = [step for step in columns if step > BACKGROUND and len(place.showing(step)) >= FEWEST]
+    steps = [step for step in _coming_once(shown, columns) if len(place.showing(step)) >= FEWEST]
     judged = _judged(shown, place, steps, step_s)
     for step in steps:
         sides = [one.sides.get(step) for one in judged]
@@ -101,6 +101,13 @@ def _without_slips(shown: Sequence[Sample]) -> list[Sample]:
                 labels[part] = BACKGROUND
         solid.append(one._replace(labels=labels))
     return solid
+
+
+def _coming_once(shown: Sequence[Sample], columns: Sequence[int]) -> list[int]:
+    """The steps that most demonstrations holding them visit once; of others nobody knows which visit leaves it."""
+    visits = [visited(one.labels) for one in shown]
+    counts = {step: [own.count(step) for own in visits if step in own] for step in columns if step > BACKGROUND}
+    return [step for step, own in counts.items() if own and np.median(own) == 1]
 
 
 def _effects(place: _Workplace, kept: Sequence[tuple[int, Floats, list[float]]], span_s: float) -> AfterEffects | None:

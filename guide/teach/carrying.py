@@ -24,7 +24,7 @@ from guide.label.visit_counts import VisitCounts
 from guide.perceive.appearance import SMOOTHED_STEPS
 from guide.teach.collection import Collection, Found
 from guide.teach.lesson import Floats, Lesson, LessonSettings, teach
-from guide.teach.reorder import LEAD_IN, stretches, with_lead_in
+from guide.teach.reorder import LEAD_IN, stretches, visited, visits_a_step, with_lead_in
 from guide.teach.subsample import Fewer, fewer
 from guide.teach.view import View, learn_view
 
@@ -97,9 +97,7 @@ class Carrying:
         known = [own for own in thinned(few, given) if own is not None]
         steps = tuple(int(step) for step in np.unique(np.concatenate(known)))
         lasted = float(np.median([times[-1] - times[0] for times in few.whole.times]))
-        step_s = lasted / max(sum(step > BACKGROUND for step in steps), 1)
-        seen = [visited(own) for own in known]  # where steps come back, each time they take that much less
-        step_s *= sum(len(set(own)) for own in seen) / max(sum(map(len, seen)), 1) or 1.0
+        step_s = lasted / max(sum(step > BACKGROUND for step in steps), 1) / visits_a_step(known)
         view, rows = learn_view(some.features or some.embeddings, some.times, step_s, self.settings)
         return Task(rows, some.times, steps, step_s, some.rate), view
 
@@ -186,16 +184,6 @@ class Carrying:
 def thinned(few: Fewer, given: Sequence[Given]) -> list[Given]:
     """The labels that people gave for those recordings that stand for all, in fewer frames."""
     return [None if (own := given[number]) is None else few.thin(own) for number in few.numbers]
-
-
-def visited(labels: Labels) -> list[int]:
-    """The steps in the order of their visits.
-
-    >>> visited(np.array([1, 1, 0, 1, 2]))
-    [1, 2]
-    """
-    steps = [int(step) for step in labels[labels > BACKGROUND]]
-    return [step for place, step in enumerate(steps) if place == 0 or step != steps[place - 1]]
 
 
 def _is_agreed(first: int, then: int, visits: Sequence[Sequence[int]], known: int) -> bool:

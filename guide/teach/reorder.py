@@ -7,6 +7,7 @@ in another order before the features were made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,28 @@ def stretches(labels: Labels) -> list[NDArray[np.int64]]:
     [[0, 1], [2], [3]]
     """
     return [part.astype(np.int64) for part in np.split(np.arange(len(labels)), np.flatnonzero(np.diff(labels)) + 1)]
+
+
+def visited(labels: Labels) -> list[int]:
+    """The steps in the order of their visits.
+
+    >>> visited(np.array([1, 1, 0, 1, 2]))
+    [1, 2]
+    """
+    steps = [int(step) for step in labels[labels > BACKGROUND]]
+    return [step for place, step in enumerate(steps) if place == 0 or step != steps[place - 1]]
+
+
+def visits_a_step(labels: Sequence[Labels]) -> float:
+    """How often recordings with these labels (T,) hold each of their steps, on average; 1 where they hold none.
+
+    Where steps come back, each time takes that much less of the recording.
+
+    >>> visits_a_step([np.array([1, 2, 1, 2]), np.array([1, 2])])
+    1.5
+    """
+    seen = [visited(own) for own in labels]
+    return sum(map(len, seen)) / max(sum(len(set(own)) for own in seen), 1) or 1.0
 
 
 def with_lead_in(labels: Labels) -> Labels:

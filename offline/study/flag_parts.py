@@ -72,7 +72,7 @@ class LeavingOut:
         others = without(self.task, self.number)
         taught = teach(others, self.way, Conditions(self.cache).search)
         steps = steps_of(others, self.way, taught)
-        teaching = _Teaching(demonstrations_of(others), taught.labels, steps)
+        teaching = _Teaching(demonstrations_of(others, self.way), taught.labels, steps)
         every = [(seed, one) for seed in self.seeds for one in make_all(self.task, self.number, self.each, seed)]
         audience = _Audience([made for _, made in every])
         return [

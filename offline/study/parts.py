@@ -197,7 +197,7 @@ def _frame_by_frame(task: LabelledTask, given: Sequence[Labels | None]) -> Found
 
 def _recognition(task: LabelledTask, seed: int) -> Scores:
     others, recording, truth = _leave_out(task, seed)
-    demonstrations, rng = demonstrations_of(others), np.random.default_rng(seed)
+    demonstrations, rng = demonstrations_of(others, Way(ALL)), np.random.default_rng(seed)
     orders = [shuffled(truth, rng) for _ in range(SHUFFLES)]
     seen = [demonstrations.embed(recording.pooled[order], recording.times) for order in orders]
 

@@ -13,6 +13,7 @@ from guide.domain import BACKGROUND, Labels
 from guide.errors import InputError
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach.demonstrations import Demonstrations, demonstrate
+from guide.teach.reorder import visits_a_step
 from offline.metrics import match_steps
 from offline.study.evaluation.finding import Search
 from offline.study.evaluation.methods import Method
@@ -105,9 +106,12 @@ def teach(others: LabelledTask, way: Way, search: Search) -> Taught:
     return Taught(search.carry(others, way.chosen).labels, same)
 
 
-def demonstrations_of(task: LabelledTask, copies: tuple[tuple[NDArray[Any], ...], ...] = ()) -> Demonstrations:
+def demonstrations_of(
+    task: LabelledTask, way: Way, copies: tuple[tuple[NDArray[Any], ...], ...] = ()
+) -> Demonstrations:
     """The recordings as teaching sees them, with copies of each in other light or another view where there are any."""
-    step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k
+    known = task.truth if way.count == ALL else [task.truth[number] for number in way.chosen]
+    step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k / visits_a_step(known)
     return demonstrate(
         [one.id for one in task.recordings],
         [one.times for one in task.recordings],

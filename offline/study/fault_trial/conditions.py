@@ -65,7 +65,7 @@ class Conditions:
 
 def learn(task: LabelledTask, way: Way, taught: Taught, copies: tuple[tuple[NDArray[Any], ...], ...] = ()) -> Lesson:
     """All that the recordings of a task, with copies of each where there are any, teach the live side."""
-    demonstrations = demonstrations_of(task, copies)
+    demonstrations = demonstrations_of(task, way, copies)
     steps = steps_of(task, way, taught)
     learned = describe(demonstrations, taught.labels, steps)
     return Lesson(learned, demonstrations)

@@ -29,7 +29,7 @@ from offline.features import TRIED
 from offline.metrics.live import StepFrames, step_frames
 from offline.second_look import FEWEST, gain_in_words, try_second_look
 from offline.study.evaluation.task import LabelledTask
-from offline.study.evaluation.teaching import demonstrations_of, without
+from offline.study.evaluation.teaching import ALL, Way, demonstrations_of, without
 from offline.study.looks.seeing import CROP, LOOKS, WHOLE, Seer, see_set
 from offline.study.looks.sources import SetOptions, read_sets
 
@@ -110,7 +110,7 @@ def score(task: LabelledTask) -> tuple[StepFrames, StepFrames]:
 
 def _taught_by(others: LabelledTask) -> Tell:
     """Who tells the nearest prototype of each frame by itself."""
-    demonstrations = demonstrations_of(others)
+    demonstrations = demonstrations_of(others, Way(ALL))
     prototypes = learn_prototypes(demonstrations, others.truth).prototypes
     embed, numbers = demonstrations.embed, np.array(prototypes.steps)
     return lambda pooled, times: numbers[prototypes.memberships(embed(pooled, times)).argmax(1)]

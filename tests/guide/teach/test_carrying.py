@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from guide.domain import Labels
 from guide.label.visit_counts import VisitCounts
-from guide.teach.carrying import SURE, Carrying, Task, _durations, _is_agreed, _to_background, visited
+from guide.teach.carrying import SURE, Carrying, Task, _durations, _is_agreed, _to_background
+from guide.teach.reorder import visited
 from guide.teach.collection import Collection
 from guide.teach.subsample import Fewer
 

@@ -57,7 +57,7 @@ def test_a_task_without_features_teaches_nothing() -> None:
 
 def test_demonstrations_look_back_as_long_as_a_step_takes() -> None:
     task = make_task()
-    found = demonstrations_of(task)
+    found = demonstrations_of(task, Way("0"))
     assert found.settings.memory_s == pytest.approx(2 * task.recordings[0].duration_s / 4)
     assert [one.id for one in found.items] == [one.id for one in task.recordings]
     one = task.recordings[0]
