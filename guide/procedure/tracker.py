@@ -169,8 +169,8 @@ class _Turn:
 
     def _meet_again(self, before: State, event: Confirmed) -> None:
         """Doing a step once more that was done too early puts it right; any other time too many is a repeat."""
-        redone = any(fault.early == event.step and fault.lacking in before.done for fault in before.faults)
-        if redone and before.times(event.step) >= self.procedure.usual_visits(event.step):
+        is_early = any(fault.early == event.step and fault.lacking in before.done for fault in before.faults)
+        if is_early and before.times(event.step) >= self.procedure.usual_visits(event.step):
             self.settle([("out_of_order", event.step)], is_withdrawn=False)
         else:
             self.tell(flags.repeated(self.procedure, before, event))
@@ -204,14 +204,10 @@ class _Turn:
             closed = self.state.visits[-2]
             self.tell(flags.too_short(self.procedure, closed.step, closed.busy_s))
         replay = _Replay(self.procedure, self.settings, self.state)
-        found = replay.found()
-        weighed = [self._weigh(finding) for finding in found]
-        wanted = {finding.cause: finding for finding in weighed if finding is not None}
+        found = [self._weigh(finding) for finding in replay.found()]
+        wanted = {finding.cause: finding for finding in found if finding is not None}
         told = [cause for cause, _ in (*self.state.voice.standing, *self.state.voice.open_questions)]
-        gone = [cause for cause in told if cause[0] in RECONSIDERED and cause not in wanted]
-        righted = [cause for cause in gone if replay.was_righted(cause)]
-        self.settle(righted, is_withdrawn=False)
-        self.settle([cause for cause in gone if cause not in righted], is_withdrawn=True)
+        self.settle([cause for cause in told if cause[0] in RECONSIDERED and cause not in wanted], is_withdrawn=True)
         self.state = replace(self.state, faults=replay.state.faults, judged=replay.judged)
         self.tell(*wanted.values())
 
@@ -305,12 +301,6 @@ class _Replay(_Turn):
             self._judge(self.state, Confirmed(visit.step, visit.start))
             self._after.append((self.state.faults, dict(self._found)))
         return list(self._found.values())
-
-    def was_righted(self, cause: Cause) -> bool:
-        """Whether a step was done too early and has been done again since, in its place."""
-        done = self.state.done
-        early = any(fault.early == cause[1] and fault.lacking in done for fault in self.state.faults)
-        return cause[0] == "out_of_order" and cause not in self._found and early
 
     @property
     def judged(self) -> Judged:

@@ -102,6 +102,17 @@ def test_the_same_look_back_says_nothing_new() -> None:
     assert tracker.review(belief([1, 3])) == ()
 
 
+def test_the_second_of_two_usual_visits_puts_nothing_right() -> None:
+    seen = StepStatistics(2, 8, 8, 2, (1.0, 2.0, 3.0, 4.0, 5.0), visits=(0, 8))
+    tracker = Tracker(replace(TASK, statistics=(seen,)))
+    (told,) = tracker.review(belief([2, 1]))
+    assert isinstance(told, Alert)
+    assert (told.kind, told.step, told.before) == ("out_of_order", 2, 1)
+    assert tracker.review(belief([2, 1, 2])) == ()
+    (said,) = tracker.review(belief([2, 1, 2, 3, 2]))
+    assert isinstance(said, Resolution)
+
+
 def test_news_between_two_looks_back_raises_no_words_on_order() -> None:
     tracker = Tracker(TASK)
     tracker.review(belief([1]))
@@ -144,34 +155,10 @@ def test_nothing_is_reviewed_while_the_session_is_paused() -> None:
 def test_what_stands_at_the_end_depends_on_the_last_look_back_alone(before: list[list[int]], last: list[int]) -> None:
     tracker, fresh = Tracker(TASK), Tracker(TASK)
     looks = [*map(_without_pairs, before), _without_pairs(last)]
-    for look in looks:
-        tracker.review(belief(look))
-    fresh.review(belief(looks[-1]))
-    tracker.finish(99.0)
-    fresh.finish(99.0)
-    assert _standing(tracker) == _standing(fresh)
-
-
-def _standing(tracker: Tracker) -> set[tuple[str, int, int | None]]:
-    """What is still wrong: neither withdrawn nor put right."""
-    return {(one.kind, one.step, one.before) for _, one in tracker.state.voice.standing}
-
-
-def test_a_step_done_too_early_and_again_in_its_place_was_rightly_told_of() -> None:
-    tracker = Tracker(TASK)
-    (told,) = tracker.review(belief([2, 1]))
-    (said,) = tracker.review(belief([2, 1, 2]))
-    assert isinstance(told, Alert)
-    assert (told.kind, told.step, told.before) == ("out_of_order", 2, 1)
-    assert isinstance(said, Resolution)
-    assert not said.is_withdrawn
-
-
-def test_the_second_of_two_usual_visits_puts_nothing_right() -> None:
-    seen = StepStatistics(2, 8, 8, 2, (1.0, 2.0, 3.0, 4.0, 5.0), visits=(0, 8))
-    tracker = Tracker(replace(TASK, statistics=(seen,)))
-    tracker.review(belief([2, 1]))
-    assert tracker.review(belief([2, 1, 2])) == ()
+    said = [one for look in looks for one in tracker.review(belief(look))] + [*tracker.finish(99.0)]
+    alone = [*fresh.review(belief(looks[-1])), *fresh.finish(99.0)]
+    kinds_at_end = {(one.kind, one.step, one.before) for one in standing_alerts(said)}
+    assert kinds_at_end == {(one.kind, one.step, one.before) for one in standing_alerts(alone)}
 
 
 def _without_pairs(steps: Sequence[int]) -> list[int]:
