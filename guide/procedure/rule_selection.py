@@ -104,7 +104,7 @@ def choose_rules(
     evidence = weigh(demonstrations, steps, are_true, list(ends.values()))
     folds = folds_of(demonstrations, steps, are_true, ends)
     if not folds:
-        return _Decided(evidence, CURIOUS, len(demonstrations), ends).rules()
+        return _Decided(evidence, replace(CURIOUS, is_unknown_flagged=are_true), len(demonstrations), ends).rules()
     if ends:
         folds = [_told_of(fold, told) for fold in folds]
     choice = _Choice(folds, rate, is_live=bool(ends))
@@ -155,7 +155,9 @@ class _Choice:
 
     def cutoffs(self) -> Cutoffs:
         """What was never done comes first, then all other rules, durations and questions."""
-        chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
+        # Live no fold tells of unknown activity; too few of them prove no rate.
+        is_proved = len(self._folds) >= FEWEST_TO_WARN if self._is_live else self._is_within(Cutoffs())
+        chosen = Cutoffs(is_unknown_flagged=is_proved)
         # Live one level for both: each cut-off that is free may hide a false alarm of its own.
         limits = self._levels() if self._is_live else product(self._limits(0), self._limits(1))
         both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]
@@ -202,7 +204,7 @@ class _Choice:
     def _is_within(self, cutoffs: Cutoffs) -> bool:
         alarms, count = self._count(cutoffs), len(self._folds)
         if self._is_live:
-            return cutoffs == Cutoffs() or expected_live(alarms, count) <= self._rate
+            return expected_live(alarms, count) <= self._rate
         return expected(alarms, count) <= self._rate
 
     def _count(self, cutoffs: Cutoffs) -> int:
