@@ -9,20 +9,24 @@ from functools import partial
 import numpy as np
 from scipy.ndimage import median_filter
 
-from guide.domain import Labels
 from guide.teach.collection import Collection
-from guide.teach.lesson import Floats
 from guide.teach.progress import Map
 from offline.keysteps.base import average_step_s
-from offline.keysteps.correspond import CorrespondSettings, Looked, correspond, look, memberships_by_others, paired_off
+from offline.keysteps.correspond import (
+    SHORTEST_STEP,
+    CorrespondSettings,
+    Looked,
+    correspond,
+    look,
+    paired_off,
+    shared_information,
+)
 
 NUMBERS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40)
-SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
 QUICK = CorrespondSettings(lengths=(0.6,))
 USUAL = 10  # key-steps of a task
 UNUSUAL = 0.3  # nats, times the squared logarithm of how many times too many or too few
 WORTH = 0.5  # of the nats that as many perfect steps would say: what further steps must say to be worth it
-VISITS = 0.3  # power of the visits: beginning a step again and again speaks against it, but some steps do repeat
 Report = Callable[[int, float], None]
 
 
@@ -104,21 +108,3 @@ def bend(scores: Sequence[tuple[int, float]]) -> int:
 def _candidates(collection: Collection) -> list[int]:
     longest = int(np.median(collection.lengths)) // SHORTEST_STEP
     return [k for k in NUMBERS if k <= longest] or [min(NUMBERS[0], collection.size)]
-
-
-def shared_information(rows: Sequence[Floats], labels: Sequence[Labels], k: int) -> float:
-    """Mutual information of labels 0..k and what the other recordings make of the rows, weighed by presence."""
-    counts = np.zeros((k + 1, k + 1))
-    for each, judged in zip(labels, memberships_by_others(rows, labels, QUICK), strict=True):
-        np.add.at(counts, each, np.pad(judged, ((0, 0), (0, k + 1 - judged.shape[1]))))
-    joint = counts / counts.sum()
-    apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
-    positive = joint > 0
-    shared = float((joint[positive] * np.log(joint[positive] / apart[positive])).sum())
-    visits = np.array([_visits(each, k + 1) for each in labels])[:, 1:]
-    return float(shared * (visits > 0).mean() * max(visits.mean(), 1.0) ** -VISITS)
-
-
-def _visits(labels: Labels, columns: int) -> Labels:
-    """How often each column is begun, (C,)."""
-    return np.asarray(np.bincount(labels[np.r_[True, labels[1:] != labels[:-1]]], minlength=columns))

@@ -8,6 +8,9 @@
 4. Select. The k groups most like steps, some of them several in one, are the key-steps. The prototypes of all other
    groups are those of background, so background takes part in the cut as every step does. What recordings look like
    as they begin is one more: somebody starts the camera, and then the work.
+
+How long a step lasts nobody says: steps may come back, and pauses be long. So all this is done for several lengths, and
+what the recordings say of each other's steps chooses among them.
 """
 
 from __future__ import annotations
@@ -42,12 +45,17 @@ FEW = (
 MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by way of all pairs of a recording's frames
 LEAD_IN_ROUNDS = 2  # the first looks at equally long beginnings
 MOST_RECORDINGS = 30  # that are paired off: every two of them, many times over
+SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
+VISITS = 0.3  # power of the visits: beginning a step again and again speaks against it, but some steps do repeat
 
 
 @dataclass(frozen=True, slots=True)
 class CorrespondSettings:
     """How key-steps are found. Times are in units of the average step, so that no rate matters."""
 
+    visits: tuple[float, ...] = (1.0, 1.4, 2.8)
+    """How often a step may come in a recording, on average: all are tried, and the average step is that much shorter.
+    The more often steps come, and the longer the background, the less of a recording one of them takes."""
     embedding_directions: int = 64
     """Principal directions of the heads' embeddings."""
     lengths: tuple[float, ...] = (0.42, 0.5, 0.6, 0.75)
@@ -88,12 +96,19 @@ class CorrespondAndCut:
             found = ProCut().find(collection, k, seed)
             return replace(found, notes=(*found.notes, FEW))
         few = paired_off(collection, k, seed)
-        corresponding = correspond(look(few.collection(), step_s, self.settings), step_s, k, seed, self.settings)
+        some = few.collection()
+        shortest_s = min(step_s, SHORTEST_STEP / some.rate)
+        lengths_s = [step_s / visits for visits in self.settings.visits if step_s / visits >= shortest_s]
+        tried = (self._correspond(some, length_s, k, seed) for length_s in lengths_s)
+        corresponding = max(tried, key=lambda one: shared_information(one.looked.rows, one.steps, k))
         every = dict(zip(few.numbers, corresponding.steps, strict=True))
         others = (few.collection([number]) for number in few.others)  # one at a time: there may be very many
         every |= dict(zip(few.others, corresponding.carried(others, self.settings), strict=True))
         labels = tuple(few.all_frames(number, every[number]) for number in sorted(every))
         return Found(labels, notes=unused([each[each > BACKGROUND] for each in labels], k))
+
+    def _correspond(self, some: Collection, step_s: float, k: int, seed: int) -> Correspondence:
+        return correspond(look(some, step_s, self.settings), step_s, k, seed, self.settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +285,24 @@ def memberships_by_others(
     columns = int(max(each.max() for each in labels)) + 1
     for each, learned in zip(rows, leave_each_out(rows, labels, settings.shrinkage), strict=True):
         yield GroupPrototypes.of(learned).memberships(each, columns, settings.fuzzifier)
+
+
+def shared_information(rows: Sequence[Floats], labels: Sequence[Labels], k: int) -> float:
+    """Mutual information of labels 0..k and what the other recordings make of the rows, weighed by presence."""
+    counts = np.zeros((k + 1, k + 1))
+    for each, judged in zip(labels, memberships_by_others(rows, labels, CorrespondSettings()), strict=True):
+        np.add.at(counts, each, np.pad(judged, ((0, 0), (0, k + 1 - judged.shape[1]))))
+    joint = counts / counts.sum()
+    apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+    positive = joint > 0
+    shared = float((joint[positive] * np.log(joint[positive] / apart[positive])).sum())
+    visits = np.array([_visits(each, k + 1) for each in labels])[:, 1:]
+    return float(shared * (visits > 0).mean() * max(visits.mean(), 1.0) ** -VISITS)
+
+
+def _visits(labels: Labels, columns: int) -> Labels:
+    """How often each column is begun, (C,)."""
+    return np.asarray(np.bincount(labels[np.r_[True, labels[1:] != labels[:-1]]], minlength=columns))
 
 
 def _side_by_side(apart: tuple[list[Floats], list[Floats]]) -> list[Floats]:

@@ -67,6 +67,7 @@ FINDERS: Final[Mapping[str, CorrespondSettings]] = {
     "two cuttings": replace(CORRESPOND, lengths=(0.5, 0.7)),
     "hardly a group to spare": replace(CORRESPOND, spare=0.0),
     "no lead-in": replace(CORRESPOND, lead_in=0.0),
+    "one length of steps": replace(CORRESPOND, visits=(1.0,)),
 }
 VIEWS: Final[Mapping[str, Callable[[Collection], Collection]]] = {
     "features in both views: no TC3I": lambda made: replace(

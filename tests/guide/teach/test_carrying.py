@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from guide.domain import Labels
 from guide.label.visit_counts import VisitCounts
 from guide.teach.carrying import SURE, Carrying, Task, _durations, _is_agreed, _to_background
-from guide.teach.reorder import visited
 from guide.teach.collection import Collection
+from guide.teach.reorder import visited
 from guide.teach.subsample import Fewer
 
 RATE = 2.0

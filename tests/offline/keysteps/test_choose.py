@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from guide.teach.collection import Collection
-from offline.keysteps.choose import NUMBERS, bend, choose_k, shared_information
+from offline.keysteps.choose import NUMBERS, bend, choose_k
+from offline.keysteps.correspond import shared_information
 
 DIRECTIONS = np.random.default_rng(4).normal(size=(14, 12)) * 4
 

@@ -101,6 +101,24 @@ def test_steps_that_are_done_twice_are_found_twice() -> None:
     assert np.mean(same) > 0.7
 
 
+def test_steps_that_come_back_are_found_at_their_own_length() -> None:
+    """Every step is done three times by everybody, so it is three times shorter than its share of the recording."""
+    looks = np.random.default_rng(99).normal(0, 2, (K + IDLES, 16))
+    rows, truth = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        turns = np.concatenate([rng.permutation(K) for _ in range(3)])
+        shown = np.stack([turns, K + rng.integers(IDLES, size=len(turns))], 1).ravel()
+        lasted = np.stack([rng.integers(8, 16, len(turns)), rng.integers(3, 16, len(turns))], 1).ravel()
+        seen = looks[shown].repeat(lasted, axis=0)
+        rows.append((seen + rng.normal(0, 0.8, seen.shape)).astype(np.float32))
+        truth.append(np.where(shown < K, shown + 1, 0).repeat(lasted))
+    made = Collection.at_rate(rows, RATE)
+    one_length = CorrespondAndCut(replace(SETTINGS, visits=(1.0,)))
+    one, any_length = (score(truth, finder.find(made, K, seed=0).labels) for finder in (one_length, FINDER))
+    assert any_length > max(one + 0.1, 0.7)
+
+
 def test_waiting_before_the_work_is_no_part_of_the_first_step() -> None:
     """Until somebody begins, the workplace looks much like the first step does."""
     looks = np.random.default_rng(99).normal(0, 2, (K, 16))
@@ -114,7 +132,7 @@ def test_waiting_before_the_work_is_no_part_of_the_first_step() -> None:
     made = Collection.at_rate(rows, RATE)
 
     def off(lead_in: float) -> float:
-        found = CorrespondAndCut(replace(SETTINGS, lead_in=lead_in)).find(made, K, seed=0).labels
+        found = CorrespondAndCut(replace(SETTINGS, lead_in=lead_in, visits=(1.0,))).find(made, K, seed=0).labels
         return float(np.abs([np.argmax(each > 0) - begin for each, begin in zip(found, begins, strict=True)]).mean())
 
     assert off(SETTINGS.lead_in) < 0.4 * off(0.0)
