@@ -121,7 +121,7 @@ def _keep_embedder(embedder: Embedder, file: Path) -> None:
 
 
 def prepare_inputs(recordings: Sequence[RecordingFeatures], recipe: Recipe, visits: float = 1.0) -> Inputs:
-    """What both embedders see; labels that were given say how many `visits` a step gets in a recording, on average."""
+    """What both embedders see; `visits` is how often a step comes in a recording, on average, by the labels given."""
     step_s = float(np.median([recording.duration_s for recording in recordings])) / recipe.steps
     settings = AppearanceSettings.for_step(step_s / visits)
     rows: list[NDArray[Any]] = [recording.maps for recording in recordings if recording.maps is not None]

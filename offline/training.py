@@ -21,7 +21,7 @@ from offline.features import RecordingFeatures
 from offline.loop import LoopSettings, Progress, Report, Trained, train, weights_hash
 from offline.model import HeadsSideBySide
 
-RUN_VERSION = 7  # raised whenever the same recipe gives other weights, labels or embedders: older runs are left alone
+RUN_VERSION = 8  # raised whenever the same recipe gives other weights, labels or embedders: older runs are left alone
 ROWS_AT_ONCE = 4096
 
 

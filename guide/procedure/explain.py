@@ -108,4 +108,7 @@ def _limit(procedure: Procedure, seen: StepStatistics, limit_s: float | None, wo
 def _unknown(procedure: Procedure) -> Explained:
     if procedure.rules.is_unknown_flagged:
         return Explained("alarms", "nothing unknown is done", "correct recordings contain hardly any unknown activity")
-    return Explained("silent", "nothing unknown is done", "correct recordings contain unknown activity too often")
+    why = "correct recordings contain unknown activity too often"
+    if procedure.demonstrations < FEWEST_TO_WARN:
+        why = f"warnings need {FEWEST_TO_WARN} recordings"
+    return Explained("silent", "nothing unknown is done", why)

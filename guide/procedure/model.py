@@ -359,6 +359,11 @@ class Procedure:
         found = self.statistics_of(step)
         return found.usual_visits if found else 1
 
+    def fewest_visits(self, step: int) -> int:
+        """How often the step was done at least, where it was done."""
+        found = self.statistics_of(step)
+        return found.counts[0] if found and found.counts else 1
+
     def usual_rank(self) -> Mapping[int, float]:
         """Where each step usually stands: its mean place over the orderings, 0 first; a step never seen stands last."""
         return _usual_rank(self.orderings, self.numbers)

@@ -155,9 +155,7 @@ class _Choice:
 
     def cutoffs(self) -> Cutoffs:
         """What was never done comes first, then all other rules, durations and questions."""
-        # Live no fold tells of unknown activity; too few of them prove no rate.
-        is_proved = len(self._folds) >= FEWEST_TO_WARN if self._is_live else self._is_within(Cutoffs())
-        chosen = Cutoffs(is_unknown_flagged=is_proved)
+        chosen = Cutoffs(is_unknown_flagged=self._is_within(Cutoffs()))
         # Live one level for both: each cut-off that is free may hide a false alarm of its own.
         limits = self._levels() if self._is_live else product(self._limits(0), self._limits(1))
         both = [replace(chosen, alone=alone, pair=pair) for alone, pair in limits]

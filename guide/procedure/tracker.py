@@ -168,9 +168,9 @@ class _Turn:
             self.tell(flags.other_variant(self.procedure, before.done, step))
 
     def _meet_again(self, before: State, event: Confirmed) -> None:
-        """Doing a step once more that was done too early puts it right; any other time too many is a repeat."""
+        """Doing a step once more that was done too early puts it right; a visit that everybody makes does not."""
         is_early = any(fault.early == event.step and fault.lacking in before.done for fault in before.faults)
-        if is_early and before.times(event.step) >= self.procedure.usual_visits(event.step):
+        if is_early and before.times(event.step) >= self.procedure.fewest_visits(event.step):
             self.settle([("out_of_order", event.step)], is_withdrawn=False)
         else:
             self.tell(flags.repeated(self.procedure, before, event))

@@ -104,7 +104,7 @@ def _without_slips(shown: Sequence[Sample]) -> list[Sample]:
 
 
 def _coming_once(shown: Sequence[Sample], columns: Sequence[int]) -> list[int]:
-    """The steps that most demonstrations holding them visit once; of others nobody knows which visit leaves it."""
+    """The steps that most demonstrations holding them visit once; of others nobody knows which visit leaves what."""
     visits = [visited(one.labels) for one in shown]
     counts = {step: [own.count(step) for own in visits if step in own] for step in columns if step > BACKGROUND}
     return [step for step, own in counts.items() if own and np.median(own) == 1]

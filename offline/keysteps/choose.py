@@ -52,11 +52,11 @@ def choose_k(
 ) -> Choice:
     """The number of key-steps after which more of them say little that is new.
 
-    For each number the steps are found as usual but more quickly, and every recording is judged by what the others
-    teach. What this says about the found steps rises with the number: steeply while the new steps are real, slowly once
-    real steps are cut in pieces. k perfect steps say log k nats; chosen is where a share of that, `WORTH`, is exceeded
-    most. Steps that only some recordings have, or that flicker, count less. Where the curve is nearly straight, chance
-    would choose; so an unusual number needs a bend that shows.
+    For each number the steps are found as usual but more quickly, with one length, and every recording is judged by
+    what the others teach. What this says about the found steps rises with the number: steeply while the new steps are
+    real, slowly once real steps are cut in pieces. k perfect steps say log k nats; chosen is where a share of that,
+    `WORTH`, is exceeded most. Steps that only some recordings have, or that flicker, count less. Where the curve is
+    nearly straight, chance would choose; so an unusual number needs a bend that shows.
 
     Numbers are tried by `each`, which may do so elsewhere, the highest first: it takes longest.
     """

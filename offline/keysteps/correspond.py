@@ -46,16 +46,16 @@ MOST_FRAMES = 6_000  # in all recordings that are paired off: parts are cut by w
 LEAD_IN_ROUNDS = 2  # the first looks at equally long beginnings
 MOST_RECORDINGS = 30  # that are paired off: every two of them, many times over
 SHORTEST_STEP = 8  # frames an average step must have, or it cannot be told from a slip
-VISITS = 0.3  # power of the visits: beginning a step again and again speaks against it, but some steps do repeat
+VISIT_POWER = 0.3  # of the visits: beginning a step again and again speaks against it, but some steps do repeat
 
 
 @dataclass(frozen=True, slots=True)
 class CorrespondSettings:
     """How key-steps are found. Times are in units of the average step, so that no rate matters."""
 
-    visits: tuple[float, ...] = (1.0, 1.4, 2.8)
-    """How often a step may come in a recording, on average: all are tried, and the average step is that much shorter.
-    The more often steps come, and the longer the background, the less of a recording one of them takes."""
+    shorter: tuple[float, ...] = (1.0, 1.4, 2.8)
+    """How many times shorter than its share of the recording an average step may be: all are tried. The more often
+    steps come, and the longer the background, the less of a recording one of them takes."""
     embedding_directions: int = 64
     """Principal directions of the heads' embeddings."""
     lengths: tuple[float, ...] = (0.42, 0.5, 0.6, 0.75)
@@ -98,8 +98,8 @@ class CorrespondAndCut:
         few = paired_off(collection, k, seed)
         some = few.collection()
         shortest_s = min(step_s, SHORTEST_STEP / some.rate)
-        lengths_s = [step_s / visits for visits in self.settings.visits if step_s / visits >= shortest_s]
-        tried = (self._correspond(some, length_s, k, seed) for length_s in lengths_s)
+        steps_s = [step_s / times for times in self.settings.shorter if step_s / times >= shortest_s] or [step_s]
+        tried = (self._correspond(some, each_s, k, seed) for each_s in steps_s)
         corresponding = max(tried, key=lambda one: shared_information(one.looked.rows, one.steps, k))
         every = dict(zip(few.numbers, corresponding.steps, strict=True))
         others = (few.collection([number]) for number in few.others)  # one at a time: there may be very many
@@ -297,7 +297,7 @@ def shared_information(rows: Sequence[Floats], labels: Sequence[Labels], k: int)
     positive = joint > 0
     shared = float((joint[positive] * np.log(joint[positive] / apart[positive])).sum())
     visits = np.array([_visits(each, k + 1) for each in labels])[:, 1:]
-    return float(shared * (visits > 0).mean() * max(visits.mean(), 1.0) ** -VISITS)
+    return float(shared * (visits > 0).mean() * max(visits.mean(), 1.0) ** -VISIT_POWER)
 
 
 def _visits(labels: Labels, columns: int) -> Labels:

@@ -30,6 +30,7 @@ from guide.procedure.replay import standing_alerts
 from guide.session import Session
 from guide.settings import LiveSettings
 from guide.teach.describe import describe
+from guide.teach.reorder import visits_a_step
 from offline.config import resolve
 from offline.embedding import prepare_inputs
 from offline.export import Export, write_bundle
@@ -110,7 +111,7 @@ def study(options: LongOptions, folder: Path) -> Part:
 def teach(work: LongWork, taught: list[Made], folder: Path) -> None:
     """Learns from labelled recordings and writes the bundle, as training does where all are labelled."""
     recipe = resolve("default", None, {"k": work.steps})
-    inputs = prepare_inputs([one.seen for one in taught], recipe)
+    inputs = prepare_inputs([one.seen for one in taught], recipe, visits_a_step([one.labels for one in taught]))
     demonstrations = inputs.demonstrations()
     steps = [KeyStep(number, f"step {number}") for number in range(1, work.steps + 1)]
     learned = describe(demonstrations, [one.labels for one in taught], steps)

@@ -59,15 +59,15 @@ from offline.study.tables import Summary
 Stage = Literal["finder", "carrying", "recognition", "live", "flags"]
 Scores = dict[str, float]
 
-CORRESPOND: Final = CorrespondSettings()
+ONE_LENGTH: Final = CorrespondSettings(shorter=(1.0,))
 FINDERS: Final[Mapping[str, CorrespondSettings]] = {
-    WHOLE: CORRESPOND,
-    "paired off once": replace(CORRESPOND, rounds=0),
-    "paired off three times": replace(CORRESPOND, rounds=2),
-    "two cuttings": replace(CORRESPOND, lengths=(0.5, 0.7)),
-    "hardly a group to spare": replace(CORRESPOND, spare=0.0),
-    "no lead-in": replace(CORRESPOND, lead_in=0.0),
-    "one length of steps": replace(CORRESPOND, visits=(1.0,)),
+    WHOLE: CorrespondSettings(),
+    "one length of steps": ONE_LENGTH,
+    "paired off once": replace(ONE_LENGTH, rounds=0),
+    "paired off three times": replace(ONE_LENGTH, rounds=2),
+    "two cuttings": replace(ONE_LENGTH, lengths=(0.5, 0.7)),
+    "hardly a group to spare": replace(ONE_LENGTH, spare=0.0),
+    "no lead-in": replace(ONE_LENGTH, lead_in=0.0),
 }
 VIEWS: Final[Mapping[str, Callable[[Collection], Collection]]] = {
     "features in both views: no TC3I": lambda made: replace(
@@ -172,8 +172,8 @@ def scores_of(stage: Stage, task: LabelledTask, search: Search, seed: int) -> Sc
 def _finder(task: LabelledTask, search: Search, seed: int) -> Scores:
     made = _embedded(task, search, seed)
     tries = {part: (made, settings) for part, settings in FINDERS.items()}
-    tries |= {part: (change(made), CORRESPOND) for part, change in VIEWS.items()}
-    tries[ONE_HEAD] = _embedded(task, replace(search, recipe=replace(search.recipe, heads=1)), seed), CORRESPOND
+    tries |= {part: (change(made), ONE_LENGTH) for part, change in VIEWS.items()}
+    tries[ONE_HEAD] = _embedded(task, replace(search, recipe=replace(search.recipe, heads=1)), seed), ONE_LENGTH
     return {
         part: PROTOCOLS["D"](task.truth, CorrespondAndCut(settings).find(one, task.k, seed).labels).f1
         for part, (one, settings) in tries.items()

@@ -55,6 +55,12 @@ def test_the_head_sees_maps_only_where_it_asks_for_them(head: str, ranks: set[in
     assert {rows.ndim for rows in made.rows} == ranks
 
 
+def test_labels_that_show_steps_coming_back_halve_how_far_it_looks_back() -> None:
+    once, twice = (prepare_inputs([recording("a", 40)], RECIPE, visits) for visits in (1.0, 2.0))
+    assert twice.settings.memory_s == once.settings.memory_s / 2
+    assert twice.step_s == once.step_s  # training goes by no labels
+
+
 def test_without_maps_a_head_for_maps_falls_back_to_rows() -> None:
     made = prepare_inputs([recording("a", 20), recording("b", 20)], PRESETS["paper"])
     assert {rows.ndim for rows in made.rows} == {2}

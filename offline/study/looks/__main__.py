@@ -22,7 +22,7 @@ from guide.domain import Labels, Times
 from guide.errors import InputError
 from guide.perceive.appearance import AppearanceSettings
 from guide.teach.prototypes import learn_prototypes
-from guide.teach.reorder import shuffled
+from guide.teach.reorder import shuffled, visits_a_step
 from offline.config import resolve
 from offline.extraction import open_extractor
 from offline.features import TRIED
@@ -74,7 +74,7 @@ def judge(task: LabelledTask) -> str:
     """What learning would say of two looks side by side, from true labels."""
     if len(task.recordings) < FEWEST:
         return gain_in_words(None)
-    step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k
+    step_s = float(np.median([one.duration_s for one in task.recordings])) / task.k / visits_a_step(task.truth)
     tried = [
         replace(one, rate=one.rate / TRIED, times=one.times[::TRIED], pooled=one.pooled[::TRIED])
         for one in task.recordings

@@ -111,6 +111,15 @@ def test_new_steps_silence_unknown_activity_only_where_they_count() -> None:
     assert not choose_rules(demonstrations, STEPS, 0.2, are_true=True).is_unknown_flagged
 
 
+@pytest.mark.parametrize(("count", "is_flagged"), [(1, False), (3, False), (4, True)])
+def test_few_rehearsals_warn_of_no_unknown_activity(count: int, is_flagged: bool) -> None:
+    lacking = tuple((step.number, 0.0) for step in STEPS)
+    rehearsal = (Reviewed(9.0, Belief(9.0, (Segment(1, 0.0, 9.0),), lacking)),)
+    rehearsals = dict.fromkeys(range(count), rehearsal)
+    rules = choose_rules([recording(1, 2, 3)] * count, STEPS, 0.2, rehearsals=rehearsals)
+    assert rules.is_unknown_flagged == is_flagged
+
+
 def test_every_rule_says_why_with_counts() -> None:
     rules = choose_rules([recording(1, 2, 3, 4, 5), recording(1, 3, 2, 4, 5)] * 3, STEPS, rate=0.2)
     sure = decision(rules, Rule("out_of_order", 5, before=1))

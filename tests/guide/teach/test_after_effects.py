@@ -60,6 +60,13 @@ def test_only_what_leaves_something_has_an_after_effect() -> None:
     assert learn_after_effects(demonstrations(mark=0.0), SETTINGS, COLUMNS).effects is None
 
 
+@pytest.mark.parametrize(("again", "is_known"), [(0, True), (2, True), (6, False)], ids=["nobody", "few", "all"])
+def test_a_step_that_most_visit_twice_has_no_after_effect(again: int, is_known: bool) -> None:
+    orders = [(2, 1, 3, 1) if number < again else (2, 1, 3) for number in range(6)]
+    effects = learn_after_effects([recording(*each[::-1]) for each in enumerate(orders)], SETTINGS, COLUMNS).effects
+    assert (effects is not None and 1 in effects.steps) == is_known
+
+
 @pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1)])
 def test_a_stranger_leaves_it_too(order: tuple[int, ...]) -> None:
     one = recording(order, seed=99)

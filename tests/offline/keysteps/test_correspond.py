@@ -114,7 +114,7 @@ def test_steps_that_come_back_are_found_at_their_own_length() -> None:
         rows.append((seen + rng.normal(0, 0.8, seen.shape)).astype(np.float32))
         truth.append(np.where(shown < K, shown + 1, 0).repeat(lasted))
     made = Collection.at_rate(rows, RATE)
-    one_length = CorrespondAndCut(replace(SETTINGS, visits=(1.0,)))
+    one_length = CorrespondAndCut(replace(SETTINGS, shorter=(1.0,)))
     one, any_length = (score(truth, finder.find(made, K, seed=0).labels) for finder in (one_length, FINDER))
     assert any_length > max(one + 0.1, 0.7)
 
@@ -132,10 +132,12 @@ def test_waiting_before_the_work_is_no_part_of_the_first_step() -> None:
     made = Collection.at_rate(rows, RATE)
 
     def off(lead_in: float) -> float:
-        found = CorrespondAndCut(replace(SETTINGS, lead_in=lead_in, visits=(1.0,))).find(made, K, seed=0).labels
+        found = CorrespondAndCut(replace(SETTINGS, lead_in=lead_in, shorter=(1.0,))).find(made, K, seed=0).labels
         return float(np.abs([np.argmax(each > 0) - begin for each, begin in zip(found, begins, strict=True)]).mean())
 
     assert off(SETTINGS.lead_in) < 0.4 * off(0.0)
+    found = FINDER.find(made, K, seed=0).labels
+    assert np.mean([abs(np.argmax(each > 0) - begin) for each, begin in zip(found, begins, strict=True)]) < 1.0
 
 
 @pytest.mark.parametrize("count", [1, 2])

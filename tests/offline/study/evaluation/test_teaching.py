@@ -11,6 +11,7 @@ import torch
 
 from guide.errors import InputError
 from guide.teach.collection import Found
+from guide.teach.reorder import visits_a_step
 from offline.config import resolve
 from offline.study.evaluation.embedders import Embedders
 from offline.study.evaluation.finding import Search
@@ -62,6 +63,14 @@ def test_demonstrations_look_back_as_long_as_a_step_takes() -> None:
     assert [one.id for one in found.items] == [one.id for one in task.recordings]
     one = task.recordings[0]
     np.testing.assert_allclose(found.embed(one.pooled, one.times), found.embeddings[0], atol=1e-4)
+
+
+def test_labels_say_how_often_steps_come() -> None:
+    task = make_task()
+    twice = replace(task, truth=tuple(np.concatenate([own[::2], own[::2]])[: len(own)] for own in task.truth))
+    once, again = (demonstrations_of(one, Way("all")) for one in (task, twice))
+    assert again.settings.memory_s == pytest.approx(once.settings.memory_s / visits_a_step(twice.truth))
+    assert visits_a_step(twice.truth) > 1.5
 
 
 @pytest.mark.parametrize("text", ["", "two", "1.5", "-1", "²"])
