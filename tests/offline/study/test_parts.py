@@ -28,7 +28,7 @@ def task() -> LabelledTask:
     return LabelledTask("made", "made", {1: "a", 2: "b", 3: "c"}, seen, truth)
 
 
-@pytest.mark.parametrize(("stage", "parts"), [("finder", 9), ("carrying", 6), ("recognition", 3), ("live", 5)])
+@pytest.mark.parametrize(("stage", "parts"), [("finder", 10), ("carrying", 6), ("recognition", 3), ("live", 5)])
 def test_every_part_is_scored_with_and_without(stage: Stage, parts: int, task: LabelledTask, tmp_path: Path) -> None:
     recipe = replace(resolve("default", None, {}), most_iterations=20)
     found = scores_of(stage, task, Search(recipe, Embedders(tmp_path, torch.device("cpu"))), seed=0)
